@@ -1,0 +1,97 @@
+# `make test` and `make demo` do all of their own set-up; they need Python 3.11 or newer, and make.
+#
+# The environment lives in $(VENV). Its stamps carry a checksum of what was installed, so that a
+# change of the requirements installs again and nothing else does.
+
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+CASES  ?=
+
+NEWEST := for p in python3.11 python3 python3.12 python3.13 python3.14 python; do \
+            $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done
+PYTHON ?= $(shell $(NEWEST))
+
+checksum = $(firstword $(shell cat $(1) | cksum))
+DEPENDENCIES := $(VENV)/.dependencies-$(call checksum,requirements/dev.txt)
+PACKAGE      := $(VENV)/.package-$(call checksum,requirements/dev.txt pyproject.toml)
+PEERS        := $(VENV)/.peers-$(call checksum,requirements/dev.txt requirements/bench.txt)
+
+.DEFAULT_GOAL := help
+.PHONY: help test demo setup check-format lint types imports unit rules fmt laws bench pin clean
+
+help:
+	@echo 'make test       everything that must hold: format, lint, types, imports, tests, rules, package'
+	@echo 'make demo       governs real calls, edits a rule while running, shows what changed'
+	@echo
+	@echo 'make fmt        format the code and the rules'
+	@echo 'make lint       ruff, mypy and the import order'
+	@echo 'make unit       the tests alone; CASES=tests/unit/values for a part'
+	@echo 'make laws       the properties, with many more examples'
+	@echo 'make bench      measure, beside other engines'
+	@echo 'make pin        pin the requirements again (needs uv)'
+	@echo 'make clean      remove the environment and everything made'
+
+test: check-format lint unit rules
+
+demo: $(PACKAGE)
+	@$(BIN)/placet demo
+
+setup: $(PACKAGE)
+
+$(DEPENDENCIES):
+	@test -n "$(PYTHON)" || { echo 'make: no Python 3.11 or newer on the PATH; name one with PYTHON=' >&2; exit 1; }
+	@echo "setting up $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@rm -f $(VENV)/.dependencies-*
+	@touch $@
+
+$(PACKAGE): $(DEPENDENCIES)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@rm -f $(VENV)/.package-*
+	@touch $@
+
+$(PEERS): $(PACKAGE)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
+	@rm -f $(VENV)/.peers-*
+	@touch $@
+
+check-format: $(PACKAGE)
+	$(BIN)/ruff format --check .
+
+lint: $(PACKAGE)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+unit: $(PACKAGE)
+ifeq ($(CASES),)
+	$(BIN)/pytest -n auto --dist loadgroup --cov --cov-report=term
+else
+	$(BIN)/pytest $(CASES)
+endif
+
+rules: $(PACKAGE)
+	$(BIN)/placet check rules/
+	$(BIN)/placet test rules/
+	$(BIN)/placet fmt --check rules/
+
+fmt: $(PACKAGE)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	$(BIN)/placet fmt rules/
+
+laws: $(PACKAGE)
+	$(BIN)/pytest -n auto --hypothesis-profile=long tests/laws
+
+bench: $(PEERS)
+	$(BIN)/python -m bench
+
+pin:
+	@for set in core dev bench; do \
+	  uv pip compile --quiet --upgrade --generate-hashes --no-header --no-annotate --python-version 3.11 \
+	    --no-emit-index-url --no-emit-find-links requirements/$$set.in -o requirements/$$set.txt || exit 1; done
+
+clean:
+	rm -rf $(VENV) dist build htmlcov .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
