@@ -1,0 +1,1 @@
+"""How diagnostics are written out: one module per format."""

@@ -1,0 +1,91 @@
+"""The exceptions Placet raises, as one tree.
+
+PolicyInvalid              a policy that cannot be used; carries the diagnostics
+ToolError                  a call that did not end in an output; carries the tool's name
+├── PermissionDenied       refused by the policy; carries the decision
+├── NotFound               no such tool
+├── ValidationFailed       the input does not fit the tool's schema
+├── Timeout                the tool took longer than its limit
+├── Execution              the tool ran and failed; carries the cause
+└── Transport              the tool's server could not be reached; carries the cause
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class _Problem(Protocol):
+    @property
+    def message(self) -> str: ...
+
+
+class _Decision(Protocol):
+    @property
+    def verdict(self) -> object: ...
+
+
+class PolicyInvalid(Exception):
+    """A policy with errors; `diagnostics` holds all of them, warnings included."""
+
+    def __init__(self, diagnostics: Sequence[_Problem]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        first = self.diagnostics[0].message if self.diagnostics else "no diagnostics"
+        more = f" (and {len(self.diagnostics) - 1} more)" if len(self.diagnostics) > 1 else ""
+        super().__init__(f"the policy cannot be used: {first}{more}")
+
+
+class ToolError(Exception):
+    """A call that did not end in an output. `kind` is the stable name for programs."""
+
+    kind = "tool-error"
+
+    def __init__(self, tool: str, message: str) -> None:
+        super().__init__(message)
+        self.tool = tool
+        self.message = message
+
+
+class PermissionDenied(ToolError):
+    """The policy refused the call, or nobody approved it."""
+
+    kind = "permission-denied"
+
+    def __init__(self, tool: str, message: str, *, decision: _Decision | None = None) -> None:
+        super().__init__(tool, message)
+        self.decision = decision
+
+
+class NotFound(ToolError):
+    """No tool has this name."""
+
+    kind = "not-found"
+
+
+class ValidationFailed(ToolError):
+    """The call's input is no JSON object that fits the tool's schema."""
+
+    kind = "validation-failed"
+
+
+class Timeout(ToolError):
+    """The tool took longer than its limit; `seconds` is that limit."""
+
+    kind = "timeout"
+
+    def __init__(self, tool: str, message: str, *, seconds: float) -> None:
+        super().__init__(tool, message)
+        self.seconds = seconds
+
+
+class Execution(ToolError):
+    """The tool ran and failed; the cause is `__cause__`."""
+
+    kind = "execution"
+
+
+class Transport(ToolError):
+    """The server behind the tool could not be reached; the cause is `__cause__`."""
+
+    kind = "transport"

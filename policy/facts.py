@@ -1,0 +1,63 @@
+"""All that a decision may look at besides the call and its caller, handed in as values.
+
+The core does no I/O: clock, links and addresses come from whoever asks for the decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from policy.call import EMPTY
+
+# Follows symbolic links of an absolute, normalised path as far as it exists; None: cannot be known.
+ResolvePath: TypeAlias = Callable[[str], str | None]
+# The addresses a host name resolves to; None: the resolver does not answer for it.
+ResolveHost: TypeAlias = Callable[[str], tuple[str, ...] | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastCall:
+    """One earlier call of the session tree."""
+
+    tool: str
+    input: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    result: Any = None
+    outcome: str = "ok"
+    at: datetime | None = None
+    session: str | None = None
+    agent: str | None = None
+    user: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolvers:
+    """The outside world's answers. Without one, paths are judged lexically and names as names."""
+
+    path: ResolvePath | None = None
+    host: ResolveHost | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """The world of one decision. `now` is None where the clock was not given: unknown.
+
+    `cwd`, `home` and `workspace` are absolute POSIX paths; `context` holds the declared
+    `context.…` facts that were given; `said` is what the user wrote, in order.
+    """
+
+    cwd: str | None = None
+    workspace: str | None = None
+    home: str | None = None
+    now: datetime | None = None
+    said: tuple[str, ...] = ()
+    history: tuple[PastCall, ...] = ()
+    context: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    resolvers: Resolvers = field(default_factory=Resolvers)
+    sandbox: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.now is not None and self.now.tzinfo is None:
+            object.__setattr__(self, "now", self.now.replace(tzinfo=UTC))
