@@ -1,0 +1,78 @@
+"""One tool as a policy may speak of it: its name, origin, schema, and which arguments are what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from policy.call import EMPTY
+
+Verb: TypeAlias = Literal["reads", "writes", "runs", "connects", "sends"]
+VERBS: tuple[Verb, ...] = ("reads", "writes", "runs", "connects", "sends")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a tool comes from: the host itself, an MCP server, or an extension.
+
+    `server` is the server's or plugin's exact identifier (empty for the host), `tool` the name
+    there. Rules match on these parts, so that a server cannot imitate another by its name.
+    """
+
+    kind: Literal["host", "mcp", "ext"] = "host"
+    server: str = ""
+    tool: str = ""
+
+    def flat_name(self) -> str:
+        """Return the name agents call: `tool`, `server__tool` or `ext__plugin__tool`."""
+        if self.kind == "host":
+            return self.tool
+        if self.kind == "mcp":
+            return f"{self.server}__{self.tool}"
+        return f"ext__{self.server}__{self.tool}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """One argument that is a resource: `steps` lead to it from the input; `*` is each element.
+
+    `tree` says that the path stands for everything below it, `tree_field` names the boolean
+    argument that says so call by call (a recursive listing).
+    """
+
+    verb: Verb
+    steps: tuple[str, ...]
+    tree: bool = False
+    tree_field: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool's definition.
+
+    `schema` is its JSON Schema, always an object schema. `complete` says that `resources` lists
+    every effect of a call that its arguments tell. `unseen` says that it runs code whose effects
+    no argument tells. `open_fields` lets input through that the schema does not name. `coerce`
+    is what a built-in tool's argument model does to an input before anything is decided; it
+    raises ValueError where the model refuses. The facts `category`, `read_only`, `destructive`
+    are None where nobody reliable said so: unknown to every rule.
+    """
+
+    name: str
+    origin: Origin
+    description: str = ""
+    schema: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    resources: tuple[Resource, ...] = ()
+    complete: bool = False
+    unseen: bool = False
+    requires_confirmation: bool = False
+    exec_class: bool = False
+    category: str | None = None
+    read_only: bool | None = None
+    destructive: bool | None = None
+    pinned: bool = False
+    open_fields: bool = False
+    coerce: Callable[[dict[str, Any]], dict[str, Any]] | None = field(
+        default=None, compare=False, repr=False
+    )

@@ -1,0 +1,407 @@
+"""The resolved form of a policy: what `check` makes of trees, and all that later stages read.
+
+Every name is gone: sets stand in place of their names, `let` expressions are inlined, facts are
+paths, variables are slots, packs are unfolded with their parameters. Kinds have been checked,
+places that permit and places that restrict have been told apart. Spans and canonical texts stay,
+so that every opinion can say where it comes from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias
+
+from policy.catalog import Resource, ToolSelector
+from policy.source import Span
+from policy.syntax import tree
+from policy.verdict import Verdict
+
+_record = dataclass(frozen=True, slots=True, kw_only=True)
+
+
+def _span() -> Span:
+    return field(compare=False, repr=False)  # type: ignore[no-any-return]
+
+
+SetKind: TypeAlias = Literal["paths", "hosts", "commands", "strings", "numbers", "addresses"]
+
+# ------------------------------------------------------------------ sets
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceItem:
+    """The fact `workspace` as an operand: the folder and everything below."""
+
+
+@_record
+class ValueSet:
+    """Items read as `kind` says. In it is what some part holds and no excluded part holds."""
+
+    kind: SetKind
+    included: tuple[SetPart, ...]
+    excluded: tuple[SetPart, ...] = ()
+
+
+SetPart: TypeAlias = str | int | Decimal | WorkspaceItem | ValueSet
+
+# ------------------------------------------------------------------ values
+
+
+@_record
+class Constant:
+    """A frozen JSON value, a datetime, a date or a timedelta written in the policy or its data."""
+
+    value: Any
+
+
+@_record
+class Fact:
+    """A fact by its full name: `("input",)`, `("call", "reads")`, `("context", "flights")`."""
+
+    path: tuple[str, ...]
+
+
+@_record
+class Local:
+    """A variable of a quantifier or selection, by its slot, unique in the rule."""
+
+    slot: int
+
+
+@_record
+class Step:
+    base: Value
+    name: str
+
+
+@_record
+class At:
+    base: Value
+    key: Value
+
+
+@_record
+class ListOf:
+    items: tuple[Value, ...]
+
+
+@_record
+class ObjectOf:
+    entries: tuple[tuple[str, Value], ...]
+
+
+@_record
+class Apply:
+    """A function of values: one of `checks.FUNCTIONS`."""
+
+    function: str
+    args: tuple[Value, ...]
+
+
+@_record
+class Selected:
+    """`filter first latest count sum` over a list; for `sum`, `test` is a value to add up."""
+
+    function: str
+    slot: int
+    index_slot: int | None
+    source: Value
+    test: Test | Value
+
+
+@_record
+class Arith:
+    op: Literal["+", "-", "*"]
+    left: Value
+    right: Value
+
+
+@_record
+class Minus:
+    operand: Value
+
+
+Value: TypeAlias = (
+    Constant | Fact | Local | Step | At | ListOf | ObjectOf | Apply | Selected | Arith | Minus
+)
+
+# ------------------------------------------------------------------ tests
+# `text` is the canonical text of the test, for the deciding clause of a reason.
+
+
+@_record
+class AllOf:
+    tests: tuple[Test, ...]
+    text: str
+
+
+@_record
+class AnyOf:
+    tests: tuple[Test, ...]
+    text: str
+
+
+@_record
+class NotOf:
+    """`not`, and what is defined by it: `x != v` is `not (x == v)`."""
+
+    test: Test
+    text: str
+
+
+@_record
+class Truth:
+    """A value used as a condition; anything but true and false is undecidable."""
+
+    value: Value
+    text: str
+
+
+@_record
+class Comparison:
+    op: Literal["==", "<", "<=", ">", ">="]
+    left: Value
+    right: Value
+    text: str
+
+
+@_record
+class Member:
+    """`left in right`: a set of a kind, or a list value."""
+
+    left: Value
+    right: ValueSet | Value
+    text: str
+
+
+@_record
+class TextRelation:
+    op: Literal["starts with", "ends with", "contains"]
+    left: Value
+    right: Value
+    text: str
+
+
+@_record
+class LikeTest:
+    left: Value
+    pattern: str
+    text: str
+
+
+@_record
+class RegexTest:
+    """`matches` is about the whole text, `contains /re/` searches."""
+
+    left: Value
+    pattern: str
+    whole: bool
+    text: str
+
+
+@_record
+class Presence:
+    left: Value
+    present: bool
+    text: str
+
+
+@_record
+class KindTest:
+    left: Value
+    kind: Literal["string", "number", "boolean", "list", "object"]
+    text: str
+
+
+@_record
+class Quantified:
+    kind: Literal["any", "all"]
+    slot: int
+    index_slot: int | None
+    source: Value
+    test: Test
+    text: str
+
+
+@_record
+class WindowTest:
+    """`start` and `end` in minutes from midnight; `days` as 0 (Monday) to 6, None: every day."""
+
+    left: Value
+    start: int
+    end: int
+    zone: str
+    days: frozenset[int] | None
+    text: str
+
+
+@_record
+class ResourceTest:
+    """`operand` None stands for `anything`; an empty set stands for `nothing`."""
+
+    verb: tree.Verb
+    form: tree.Form
+    operand: ValueSet | None
+    permits: bool
+    text: str
+
+
+Test: TypeAlias = (
+    AllOf
+    | AnyOf
+    | NotOf
+    | Truth
+    | Comparison
+    | Member
+    | TextRelation
+    | LikeTest
+    | RegexTest
+    | Presence
+    | KindTest
+    | Quantified
+    | WindowTest
+    | ResourceTest
+)
+
+# ------------------------------------------------------------------ statements
+
+
+@_record
+class LayerKey:
+    """Whom a layer binds, normalised: `agents "a"` without wildcards is `agent "a"`, sorted.
+
+    `kind` is `every`, `agent`, `agents` or `role`; `names` is empty for `every`.
+    """
+
+    kind: Literal["every", "agent", "agents", "role"]
+    names: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The layer's name in reasons: `every agent`, `agent "x"`, `agents "a-*"`, `role "r"`."""
+        if self.kind == "every":
+            return "every agent"
+        return f"{self.kind} " + ", ".join(f'"{name}"' for name in self.names)
+
+
+@_record
+class CheckedRule:
+    """`allow`, `ask` or `deny`. `id` is its name, `file:line` without one, or `table:KEY`.
+
+    `with_approval` (on an `allow`) stands for that `allow` and an `ask` with the same conditions.
+    `speaks_of_resources` says that some resource test stands in its clauses: then, on an `allow`,
+    every effect of the call must be covered by some `only` clause of the rule.
+    """
+
+    id: str
+    verdict: Verdict
+    tools: ToolSelector
+    when: Test | None
+    unless: Test | None
+    because: str | None
+    audit: str | None
+    shadow: bool
+    with_approval: bool
+    speaks_of_resources: bool
+    slots: int
+    text: str
+    span: Span = _span()
+
+
+@_record
+class CheckedChange:
+    """One change of a rewrite. `steps` lead from the input to the field: names, or list places.
+
+    `value` is what is set or the bound; `pattern` and `replacement` belong to `redact`.
+    """
+
+    kind: Literal["set", "set if absent", "at most", "at least", "remove", "redact"]
+    steps: tuple[str | int, ...]
+    value: Value | None
+    pattern: str | None
+    replacement: str | None
+    text: str
+    span: Span = _span()
+
+
+@_record
+class CheckedRewrite:
+    id: str
+    tools: ToolSelector
+    when: Test | None
+    unless: Test | None
+    because: str | None
+    audit: str | None
+    shadow: bool
+    changes: tuple[CheckedChange, ...]
+    slots: int
+    text: str
+    span: Span = _span()
+
+
+@_record
+class CheckedDefault:
+    """`default E` (tools None) or `default E for TOOLS`."""
+
+    verdict: Verdict
+    tools: ToolSelector | None
+    text: str
+    span: Span = _span()
+
+
+@_record
+class CheckedDelegation:
+    """The global layer's word that the layer `to` may fill the gap for these tools."""
+
+    tools: ToolSelector
+    to: LayerKey
+    span: Span = _span()
+
+
+@_record
+class CheckedDeclaration:
+    """What a `tool` statement adds to the specs it fits, for the layer it stands in."""
+
+    tools: ToolSelector
+    resources: tuple[Resource, ...]
+    complete: bool
+    extra_fields: bool
+    span: Span = _span()
+
+
+@_record
+class CheckedInvariant:
+    id: str
+    kind: Literal["prove", "assume"]
+    claim: Literal["never allow", "always deny"]
+    tools: ToolSelector
+    when: Test | None
+    unless: Test | None
+    text: str
+    span: Span = _span()
+
+
+@_record
+class CheckedPolicy:
+    """One layer, checked. The global layer has exactly one default without tools."""
+
+    key: LayerKey
+    rules: tuple[CheckedRule, ...] = ()
+    rewrites: tuple[CheckedRewrite, ...] = ()
+    defaults: tuple[CheckedDefault, ...] = ()
+    delegations: tuple[CheckedDelegation, ...] = ()
+    declarations: tuple[CheckedDeclaration, ...] = ()
+    invariants: tuple[CheckedInvariant, ...] = ()
+
+
+@_record
+class ExampleSuite:
+    """The tests of one file. A pack's own tests run over `base`, its layers; others over all.
+
+    `base` is None for the tests of a layer's file. `files` names the file the tests stand in.
+    """
+
+    file: str
+    tests: tuple[tree.Test, ...]
+    base: tuple[CheckedPolicy, ...] | None = None

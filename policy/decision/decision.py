@@ -1,0 +1,67 @@
+"""What a decision says: the verdict, the call that would run, and every reason in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from policy.call import ToolCall
+from policy.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationId:
+    """Which policy decided: a number that grows with each load, and the digest of its files."""
+
+    number: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """One opinion on the call.
+
+    `rule` is the rule's name, `file:line` of a rule without one, `table:KEY`, or one of
+    `default none schema scope identity floor confirmation pin`. `clause` is the deciding clause in
+    canonical text, None where there was none to decide. `undecided` says why, where the opinion
+    stands because something could not be decided. `message` is for the agent and its user (the
+    rule's `because`), `audit` for the log only.
+    """
+
+    rule: str
+    verdict: Verdict
+    layer: str | None = None
+    file: str | None = None
+    line: int | None = None
+    clause: str | None = None
+    message: str | None = None
+    audit: str | None = None
+    undecided: str | None = None
+    shadow: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The answer to one call.
+
+    `call` is what would run, rewrites applied; `asked` is the call as admitted. `reasons` lists
+    every matching rule, those that carry the verdict first. `shadowed` lists what shadow rules
+    would have said; it never weighs.
+    """
+
+    verdict: Verdict
+    call: ToolCall
+    asked: ToolCall
+    reasons: tuple[Reason, ...]
+    generation: GenerationId | None = None
+    shadowed: tuple[Reason, ...] = ()
+    repairs: tuple[str, ...] = field(default=())
+
+    @property
+    def rewritten(self) -> bool:
+        """Whether a rewrite changed the input."""
+        return self.call.input != self.asked.input
+
+    @property
+    def deciding(self) -> tuple[Reason, ...]:
+        """The reasons that carry the final verdict."""
+        return tuple(r for r in self.reasons if r.verdict is self.verdict)
