@@ -1,0 +1,43 @@
+"""What every test runs under: the Hypothesis profiles and the option that rewrites golden cases."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# No time limits anywhere: a slow machine is not a broken law.
+settings.register_profile(
+    "default",
+    max_examples=100,
+    deadline=None,
+    derandomize=True,  # a failure belongs to the change that shows it
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "long",
+    max_examples=5_000,
+    deadline=None,
+    derandomize=False,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+)
+settings.load_profile("default")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-cases",
+        action="store_true",
+        help="rewrite the expectations of the golden cases to what is produced now",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--update-cases") and config.getoption("numprocesses", None):
+        raise pytest.UsageError("--update-cases writes files: run it without -n")
+
+
+@pytest.fixture
+def update_cases(request: pytest.FixtureRequest) -> bool:
+    """Whether the run rewrites expectations instead of comparing them."""
+    return bool(request.config.getoption("--update-cases"))
