@@ -1,0 +1,270 @@
+"""What keeps the layout true: doors between packages, a pure core, a page for every code.
+
+Which package may import which is the import contract in pyproject.toml; this is what it cannot say.
+Every check is a function of a tree of sources, and is shown to find the mistake it is for.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from policy.diagnostics import CODES, page
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# A tree of Python sources: dotted module name (a package by its own name) -> text.
+Modules = Mapping[str, str]
+
+OUTER = frozenset({"audit", "reload", "service", "lsp", "proxy", "console", "cli"})
+IMPURE = frozenset({"open", "print", "input", "eval", "exec", "__import__", "breakpoint"})
+EMPTY_NAMES = frozenset({"utils", "util", "helpers", "common", "manager", "misc", "base"})
+
+
+def modules() -> dict[str, str]:
+    found = {}
+    for path in sorted((ROOT / "policy").rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found[name] = path.read_text(encoding="utf-8")
+    return found
+
+
+def packages(tree: Modules) -> set[str]:
+    """Return the packages right below `policy`: those with modules of their own."""
+    return {name.split(".")[1] for name in tree if name.count(".") >= 2}
+
+
+def folder(module: str) -> str:
+    """Return the first name below `policy`; "" for the front door itself."""
+    return module.partition(".")[2].partition(".")[0]
+
+
+def imports(text: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    """Yield line, module and imported names of every import, wherever it stands."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name, ()
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.lineno, node.module, tuple(alias.name for alias in node.names)
+
+
+def exports(text: str) -> set[str]:
+    """Return the names in a module's `__all__`."""
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+def back_doors(tree: Modules) -> list[str]:
+    """Return the imports that reach past another package's `__init__`."""
+    inner = packages(tree)
+    found = []
+    for importer, text in tree.items():
+        own = folder(importer)
+        for line, module, names in imports(text):
+            path = module.split(".")
+            if path[0] != "policy" or len(path) < 2 or path[1] == own or path[1] not in inner:
+                continue
+            if len(path) > 2:
+                found.append(f"{importer}:{line}: import from policy.{path[1]}, not from {module}")
+                continue
+            hidden = set(names) - exports(tree.get(module, ""))
+            found += [f"{importer}:{line}: {module} exports no {name}" for name in sorted(hidden)]
+    return found
+
+
+def impure_builtins(tree: Modules) -> list[str]:
+    """Return the calls of built-in functions that do I/O, in the packages that must do none."""
+    found = []
+    for name, text in tree.items():
+        if folder(name) in OUTER:
+            continue
+        found += [
+            f"{name}:{node.lineno}: {node.func.id}"
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in IMPURE
+        ]
+    return found
+
+
+def nameless(tree: Modules) -> list[str]:
+    """Return the modules whose name says nothing of what they hold."""
+    return [name for name in tree if name.rpartition(".")[2].strip("_") in EMPTY_NAMES]
+
+
+def literals(tree: Modules) -> set[str]:
+    """Return every string that the sources spell, outside the table of codes."""
+    return {
+        node.value
+        for name, text in tree.items()
+        if name != "policy.diagnostics.codes"
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+def diagnosed(tree: Modules) -> set[str]:
+    """Return the codes that the sources give to `diagnose` by name."""
+    return {
+        node.args[0].value
+        for text in tree.values()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) == "diagnose"
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+        and isinstance(node.args[0].value, str)
+    }
+
+
+def page_faults(code: str, text: str) -> list[str]:
+    """Return what a code's page lacks: its title, what it means, what is wrong, what is right."""
+    wanted = {
+        "its code as the title": rf"\A# {re.escape(code)}\n",
+        "a paragraph that says what it means": r"\A# .*\n\n[A-Z`][^\n]{30,}",
+        "an example after `Wrong:`": r"^Wrong:\n\n(```|    \S)",
+        "what to write, after `Right:`": r"^Right:\n\n(```|    \S|\S)",
+    }
+    return [name for name, shape in wanted.items() if not re.search(shape, text, re.MULTILINE)]
+
+
+# --- the checks hold -----------------------------------------------------------------------------
+
+
+def test_packages_are_entered_by_their_front_door() -> None:
+    assert back_doors(modules()) == []
+
+
+def test_the_core_calls_no_builtin_that_does_io() -> None:
+    assert impure_builtins(modules()) == []
+
+
+def test_every_package_says_what_it_exports() -> None:
+    tree = modules()
+    assert [
+        name for name in sorted(packages(tree)) if not exports(tree.get(f"policy.{name}", ""))
+    ] == []
+
+
+def test_modules_are_named_by_what_they_hold() -> None:
+    assert nameless(modules()) == []
+
+
+def test_every_code_is_used() -> None:
+    assert sorted(set(CODES) - literals(modules())) == []
+
+
+def test_every_diagnosed_code_stands_in_the_table() -> None:
+    assert sorted(diagnosed(modules()) - set(CODES)) == []
+
+
+def test_every_code_has_a_page_and_every_page_a_code() -> None:
+    pages = {path.stem for path in (ROOT / "docs" / "checks").glob("*.md")}
+    assert sorted(pages - set(CODES)) == []
+    assert sorted(set(CODES) - pages) == []
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "docs" / "checks").glob("*.md")), ids=lambda p: p.stem
+)
+def test_a_page_explains_its_code(path: Path) -> None:
+    assert page_faults(path.stem, path.read_text(encoding="utf-8")) == []
+
+
+def test_every_code_is_shown_by_a_test() -> None:
+    tests = "\n".join(
+        path.read_text(encoding="utf-8")
+        for path in (ROOT / "tests").rglob("*")
+        if path.suffix in {".py", ".md"} and path != Path(__file__).resolve()
+    )
+    words = set(re.findall(r"[a-z0-9]+(?:-[a-z0-9]+)*", tests))
+    assert sorted(set(CODES) - words) == []
+
+
+def test_codes_read_as_kebab_case_and_titles_as_a_phrase() -> None:
+    for code, entry in CODES.items():
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", code)
+        assert not entry.title.endswith(".")
+        assert page(code) == f"docs/checks/{code}.md"
+
+
+# --- and they can fail ---------------------------------------------------------------------------
+
+CHECKS = {
+    "policy": "",
+    "policy.source": "",
+    "policy.checks": "from policy.checks.checker import check\n__all__ = ['check']\n",
+    "policy.checks.checker": "from policy.checks.kinds import K\nfrom policy.source import Span\n",
+    "policy.checks.kinds": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("from policy.checks import check\n", []),
+        ("import policy.checks\n", []),
+        ("from policy.source import Span\n", []),
+        ("from lark import Lark\n", []),
+        (
+            "from policy.checks.kinds import K\n",
+            ["policy.layers.merger:1: import from policy.checks, not from policy.checks.kinds"],
+        ),
+        (
+            "def f():\n    import policy.checks.kinds\n",
+            ["policy.layers.merger:2: import from policy.checks, not from policy.checks.kinds"],
+        ),
+        (
+            "from policy.checks import kinds, check\n",
+            ["policy.layers.merger:1: policy.checks exports no kinds"],
+        ),
+    ],
+)
+def test_a_back_door_is_found(text: str, expected: list[str]) -> None:
+    assert back_doors({**CHECKS, "policy.layers": "", "policy.layers.merger": text}) == expected
+
+
+@pytest.mark.parametrize(
+    ("module", "found"),
+    [
+        ("policy.values.path", 1),
+        ("policy.call", 1),
+        ("policy.verify.run", 1),
+        ("policy.cli.run", 0),
+    ],
+)
+def test_a_read_in_the_core_is_found(module: str, found: int) -> None:
+    assert len(impure_builtins({module: "text = open('x').read()\n"})) == found
+    assert impure_builtins({module: "text = file.open()\n"}) == []
+
+
+def test_a_module_for_everything_is_found() -> None:
+    assert nameless({"policy.checks.utils": "", "policy._helpers": "", "policy.call": ""}) == [
+        "policy.checks.utils",
+        "policy._helpers",
+    ]
+
+
+def test_codes_are_found_where_they_are_used_and_not_in_their_table() -> None:
+    tree = {"policy.diagnostics.codes": "X = 'a-code'\n", "policy.x.y": "diagnose('b-code', m)\n"}
+    assert literals(tree) == {"b-code"}
+    assert diagnosed(tree) == {"b-code"}
+
+
+def test_a_page_that_explains_nothing_is_found() -> None:
+    good = (
+        "# a-code\n\nWhat it means, in a sentence or two.\n\nWrong:\n\n    x\n\nRight:\n\n    y\n"
+    )
+    assert page_faults("a-code", good) == []
+    assert len(page_faults("b-code", good)) == 1
+    assert len(page_faults("a-code", good.replace("Wrong:", ""))) == 1
+    assert len(page_faults("a-code", "")) == 4
