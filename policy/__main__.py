@@ -1,0 +1,5 @@
+"""Runs the command line as `python -m policy`."""
+
+from policy.cli import main
+
+main()
