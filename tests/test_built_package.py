@@ -1,0 +1,89 @@
+"""The package as others install it: everything it needs is inside, whichever way it was built."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# One worker builds for all of these.
+pytestmark = pytest.mark.xdist_group("built-package")
+
+PARSES = """
+import policy
+from policy.source import Source
+from policy.syntax import parse
+parsed = parse(Source(name="global.policy", text="policy for every agent\\n\\ndefault deny\\n"))
+assert not parsed.diagnostics, parsed.diagnostics
+print(policy.__file__)
+"""
+
+
+def build(source: Path, target: str, into: Path) -> Path:
+    """Build the wheel or sdist of a source tree, without a network, and return its file."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(into)]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (built,) = into.glob("*.whl" if target == "wheel" else "*.tar.gz")
+    return built
+
+
+def unpack(wheel: Path, into: Path) -> Path:
+    """Lay a wheel out as an installer would; it is pure Python."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(into)
+    return into
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(ROOT, "sdist", tmp_path_factory.mktemp("sdist"))
+
+
+@pytest.fixture(scope="module")
+def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel built from the sdist, as an installer builds it from a downloaded one."""
+    unpacked = tmp_path_factory.mktemp("unpacked")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(unpacked, filter="data")
+    (source,) = unpacked.iterdir()
+    return build(source, "wheel", tmp_path_factory.mktemp("from-sdist"))
+
+
+def test_a_wheel_holds_every_module_and_the_grammar(wheel: Path) -> None:
+    held = set(zipfile.ZipFile(wheel).namelist())
+    modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "policy").rglob("*.py")}
+    grammar = {f"policy/grammar/{path.name}" for path in (ROOT / "grammar").glob("*.lark")}
+    assert grammar
+    assert sorted((modules | grammar | {"policy/py.typed"}) - held) == []
+
+
+def test_a_wheel_holds_nothing_but_the_package(wheel: Path) -> None:
+    tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"policy"}
+
+
+def test_a_wheel_from_the_sdist_is_the_wheel_from_the_tree(wheel: Path, tmp_path: Path) -> None:
+    direct = zipfile.ZipFile(build(ROOT, "wheel", tmp_path))
+    assert set(zipfile.ZipFile(wheel).namelist()) == set(direct.namelist())
+
+
+def test_an_installed_package_finds_its_grammar(wheel: Path, tmp_path: Path) -> None:
+    site = unpack(wheel, tmp_path / "site")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PARSES],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert Path(done.stdout.strip()).is_relative_to(site)
