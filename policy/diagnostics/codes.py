@@ -38,6 +38,15 @@ CODES: dict[str, Code] = {
     "empty-policy": _error("no policy file where one is needed"),
     # syntax
     "syntax-error": _error("text that is no statement of the language"),
+    "unknown-escape": _error("a backslash in a string that stands for nothing"),
+    "hyphen-in-name": _error("a hyphen between two names, read as a minus"),
+    "second-unless": _error("more than one `unless` in a rule"),
+    "mixed-and-or": _error("`and` and `or` side by side without parentheses"),
+    "too-deep": _error("brackets or operators nested beyond the bound"),
+    "missing-header": _error("a file that does not say whom it binds"),
+    "header-not-first": _error("a header that is not the first statement"),
+    "duplicate-header": _error("a second header in one file"),
+    "table-value": _error("an entry of a permissions table that is no verdict"),
     "not-supported-yet": _error("part of the language that this version does not run"),
     # names
     "unknown-tool": _error("a tool that the catalogue does not have"),

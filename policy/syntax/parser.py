@@ -1,0 +1,182 @@
+"""Policy text -> `Parsed`: the tree of what could be read, and every mistake at its place.
+
+The file is cut into statements first and each is parsed alone, so a statement that parses is in the
+tree whatever stands beside it. Nothing here raises, and nothing recurses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from typing import TypeAlias
+
+from lark import Lark, TextSlice, UnexpectedInput
+
+from policy.diagnostics import Diagnostic, diagnose, in_order
+from policy.source import Source
+from policy.syntax import grammar, mistakes
+from policy.syntax.builder import WORK, Builder, Work
+from policy.syntax.cutter import BYTE_ORDER_MARK, MAX_DEPTH, Cuts, Piece, cut, unseen
+from policy.syntax.tree import Header, PackHeader, PolicyFile, PolicyHeader, Statement
+
+# A file full of unseen characters is one mistake many times; these suffice to find it.
+_MAX_UNSEEN = 20
+
+_HEADER = re.compile(r"(?:policy|pack)(?![A-Za-z0-9_-])(?![ \t]*:)")
+# Nothing nests without one of these, so a statement with few of them needs no measuring.
+_NESTING = re.compile(r"[(\[{.+*-]|\b(?:not|any|all)\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """One file's tree with the diagnostics of reading it, in the order of the text."""
+
+    tree: PolicyFile
+    diagnostics: tuple[Diagnostic, ...]
+
+
+_Node: TypeAlias = Header | Statement
+
+
+def parse(source: Source) -> Parsed:
+    """Read one policy file; any text whatever gives a tree and diagnostics."""
+    cuts = cut(source)
+    diagnostics = [*_marks(source), *_stray(source, cuts)]
+    header: Header | None = None
+    statements: list[Statement] = []
+    for number, piece in enumerate(cuts.pieces):
+        is_header = _HEADER.match(cuts.code, piece.start) is not None
+        node, problems = _parse_piece(source, cuts.code, piece=piece, is_header=is_header)
+        diagnostics += problems
+        if is_header:
+            diagnostics += _misplaced(source, piece, number=number, header=header)
+            if header is None and isinstance(node, PolicyHeader | PackHeader):
+                header = node
+        elif node is not None and not isinstance(node, PolicyHeader | PackHeader):
+            statements.append(node)
+    diagnostics += _missing(source, cuts)
+    tree = PolicyFile(
+        source=source, header=header, statements=tuple(statements), comments=cuts.comments
+    )
+    return Parsed(tree=tree, diagnostics=in_order(diagnostics))
+
+
+@cache
+def _lark() -> Lark:
+    return grammar.build(Builder())
+
+
+def _parse_piece(
+    source: Source, code: str, *, piece: Piece, is_header: bool
+) -> tuple[_Node | None, list[Diagnostic]]:
+    if piece.too_deep is not None:
+        return None, [_too_deep(source, piece.too_deep, piece.too_deep + 1)]
+    work = Work(source=source, start=piece.start, end=piece.end)
+    token = WORK.set(work)
+    try:
+        start: grammar.Start = "header" if is_header else "statement"
+        node: _Node = _lark().parse(TextSlice(code, piece.start, piece.end), start=start)  # type: ignore[assignment]
+    except UnexpectedInput as error:
+        return None, [*work.problems, mistakes.describe(source, code, piece=piece, error=error)]
+    finally:
+        WORK.reset(token)
+    deep = _deepest_beyond(code, piece, node)
+    if deep is not None:
+        return None, [_too_deep(source, *deep)]
+    return node, work.problems
+
+
+def _deepest_beyond(code: str, piece: Piece, root: _Node) -> tuple[int, int] | None:
+    """Return the place of a node that stands deeper than the bound, if one does."""
+    text = code[piece.start : piece.end]
+    if len(text) <= MAX_DEPTH or sum(1 for _ in _NESTING.finditer(text)) <= MAX_DEPTH:
+        return None
+    stack: list[tuple[object, int]] = [(root, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > MAX_DEPTH + 10:
+            span = getattr(node, "span", None)
+            return (span.start, span.end) if span is not None else (piece.start, piece.end)
+        stack.extend((child, depth + 1) for child in _children(node))
+    return None
+
+
+def _children(node: object) -> Iterator[object]:
+    if not is_dataclass(node):
+        return
+    waiting: list[object] = [getattr(node, f.name) for f in fields(node) if f.compare]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, tuple):
+            waiting.extend(value)
+        elif is_dataclass(value):
+            yield value
+
+
+def _too_deep(source: Source, start: int, end: int) -> Diagnostic:
+    return diagnose(
+        "too-deep",
+        f"this stands more than {MAX_DEPTH} levels deep",
+        span=source.span(start, end),
+        help="name a part of the condition with `let`, or use a set instead of a chain",
+    )
+
+
+def _marks(source: Source) -> Iterator[Diagnostic]:
+    if source.text.startswith(BYTE_ORDER_MARK):
+        yield diagnose(
+            "byte-order-mark",
+            "the file begins with a byte order mark",
+            span=source.span(0, 1),
+            help="save it as UTF-8 without one",
+        )
+    for offset in unseen(source.text)[:_MAX_UNSEEN]:
+        yield diagnose(
+            "control-character",
+            f"a character that is not seen: `U+{ord(source.text[offset]):04X}`",
+            span=source.span(offset, offset + 1),
+            help=f"remove it; in a string write `\\u{{{ord(source.text[offset]):x}}}`",
+        )
+
+
+def _stray(source: Source, cuts: Cuts) -> Iterator[Diagnostic]:
+    if cuts.stray is not None:
+        yield diagnose(
+            "syntax-error",
+            "an indented line continues a statement, and none has begun",
+            span=source.span(*cuts.stray),
+            help="let the statement start in column one",
+        )
+
+
+def _missing(source: Source, cuts: Cuts) -> Iterator[Diagnostic]:
+    if any(_HEADER.match(cuts.code, piece.start) for piece in cuts.pieces):
+        return
+    start, end = (cuts.pieces[0].start, cuts.pieces[0].end) if cuts.pieces else (0, 0)
+    first_line = source.text.find("\n", start, end)
+    yield diagnose(
+        "missing-header",
+        "the file does not say whom it binds",
+        span=source.span(start, end if first_line < 0 else first_line),
+        help='begin with `policy for every agent`, `policy for agent "…"`, `policy for role "…"` '
+        'or `pack "…"`',
+    )
+
+
+def _misplaced(
+    source: Source, piece: Piece, *, number: int, header: Header | None
+) -> Iterator[Diagnostic]:
+    if number == 0:
+        return
+    code, message, help = (
+        ("header-not-first", "the header is not the first statement", "move it to the top")
+        if header is None
+        else (
+            "duplicate-header",
+            "a file has one header",
+            "put the rules for others into a file of their own",
+        )
+    )
+    yield diagnose(code, message, span=source.span(piece.start, piece.end), help=help)
