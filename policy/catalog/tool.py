@@ -55,7 +55,8 @@ class ToolSpec:
     every effect of a call that its arguments tell. `unseen` says that it runs code whose effects
     no argument tells. `open_fields` lets input through that the schema does not name. `coerce`
     is what a built-in tool's argument model does to an input before anything is decided; it
-    raises ValueError where the model refuses. The facts `category`, `read_only`, `destructive`
+    raises ValueError where the model refuses. `fault` says why the schema cannot be used; every
+    call of such a tool is refused. The facts `category`, `read_only`, `destructive`
     are None where nobody reliable said so: unknown to every rule.
     """
 
@@ -73,6 +74,7 @@ class ToolSpec:
     destructive: bool | None = None
     pinned: bool = False
     open_fields: bool = False
+    fault: str | None = None
     coerce: Callable[[dict[str, Any]], dict[str, Any]] | None = field(
         default=None, compare=False, repr=False
     )

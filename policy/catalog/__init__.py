@@ -1,0 +1,62 @@
+"""The tools that a policy may name: their origins, schemas and resources."""
+
+from policy.catalog.arguments import (
+    Arguments,
+    Connects,
+    Reads,
+    Runs,
+    Sends,
+    Writes,
+    coercion_of,
+    tool_of,
+)
+from policy.catalog.builtin import builtin_catalog
+from policy.catalog.catalog import Catalog, CatalogError
+from policy.catalog.listing import Listing, read_listing
+from policy.catalog.names import ALIASES, Repaired, repair_name, snake_case
+from policy.catalog.pattern import ToolPattern, ToolSelector
+from policy.catalog.schema import FieldInfo, fault, fields_of, is_closed, lookup, named_fields
+from policy.catalog.strict import schema_strictify, strict_schema
+from policy.catalog.tool import VERBS, Origin, Resource, ToolSpec, Verb
+from policy.catalog.walk import Schema, Step, descend, kind_of, kinds_of, parts
+
+__all__ = [
+    "ALIASES",
+    "VERBS",
+    "Arguments",
+    "Catalog",
+    "CatalogError",
+    "Connects",
+    "FieldInfo",
+    "Listing",
+    "Origin",
+    "Reads",
+    "Repaired",
+    "Resource",
+    "Runs",
+    "Schema",
+    "Sends",
+    "Step",
+    "ToolPattern",
+    "ToolSelector",
+    "ToolSpec",
+    "Verb",
+    "Writes",
+    "builtin_catalog",
+    "coercion_of",
+    "descend",
+    "fault",
+    "fields_of",
+    "is_closed",
+    "kind_of",
+    "kinds_of",
+    "lookup",
+    "named_fields",
+    "parts",
+    "read_listing",
+    "repair_name",
+    "schema_strictify",
+    "snake_case",
+    "strict_schema",
+    "tool_of",
+]

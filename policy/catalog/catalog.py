@@ -1,0 +1,134 @@
+"""Tool definitions in; the one set of tools that policies, admission and the service share out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from policy.catalog.names import spellings
+from policy.catalog.tool import Origin, ToolSpec
+
+
+class CatalogError(Exception):
+    """Tools that cannot stand in one catalogue; the message names them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalog:
+    """The known tools. `complete` says that there are no others.
+
+    A flat name belongs to exactly one origin, and the origin can be read off it: otherwise a
+    server could register a tool that a rule takes for another server's.
+    """
+
+    specs: tuple[ToolSpec, ...] = ()
+    complete: bool = False
+    _by_name: Mapping[str, ToolSpec] = field(init=False, repr=False, compare=False)
+    _spelled: Mapping[tuple[str, str], tuple[str, ...]] = field(
+        init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        by_name: dict[str, ToolSpec] = {}
+        spelled: dict[tuple[str, str], tuple[str, ...]] = {}
+        for spec in self.specs:
+            _require_sound(spec)
+            other = by_name.get(spec.name)
+            if other is not None:
+                raise CatalogError(
+                    f"two tools are called `{spec.name}`: one of {owner(other.origin)}, "
+                    f"one of {owner(spec.origin)}"
+                )
+            by_name[spec.name] = spec
+            for key in spellings(spec.name):
+                spelled[key] = (*spelled.get(key, ()), spec.name)
+        object.__setattr__(self, "_by_name", MappingProxyType(by_name))
+        object.__setattr__(self, "_spelled", MappingProxyType(spelled))
+
+    def get(self, flat_name: str) -> ToolSpec | None:
+        """Return the tool agents call by this very name."""
+        return self._by_name.get(flat_name)
+
+    def spelled(self, style: str, key: str) -> tuple[str, ...]:
+        """Return the names whose spelling in `style` is `key`; see `names.STYLES`."""
+        return self._spelled.get((style, key), ())
+
+    def find(self, origin: str, path: str) -> ToolSpec | None:
+        """Return the tool of origin `mcp`, `ext` or `host` at `SERVER/TOOL` (host: `TOOL`)."""
+        server, slash, tool = path.partition("/") if origin != "host" else ("", "/", path)
+        for spec in self.specs:
+            place = (spec.origin.kind, spec.origin.server, spec.origin.tool)
+            if slash and place == (origin, server, tool):
+                return spec
+        return None
+
+    def with_tools(self, specs: Iterable[ToolSpec]) -> Catalog:
+        """Return a catalogue with these tools added; a tool of the same origin is replaced.
+
+        Raises CatalogError where a flat name would belong to two origins, or stands twice in
+        `specs`.
+        """
+        added = tuple(specs)
+        replaced = {spec.origin for spec in added}
+        kept = tuple(spec for spec in self.specs if spec.origin not in replaced)
+        return Catalog(specs=kept + added, complete=self.complete)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The flat names of all tools, in the order of the catalogue."""
+        return tuple(self._by_name)
+
+    @property
+    def categories(self) -> Mapping[str, tuple[str, ...]]:
+        """The names of the tools of each category; tools without one are left out."""
+        found: dict[str, tuple[str, ...]] = {}
+        for spec in self.specs:
+            if spec.category is not None:
+                found[spec.category] = (*found.get(spec.category, ()), spec.name)
+        return MappingProxyType(found)
+
+    @property
+    def servers(self) -> frozenset[str]:
+        """The identifiers of the MCP servers that have tools here."""
+        return frozenset(s.origin.server for s in self.specs if s.origin.kind == "mcp")
+
+    @property
+    def plugins(self) -> frozenset[str]:
+        """The identifiers of the extensions that have tools here."""
+        return frozenset(s.origin.server for s in self.specs if s.origin.kind == "ext")
+
+
+def owner(origin: Origin) -> str:
+    """Return what a person calls the origin."""
+    if origin.kind == "host":
+        return "the host"
+    kind = "the server" if origin.kind == "mcp" else "the extension"
+    return f"{kind} `{origin.server}`"
+
+
+def identifier_problem(origin: Origin) -> str | None:
+    """Return why no server or extension may have this identifier; None if it may."""
+    if origin.kind == "host":
+        return None
+    server = origin.server
+    if not server:
+        return "a server or extension without an identifier"
+    if "__" in server:
+        return f"`{server}` holds `__`, which separates a server from its tool"
+    if origin.kind == "mcp" and server == "ext":
+        return "`ext` is what the names of extensions begin with"
+    if any(char in "/\\*?" or char.isspace() or not char.isprintable() for char in server):
+        return f"{server!a} holds white space, a control character, or one of `/ \\ * ?`"
+    return None
+
+
+def _require_sound(spec: ToolSpec) -> None:
+    problem = identifier_problem(spec.origin)
+    if problem is not None:
+        raise CatalogError(f"{owner(spec.origin)} cannot have tools here: {problem}")
+    if not spec.origin.tool or spec.name != spec.origin.flat_name():
+        raise CatalogError(
+            f"the tool `{spec.name}` of {owner(spec.origin)} must be called "
+            f"`{spec.origin.flat_name()}`"
+        )

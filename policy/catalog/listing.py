@@ -1,0 +1,133 @@
+"""A list of tools as servers and hosts publish it, in; tool definitions and what is wrong, out.
+
+What a server says of its own tools counts for nothing until a person has reviewed it: annotations,
+categories and resources are read from the host's tools and from reviewed lists only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from policy.catalog.catalog import identifier_problem, owner
+from policy.catalog.schema import fault
+from policy.catalog.tool import VERBS, Origin, Resource, ToolSpec
+from policy.catalog.walk import read_only_schema
+from policy.values.text import quote
+
+_LONGEST_NAME = 256
+_NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}
+_SCHEMA_KEYS = ("inputSchema", "input_schema", "parameters")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """The tools of a list, and one sentence for each thing wrong with it."""
+
+    specs: tuple[ToolSpec, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def read_listing(value: Any, *, server: str | None = None, reviewed: bool = False) -> Listing:
+    """Read a `tools/list` answer or a list of tools, as JSON values; never raises.
+
+    With `server` all tools are that MCP server's, whatever they say; without, each is its own
+    `server`'s, or the host's. A tool that cannot be named is left out; one whose schema cannot be
+    used is kept, with a `fault`.
+    """
+    entries = _entries(value)
+    if entries is None:
+        return Listing(problems=("this is neither a list of tools nor an answer to tools/list",))
+    specs: dict[str, ToolSpec] = {}
+    problems: list[str] = []
+    for number, entry in enumerate(entries, start=1):
+        read = _read(entry, server, reviewed=reviewed)
+        if isinstance(read, str):
+            problems.append(f"tool {number}: {read}")
+            continue
+        if read.name in specs:
+            problems.append(f"tool {number}: `{read.name}` is listed twice")
+            continue
+        if read.fault is not None:
+            problems.append(f"tool {number}: `{read.name}` cannot be called: {read.fault}")
+        specs[read.name] = read
+    return Listing(specs=tuple(specs.values()), problems=tuple(problems))
+
+
+def _entries(value: Any) -> tuple[Any, ...] | list[Any] | None:
+    for key in ("result", "tools/list", "tools"):
+        if isinstance(value, Mapping) and key in value:
+            value = value[key]
+    return value if isinstance(value, (list, tuple)) else None
+
+
+def _read(entry: Any, server: str | None, *, reviewed: bool) -> ToolSpec | str:
+    if not isinstance(entry, Mapping):
+        return "it is no object"
+    name = entry.get("name")
+    if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
+        return f"`name` must be a text of 1 to {_LONGEST_NAME} visible characters"
+    origin = _origin(name, entry.get("server") if server is None else server)
+    if isinstance(origin, str):
+        return origin
+    problem = identifier_problem(origin)
+    if problem is not None:
+        return f"{owner(origin)} cannot have tools here: {problem}"
+    schema = next((entry[key] for key in _SCHEMA_KEYS if key in entry), _NO_ARGUMENTS)
+    broken = fault(schema)
+    trusted = reviewed or origin.kind == "host"
+    said = _said(entry) if trusted else {}
+    return ToolSpec(
+        name=origin.flat_name(),
+        origin=origin,
+        description=_text(entry.get("description")) or "",
+        schema=read_only_schema(_NO_ARGUMENTS if broken else {"type": "object", **schema}),
+        fault=broken,
+        requires_confirmation=entry.get("requires_confirmation") is True,
+        pinned=trusted,
+        **said,
+    )
+
+
+def _origin(name: str, server: Any) -> Origin | str:
+    if server is None:
+        return Origin(kind="host", tool=name)
+    if not isinstance(server, str):
+        return f"`server` of {quote(name)} must be a text"
+    return Origin(kind="mcp", server=server, tool=name)
+
+
+def _said(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a trusted list says of a tool's nature."""
+    hints = entry.get("annotations")
+    hints = hints if isinstance(hints, Mapping) else {}
+    read_only, destructive = hints.get("readOnlyHint"), hints.get("destructiveHint")
+    resources = entry.get("resources")
+    resources = resources if isinstance(resources, Mapping) else {}
+    return {
+        "category": _text(entry.get("category")),
+        "exec_class": entry.get("exec_class") is True,
+        "read_only": read_only if isinstance(read_only, bool) else None,
+        "destructive": destructive if isinstance(destructive, bool) else None,
+        "resources": _resources(resources),
+        "complete": resources.get("complete") is True,
+        "unseen": resources.get("unseen") is True,
+    }
+
+
+def _resources(declared: Mapping[str, Any]) -> tuple[Resource, ...]:
+    return tuple(
+        Resource(verb=verb, steps=tuple(path.split(".")))
+        for verb in VERBS
+        for path in _list(declared.get(verb))
+        if isinstance(path, str) and path
+    )
+
+
+def _list(value: Any) -> list[Any] | tuple[Any, ...]:
+    return value if isinstance(value, (list, tuple)) else ()
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,96 @@
+"""A tool name as a model spelled it, in; the one known tool it can only mean, out.
+
+Spellings differ in case, in separators and in style (`getMP3File` for `get_mp3_file`). A name is
+repaired only when exactly one known tool is spelled that way; a mistyped name never is, so that
+nothing runs that nobody asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+from unicodedata import normalize
+
+# Longer texts are not names: models sometimes put a paragraph there.
+LONGEST = 256
+
+ALIASES = {"bash": "bash_exec"}
+
+_SEPARATORS = str.maketrans({".": "_", "-": "_", " ": "_"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repaired:
+    """The name of a known tool, and how it was reached; `how` is empty if it was spelled so."""
+
+    name: str
+    how: str = ""
+
+
+class Names(Protocol):
+    """The part of a catalogue that repairing looks at."""
+
+    def get(self, flat_name: str) -> Any:
+        """Return the tool of this name, or None."""
+        ...
+
+    def spelled(self, style: str, key: str) -> tuple[str, ...]:
+        """Return the names whose spelling in `style`, one of `STYLES`, is `key`."""
+        ...
+
+
+def snake_case(name: str) -> str:
+    """Return `name` in snake_case, in NFC; digits stay with what stands before them."""
+    text = normalize("NFC", name)
+    parts: list[str] = []
+    for i, char in enumerate(text):
+        if i and char.isupper() and _starts_word(text, i):
+            parts.append("_")
+        parts.append(char)
+    return normalize("NFC", "".join(parts).lower())
+
+
+def _starts_word(text: str, i: int) -> bool:
+    before = text[i - 1]
+    if before.islower() or before.isdecimal():
+        return True
+    return before.isupper() and i + 1 < len(text) and text[i + 1].islower()
+
+
+def _folded(name: str) -> str:
+    return normalize("NFC", normalize("NFC", name).lower())
+
+
+def _joined(name: str) -> str:
+    return _folded(name).strip().translate(_SEPARATORS)
+
+
+def _snaked(name: str) -> str:
+    return snake_case(name.strip().translate(_SEPARATORS))
+
+
+# From close to loose: every style keeps together what an earlier one does.
+STYLES = {"case": _folded, "separators": _joined, "snake_case": _snaked}
+
+
+def spellings(name: str) -> tuple[tuple[str, str], ...]:
+    """Return a name's key in every style, as (style, key)."""
+    return tuple((style, key(name)) for style, key in STYLES.items())
+
+
+def repair_name(name: str, catalog: Names) -> Repaired | None:
+    """Return the one tool `name` can mean; None if there is none or more than one."""
+    if catalog.get(name) is not None:
+        return Repaired(name=name)
+    if not name or len(name) > LONGEST:
+        return None
+    alias = ALIASES.get(name)
+    if alias is not None and catalog.get(alias) is not None:
+        return Repaired(name=alias, how="alias")
+    for style, key in spellings(name):
+        found = catalog.spelled(style, key)
+        if len(found) > 1:
+            return None
+        if found:
+            return Repaired(name=found[0], how=style)
+    return None

@@ -1,0 +1,147 @@
+"""Tool patterns: as a rule spells them, in; which tools they fit, out.
+
+A pattern reads differently where it gives (`allow`, `default allow`, `delegate`, `results(…)`)
+and where it takes. Where it takes it is wide. Where it gives, a wildcard reaches only the host's
+own tools and those of a server or extension whose identifier is spelled out, so that connecting
+a server never hands its tools to an older rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from policy.catalog.tool import Origin, ToolSpec
+from policy.values.glob import compile_name_glob, has_wildcard, literal_text
+
+Fits: TypeAlias = Callable[[ToolSpec], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolPattern:
+    """`text`, or `mcp SERVER/TOOL` and `ext PLUGIN/TOOL` where `origin` says so."""
+
+    origin: Literal["mcp", "ext"] | None = None
+    text: str
+
+    @property
+    def problem(self) -> str | None:
+        """Why this is no pattern, as one sentence; None if it is one."""
+        if not self.text:
+            return "an empty name fits no tool"
+        if self.origin is None:
+            return None
+        server, slash, tool = self.text.partition("/")
+        if slash and server and tool:
+            return None
+        what = "SERVER/TOOL" if self.origin == "mcp" else "PLUGIN/TOOL"
+        return f"`{self.origin} {self.text}` must be written `{self.origin} {what}`"
+
+    @property
+    def exact_name(self) -> str | None:
+        """The only flat name it can fit; None if it has a wildcard."""
+        text = literal_text(self.text)
+        if text is None or self.origin is None:
+            return text
+        server, _, tool = text.partition("/")
+        return Origin(kind=self.origin, server=server, tool=tool).flat_name()
+
+    def matcher(self, *, gives: bool) -> Fits:
+        """Return the test of tools, in its narrow reading where it `gives`.
+
+        Raises ValueError for what `problem` objects to.
+        """
+        if self.problem is not None:
+            raise ValueError(self.problem)
+        if self.origin is not None:
+            return _by_origin(self.origin, self.text)
+        if self.text == "*":
+            return lambda spec: True
+        name = literal_text(self.text)
+        if name is not None:
+            return lambda spec: spec.name == name
+        return _narrow(self.text) if gives else _wide(self.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSelector:
+    """`TOOLS except TOOLS`; either side may hold selectors, for named sets.
+
+    An exception to what gives takes, and the other way round, so each side is read its own way.
+    `gives` of a selector inside another is not looked at: its place decides.
+    """
+
+    included: tuple[ToolPattern | ToolSelector, ...]
+    excluded: tuple[ToolPattern | ToolSelector, ...] = ()
+    gives: bool
+    _fits: Fits = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_fits", self.matcher(gives=self.gives))
+
+    def fits(self, spec: ToolSpec) -> bool:
+        """Tell whether the tool is one of those selected."""
+        return self._fits(spec)
+
+    def matcher(self, *, gives: bool) -> Fits:
+        """Return the test of tools for a place that `gives` or takes."""
+        included = _any_of(tuple(part.matcher(gives=gives) for part in self.included))
+        if not self.excluded:
+            return included
+        excluded = _any_of(tuple(part.matcher(gives=not gives) for part in self.excluded))
+        return lambda spec: included(spec) and not excluded(spec)
+
+    def exact_names(self) -> frozenset[str] | None:
+        """Return the only flat names it can fit, some of which it may not; None: any."""
+        found: set[str] = set()
+        for part in self.included:
+            if isinstance(part, ToolSelector):
+                inner = part.exact_names()
+                if inner is None:
+                    return None
+                found |= inner
+                continue
+            name = part.exact_name
+            if name is None:
+                return None
+            found.add(name)
+        return frozenset(found)
+
+
+def _any_of(tests: tuple[Fits, ...]) -> Fits:
+    if len(tests) == 1:
+        return tests[0]
+    return lambda spec: any(test(spec) for test in tests)
+
+
+def _wide(text: str) -> Fits:
+    match = compile_name_glob(text)
+    return lambda spec: match(spec.name)
+
+
+def _by_origin(kind: str, text: str) -> Fits:
+    server, _, tool = text.partition("/")
+    match_server, match_tool = compile_name_glob(server), compile_name_glob(tool)
+    return lambda spec: (
+        spec.origin.kind == kind
+        and match_server(spec.origin.server)
+        and match_tool(spec.origin.tool)
+    )
+
+
+def _narrow(text: str) -> Fits:
+    match = compile_name_glob(text)
+    return lambda spec: (
+        (spec.origin.kind == "host" or _spells(text, spec.origin)) and match(spec.name)
+    )
+
+
+def _spells(text: str, origin: Origin) -> bool:
+    server = origin.server
+    # No catalogue holds such a server; a specification made by hand must not imitate one either.
+    if not server or "__" in server or has_wildcard(server):
+        return False
+    if origin.kind == "mcp":
+        return server != "ext" and text.startswith(f"{server}__")
+    return text.startswith(f"ext__{server}__")
