@@ -17,8 +17,6 @@ from policy.source import Span
 from policy.syntax import tree
 from policy.verdict import Verdict
 
-_record = dataclass(frozen=True, slots=True, kw_only=True)
-
 
 def _span() -> Span:
     return field(compare=False, repr=False)  # type: ignore[no-any-return]
@@ -34,7 +32,7 @@ class WorkspaceItem:
     """The fact `workspace` as an operand: the folder and everything below."""
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ValueSet:
     """Items read as `kind` says. In it is what some part holds and no excluded part holds."""
 
@@ -43,55 +41,55 @@ class ValueSet:
     excluded: tuple[SetPart, ...] = ()
 
 
-SetPart: TypeAlias = str | int | Decimal | WorkspaceItem | ValueSet
+SetPart: TypeAlias = str | int | float | Decimal | WorkspaceItem | ValueSet
 
 # ------------------------------------------------------------------ values
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Constant:
     """A frozen JSON value, a datetime, a date or a timedelta written in the policy or its data."""
 
     value: Any
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
     """A fact by its full name: `("input",)`, `("call", "reads")`, `("context", "flights")`."""
 
     path: tuple[str, ...]
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Local:
     """A variable of a quantifier or selection, by its slot, unique in the rule."""
 
     slot: int
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     base: Value
     name: str
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class At:
     base: Value
     key: Value
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListOf:
     items: tuple[Value, ...]
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectOf:
     entries: tuple[tuple[str, Value], ...]
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Apply:
     """A function of values: one of `checks.FUNCTIONS`."""
 
@@ -99,7 +97,7 @@ class Apply:
     args: tuple[Value, ...]
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Selected:
     """`filter first latest count sum` over a list; for `sum`, `test` is a value to add up."""
 
@@ -110,14 +108,14 @@ class Selected:
     test: Test | Value
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Arith:
     op: Literal["+", "-", "*"]
     left: Value
     right: Value
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Minus:
     operand: Value
 
@@ -130,19 +128,19 @@ Value: TypeAlias = (
 # `text` is the canonical text of the test, for the deciding clause of a reason.
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AllOf:
     tests: tuple[Test, ...]
     text: str
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnyOf:
     tests: tuple[Test, ...]
     text: str
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NotOf:
     """`not`, and what is defined by it: `x != v` is `not (x == v)`."""
 
@@ -150,7 +148,7 @@ class NotOf:
     text: str
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Truth:
     """A value used as a condition; anything but true and false is undecidable."""
 
@@ -158,7 +156,7 @@ class Truth:
     text: str
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     op: Literal["==", "<", "<=", ">", ">="]
     left: Value
@@ -166,7 +164,7 @@ class Comparison:
     text: str
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
     """`left in right`: a set of a kind, or a list value."""
 
@@ -175,7 +173,7 @@ class Member:
     text: str
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TextRelation:
     op: Literal["starts with", "ends with", "contains"]
     left: Value
@@ -183,14 +181,14 @@ class TextRelation:
     text: str
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LikeTest:
     left: Value
     pattern: str
     text: str
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RegexTest:
     """`matches` is about the whole text, `contains /re/` searches."""
 
@@ -200,21 +198,21 @@ class RegexTest:
     text: str
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Presence:
     left: Value
     present: bool
     text: str
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KindTest:
     left: Value
     kind: Literal["string", "number", "boolean", "list", "object"]
     text: str
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Quantified:
     kind: Literal["any", "all"]
     slot: int
@@ -224,7 +222,7 @@ class Quantified:
     text: str
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WindowTest:
     """`start` and `end` in minutes from midnight; `days` as 0 (Monday) to 6, None: every day."""
 
@@ -236,7 +234,7 @@ class WindowTest:
     text: str
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceTest:
     """`operand` None stands for `anything`; an empty set stands for `nothing`."""
 
@@ -267,7 +265,7 @@ Test: TypeAlias = (
 # ------------------------------------------------------------------ statements
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LayerKey:
     """Whom a layer binds, normalised: `agents "a"` without wildcards is `agent "a"`, sorted.
 
@@ -285,7 +283,7 @@ class LayerKey:
         return f"{self.kind} " + ", ".join(f'"{name}"' for name in self.names)
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedRule:
     """`allow`, `ask` or `deny`. `id` is its name, `file:line` without one, or `table:KEY`.
 
@@ -309,7 +307,7 @@ class CheckedRule:
     span: Span = _span()
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedChange:
     """One change of a rewrite. `steps` lead from the input to the field: names, or list places.
 
@@ -325,7 +323,7 @@ class CheckedChange:
     span: Span = _span()
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedRewrite:
     id: str
     tools: ToolSelector
@@ -340,7 +338,7 @@ class CheckedRewrite:
     span: Span = _span()
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedDefault:
     """`default E` (tools None) or `default E for TOOLS`."""
 
@@ -350,7 +348,7 @@ class CheckedDefault:
     span: Span = _span()
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedDelegation:
     """The global layer's word that the layer `to` may fill the gap for these tools."""
 
@@ -359,7 +357,7 @@ class CheckedDelegation:
     span: Span = _span()
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedDeclaration:
     """What a `tool` statement adds to the specs it fits, for the layer it stands in."""
 
@@ -370,7 +368,7 @@ class CheckedDeclaration:
     span: Span = _span()
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedInvariant:
     id: str
     kind: Literal["prove", "assume"]
@@ -382,7 +380,7 @@ class CheckedInvariant:
     span: Span = _span()
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedPolicy:
     """One layer, checked. The global layer has exactly one default without tools."""
 
@@ -395,7 +393,7 @@ class CheckedPolicy:
     invariants: tuple[CheckedInvariant, ...] = ()
 
 
-@_record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleSuite:
     """The tests of one file. A pack's own tests run over `base`, its layers; others over all.
 

@@ -18,95 +18,101 @@ def _span() -> Span:
     return field(compare=False, repr=False)  # type: ignore[no-any-return]
 
 
-_node = dataclass(frozen=True, slots=True, kw_only=True)
-
 # ------------------------------------------------------------------ expressions
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
+    """`"…"`, escapes resolved; `${name}` in it is still text."""
+
     value: str
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
     """`1_000` and `1000` are one value; `1.50` keeps its digits and equals `1.5`."""
 
     value: int | Decimal
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Duration:
     """`30s`: an amount of `ms s m h d w`."""
 
     amount: int
     unit: str
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Boolean:
+    """`true` or `false`."""
+
     value: bool
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Null:
     """Stands in test data only."""
 
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListLiteral:
+    """`[a, b]`."""
+
     items: tuple[Expr, ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectLiteral:
+    """`{field: value}`: test data, in the order of the text."""
+
     entries: tuple[tuple[str, Expr], ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Name:
     """A fact's first word, a `let`, a set, a parameter, or a quantifier's variable."""
 
     name: str
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
     """`base.name`."""
 
     base: Expr
     name: str
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Index:
     """`base[key]`; `base["odd name"]` has a Text key."""
 
     base: Expr
     key: Expr
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
     """`name(args)`; arguments are values, never conditions."""
 
     name: str
     args: tuple[Expr, ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """`filter(x in l: …)` and its kin; `index` is the name after `at`."""
 
@@ -115,127 +121,155 @@ class Selection:
     index: str | None
     source: Expr
     test: Expr
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class History:
     """`results(TOOLS)` or `calls(TOOLS)`."""
 
     kind: Literal["results", "calls"]
     tools: Tools
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Arithmetic:
+    """A sum, a difference or a product."""
+
     op: Literal["+", "-", "*"]
     left: Expr
     right: Expr
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Negate:
+    """`-operand`."""
+
     operand: Expr
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Quantifier:
+    """`any x in l: …` and `all x at i in l: …`; `index` is the name after `at`."""
+
     kind: Literal["any", "all"]
     variable: str
     index: str | None
     source: Expr
     test: Expr
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class And:
+    """Two or more operands, all of which must hold."""
+
     operands: tuple[Expr, ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Or:
+    """Two or more operands, one of which must hold."""
+
     operands: tuple[Expr, ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Not:
+    """`not operand`."""
+
     operand: Expr
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compare:
+    """`left == right` and its kin."""
+
     op: Literal["==", "!=", "<", "<=", ">", ">="]
     left: Expr
     right: Expr
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class In:
+    """`left in right`, or `left not in right` where negated."""
+
     left: Expr
     right: Expr
     negated: bool
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Regex:
-    """`/pattern/`: the text between the slashes, `\\/` read as `/`."""
+    r"""`/pattern/`: the text between the slashes, `\/` read as `/`."""
 
     pattern: str
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TextTest:
+    """`left contains right` and its kin; a Regex only after `contains`."""
+
     op: Literal["starts with", "ends with", "contains"]
     left: Expr
     right: Expr | Regex
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Like:
+    """`left like "glob"`."""
+
     left: Expr
     pattern: str
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Matches:
+    """`left matches /…/`."""
+
     left: Expr
     regex: Regex
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Is:
+    """`left is present`, `left is a number`."""
+
     left: Expr
     what: Literal["present", "absent", "string", "number", "boolean", "list", "object"]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NamedByUser:
+    """`left named by user`."""
+
     left: Expr
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class From:
+    """`left from LABEL`, `left from results(TOOLS)`."""
+
     left: Expr
     source: Name | History
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
     """`left within 08:00..18:00 "Europe/Paris" on weekdays`; times as `HH:MM`."""
 
@@ -244,38 +278,44 @@ class Window:
     end: str
     zone: str | None
     days: str | None
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Nothing:
-    span: Span = _span()
+    """The operand `nothing`."""
+
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Anything:
-    span: Span = _span()
+    """The operand `anything`."""
+
+    span: Span = field(compare=False, repr=False)
 
 
 Verb: TypeAlias = Literal["reads", "writes", "runs", "connects", "sends"]
 Form: TypeAlias = Literal["some", "any", "only", "outside"]
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceTest:
     """`reads only project`; the plain form is `some`."""
 
     verb: Verb
     form: Form
     operand: Expr | Nothing | Anything
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AfterTest:
+    """`after T` and `after [T, U] within 1h` as conditions."""
+
     tools: Tools
     within: Duration | None
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
 Expr: TypeAlias = (
@@ -314,13 +354,13 @@ Expr: TypeAlias = (
 # ------------------------------------------------------------------ parts
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FieldPath:
     """`input.a["odd name"][0][*]`: a root and its steps; `"*"` as Star is every element."""
 
     root: str
     steps: tuple[str | int | Star, ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,228 +368,274 @@ class Star:
     """The step `[*]`: every element of a list."""
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRef:
     """One tool pattern, or the name of a `tools` set; `origin` is `mcp`, `ext` or None."""
 
     origin: Literal["mcp", "ext"] | None
     pattern: str
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
     """`TOOLS except TOOLS`."""
 
     included: tuple[ToolRef, ...]
     excluded: tuple[ToolRef, ...] = ()
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EveryAgent:
-    span: Span = _span()
+    """`every agent`."""
+
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Agents:
     """`agent "x"` (one exact name) or `agents "a", "b-*"`; see `plural` for how it was said."""
 
     patterns: tuple[str, ...]
     plural: bool
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
+    """`role "name"`."""
+
     name: str
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
 Binding: TypeAlias = EveryAgent | Agents | Role
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comment:
     """A comment with its `#`; `own_line` is false where it follows code on its line."""
 
     text: str
     own_line: bool
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
 # ------------------------------------------------------------------ statements
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyHeader:
+    """`policy for …`."""
+
     binding: Binding
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PackHeader:
+    """`pack "name"`."""
+
     name: str
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
+    """`use "path" as ALIAS with NAME = VALUE granting`."""
+
     path: str
     alias: str | None
     bindings: tuple[tuple[str, Expr], ...]
     granting: bool
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Param:
+    """`param NAME: KIND = DEFAULT`."""
+
     name: str
     kind: str
     default: Expr | None
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSet:
+    """`tools NAME = TOOLS`."""
+
     name: str
     tools: Tools
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
 SetItem: TypeAlias = Text | Name | Number
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NamedSet:
+    """`paths NAME = ITEMS except ITEMS`; only here a Number may be negative."""
+
     kind: Literal["paths", "hosts", "commands", "strings", "numbers", "addresses"]
     name: str
     included: tuple[SetItem, ...]
     excluded: tuple[SetItem, ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SetFromFile:
+    """`strings NAME from "file" at key.key`."""
+
     kind: Literal["paths", "hosts", "commands", "strings", "numbers", "addresses"]
     name: str
     file: str
     key: tuple[str, ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DataTable:
+    """`data NAME from "file" at key.key`."""
+
     name: str
     file: str
     key: tuple[str, ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Let:
+    """`let NAME = VALUE`."""
+
     name: str
     value: Expr
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
+    """`reads input.path, input.paths`."""
+
     verb: Verb
     fields: tuple[FieldPath, ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoreEffect:
     """`writes to store "contacts"`, `reads from store "contacts"`."""
 
     verb: Literal["reads", "writes"]
     store: str
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolDeclaration:
+    """`tool T EFFECTS and nothing else extra fields allowed`."""
+
     tool: ToolRef
     effects: tuple[Effect | StoreEffect, ...]
     complete: bool
     extra_fields: bool
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Default:
+    """`default VERDICT for TOOLS`."""
+
     verdict: Verdict
     tools: Tools | None
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Delegate:
+    """`delegate TOOLS to LAYER`."""
+
     tools: Tools
     to: Binding
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
 # clauses
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class After:
+    """The clause `after TOOLS within SPAN`."""
+
     tools: Tools
     within: Duration | None
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class When:
+    """`when TEST`."""
+
     test: Expr
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unless:
+    """`unless TEST`."""
+
     test: Expr
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Because:
+    """`because "…"`: for the agent and its user."""
+
     text: str
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
+    """`audit "…"`: for the log only."""
+
     text: str
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WithApproval:
-    span: Span = _span()
+    """`with approval`."""
+
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class By:
+    """`by "group", …`: who may approve."""
+
     groups: tuple[str, ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TwoPeople:
-    span: Span = _span()
+    """`two people`."""
+
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Remember:
     """`remember 1h for input.to up to 5 times`; `period` is a Duration or `session`."""
 
     period: Duration | Literal["session"]
     fields: tuple[FieldPath, ...]
     times: int | None
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
 Clause: TypeAlias = (
@@ -559,56 +645,68 @@ Clause: TypeAlias = (
 # changes
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SetField:
+    """`set PATH = VALUE if absent`."""
+
     path: FieldPath
     value: Expr
     if_absent: bool
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AtMost:
+    """`set PATH = at most BOUND`."""
+
     path: FieldPath
     bound: Expr
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AtLeast:
+    """`set PATH = at least BOUND`."""
+
     path: FieldPath
     bound: Expr
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveField:
+    """`remove PATH`."""
+
     path: FieldPath
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RedactField:
+    """`redact PATH matching /…/ with "…"`."""
+
     path: FieldPath
     regex: Regex
     replacement: str | None
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
 Change: TypeAlias = SetField | AtMost | AtLeast | RemoveField | RedactField
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
+    """`name: shadow VERDICT TOOLS CLAUSES`."""
+
     name: str | None
     shadow: bool
     verdict: Verdict
     tools: Tools
     clauses: tuple[Clause, ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
     """Clauses and changes stand in the order of the text, each kind by itself."""
 
@@ -617,21 +715,23 @@ class Rewrite:
     tools: Tools
     clauses: tuple[Clause, ...]
     changes: tuple[Change, ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RedactResults:
+    """`redact results of TOOLS matching /…/ with "…"`."""
+
     name: str | None
     shadow: bool
     tools: Tools
     regex: Regex
     replacement: str | None
     clauses: tuple[Clause, ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
     """`per` holds Durations (a unit such as `day` is kept as text), scopes and field paths."""
 
@@ -642,47 +742,53 @@ class Limit:
     of: Expr | None
     per: tuple[Duration | str | FieldPath, ...]
     clauses: tuple[Clause, ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LabelResults:
+    """`label NAME on results of TOOLS at FIELDS`."""
+
     label: str
     tools: Tools
     fields: tuple[tuple[str, ...], ...]
     clauses: tuple[Clause, ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Invariant:
+    """`prove never allow TOOLS CLAUSES` and its kin."""
+
     name: str | None
     kind: Literal["prove", "assume"]
     claim: Literal["never allow", "always deny"]
     tools: Tools
     clauses: tuple[Clause, ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
 # tests
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TestCall:
     """`TOOL {…}`; `tool` is one name, not a pattern."""
 
     tool: ToolRef
     input: ObjectLiteral
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
+    """`given FACT = VALUE, …`: holds for the cases below it."""
+
     bindings: tuple[tuple[FieldPath, Expr], ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
     """`after [N times] CALL [returning JSON] [SPAN ago]`."""
 
@@ -690,11 +796,16 @@ class Past:
     call: TestCall
     returning: Expr | None
     ago: Duration | None
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
+    """One call of a test and its verdict.
+
+    `returning` is what the tool returns, `returned` what the agent gets to see.
+    """
+
     past: tuple[Past, ...]
     call: TestCall
     returning: Expr | None
@@ -702,14 +813,16 @@ class Case:
     by: str | None
     becoming: Expr | None
     returned: Expr | None
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Test:
+    """`test "title"` with its lines in order."""
+
     title: str
     steps: tuple[Given | Case, ...]
-    span: Span = _span()
+    span: Span = field(compare=False, repr=False)
 
 
 Header: TypeAlias = PolicyHeader | PackHeader
@@ -735,7 +848,7 @@ Statement: TypeAlias = (
 )
 
 
-@_node
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyFile:
     """One file's tree. `header` is None where the file has no valid first statement.
 
