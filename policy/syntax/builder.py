@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - the methods bear the names of the grammar's rules, which say what they are
 """What Lark has matched -> the nodes of one statement, from the leaves up.
 
 Lark calls the methods of `Builder` by the names of the grammar's rules, with nothing but the
@@ -45,7 +46,7 @@ WORK: ContextVar[Work] = ContextVar("WORK")
 
 def _start(child: Child) -> int:
     if isinstance(child, Token):
-        return child.start_pos or 0
+        return WORK.get().start + (child.start_pos or 0)
     if isinstance(child, tuple):
         return _start(child[0])
     return child.span.start  # type: ignore[no-any-return]
@@ -53,7 +54,7 @@ def _start(child: Child) -> int:
 
 def _end(child: Child) -> int:
     if isinstance(child, Token):
-        return child.end_pos or 0
+        return WORK.get().start + (child.end_pos or 0)
     if isinstance(child, tuple):
         return _end(child[-1])
     return child.span.end  # type: ignore[no-any-return]
@@ -61,8 +62,9 @@ def _end(child: Child) -> int:
 
 def _over(children: Sequence[Child]) -> Span:
     """Return the span from the first child that is there to the last."""
-    there = [child for child in children if child is not None and child != ()]
-    return WORK.get().source.span(_start(there[0]), _end(there[-1]))
+    first = next(child for child in children if child is not None and child != ())
+    last = next(child for child in reversed(children) if child is not None and child != ())
+    return WORK.get().source.span(_start(first), _end(last))
 
 
 def _problem(message: str, child: Child, *, help: str, code: str = "syntax-error") -> None:
@@ -72,7 +74,7 @@ def _problem(message: str, child: Child, *, help: str, code: str = "syntax-error
 def _text(token: Token) -> str:
     value, wrong = literals.read_text(token)
     if wrong is not None:
-        start = (token.start_pos or 0) + wrong
+        start = _start(token) + wrong
         escape = str(token)[wrong : wrong + 2]
         WORK.get().problems.append(
             diagnose(
@@ -214,9 +216,7 @@ class Builder(Transformer[Token, Any]):
 
     def data_table(self, children: list[Child]) -> t.DataTable:
         name, file, key = children
-        return t.DataTable(
-            name=str(name), file=_text(file), key=_key(key), span=WORK.get().whole()
-        )
+        return t.DataTable(name=str(name), file=_text(file), key=_key(key), span=WORK.get().whole())
 
     def data_path(self, children: list[Child]) -> tuple[Token, ...]:
         return tuple(children)
@@ -584,9 +584,7 @@ class Builder(Transformer[Token, Any]):
         return (_text(token) if token.type == "STRING" else str(token)), value, token
 
     def function(self, children: list[Child]) -> t.Function:
-        return t.Function(
-            name=str(children[0]), args=_there(children[1:-1]), span=_over(children)
-        )
+        return t.Function(name=str(children[0]), args=_there(children[1:-1]), span=_over(children))
 
     def selection(self, children: list[Child]) -> t.Selection:
         function, variable, index, source, test, _ = children
@@ -662,13 +660,13 @@ def _there(children: Sequence[Child]) -> tuple[Any, ...]:
 
 
 def _one_unless(clauses: tuple[t.Clause, ...]) -> tuple[t.Clause, ...]:
-    """Report every `unless` after the first: two would be read as "either" by one, "both" by another."""
+    """Report every `unless` after the first; one reads two as "either", another as "both"."""
     exceptions = [clause for clause in clauses if isinstance(clause, t.Unless)]
     for clause in exceptions[1:]:
         _problem(
             "a rule has one `unless`",
             clause,
-            help="join them: `unless a or b` where either excuses, `unless a and b` where both must",
+            help="join them: `unless a or b` if either excuses, `unless a and b` if both must",
             code="second-unless",
         )
     return clauses
@@ -676,7 +674,7 @@ def _one_unless(clauses: tuple[t.Clause, ...]) -> tuple[t.Clause, ...]:
 
 def _check_hyphen(minus: Token, left: t.Expr, right: t.Expr) -> None:
     """Report a hyphen that is glued between two names: `input.max-tokens` is no subtraction."""
-    at, after = minus.start_pos or 0, minus.end_pos or 0
+    at, after = _start(minus), _end(minus)
     if left.span.end != at or right.span.start != after:
         return
     text = WORK.get().source.text

@@ -102,6 +102,9 @@ def cut(source: Source) -> Cuts:
             case "start":
                 starts.append(position)
                 depth = 0
+                regex_from = -1
+            case _:
+                pass  # a string is stepped over whole
     code = _without(text, comments)
     return Cuts(
         code=code,

@@ -11,7 +11,8 @@ from policy.syntax.cutter import Piece
 
 def describe(source: Source, code: str, *, piece: Piece, error: UnexpectedInput) -> Diagnostic:
     """Return the diagnostic of a statement that did not parse."""
-    at = error.pos_in_stream
-    if at is None or not piece.start <= at <= piece.end:
-        at = piece.end
-    return diagnose("syntax-error", "this is no statement", span=source.span(at, min(at+1, piece.end)))
+    found = error.pos_in_stream
+    at = piece.end if found is None else min(piece.start + found, piece.end)
+    return diagnose(
+        "syntax-error", "this is no statement", span=source.span(at, min(at + 1, piece.end))
+    )

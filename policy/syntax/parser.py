@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import TypeAlias
 
-from lark import Lark, TextSlice, UnexpectedInput
+from lark import Lark, UnexpectedInput
 
 from policy.diagnostics import Diagnostic, diagnose, in_order
 from policy.source import Source
@@ -77,7 +77,7 @@ def _parse_piece(
     token = WORK.set(work)
     try:
         start: grammar.Start = "header" if is_header else "statement"
-        node: _Node = _lark().parse(TextSlice(code, piece.start, piece.end), start=start)  # type: ignore[assignment]
+        node: _Node = _lark().parse(code[piece.start : piece.end], start=start)  # type: ignore[assignment]
     except UnexpectedInput as error:
         return None, [*work.problems, mistakes.describe(source, code, piece=piece, error=error)]
     finally:
