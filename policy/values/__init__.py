@@ -1,0 +1,126 @@
+"""What arguments mean: text from a call in, values that can be compared out, or why not."""
+
+from policy.values.address import NETWORK_WORDS
+from policy.values.command import (
+    CommandPattern,
+    command_fits,
+    is_option_like,
+    read_command_pattern,
+    uncovered_redirections,
+)
+from policy.values.glob import (
+    compile_name_glob,
+    compile_path_glob,
+    compile_text_glob,
+    escape_glob,
+    has_wildcard,
+    literal_text,
+)
+from policy.values.host import Endpoint, read_endpoint
+from policy.values.host_pattern import HostPattern, host_in, read_host_pattern
+from policy.values.json_text import Limits, check_value, read_json
+from policy.values.logic import any_of, both, negate
+from policy.values.number import add, compare_numbers, exact, is_number, multiply, subtract
+from policy.values.path import Path, PathContext, normal_path, read_path
+from policy.values.path_pattern import (
+    PathPattern,
+    folder_pattern,
+    path_in,
+    path_meets,
+    path_pattern_text,
+    path_within,
+    read_path_pattern,
+)
+from policy.values.pattern import Regex, compile_regex
+from policy.values.reading import Unreadable
+from policy.values.recipient import check_recipient_pattern, read_recipient, recipient_in
+from policy.values.shell import (
+    Redirection,
+    Script,
+    SimpleCommand,
+    cd_operand,
+    harmless_redirection,
+    is_harmless_name,
+    read_script,
+)
+from policy.values.text import compare_text, escape_for_people, is_ordinary, normalise, plain, quote
+from policy.values.times import (
+    parse_clock,
+    parse_date,
+    parse_span,
+    parse_time,
+    read_zone,
+    within_window,
+)
+from policy.values.urls import links_in, url_parts, with_scheme
+
+__all__ = [
+    "NETWORK_WORDS",
+    "CommandPattern",
+    "Endpoint",
+    "HostPattern",
+    "Limits",
+    "Path",
+    "PathContext",
+    "PathPattern",
+    "Redirection",
+    "Regex",
+    "Script",
+    "SimpleCommand",
+    "Unreadable",
+    "add",
+    "any_of",
+    "both",
+    "cd_operand",
+    "check_recipient_pattern",
+    "check_value",
+    "command_fits",
+    "compare_numbers",
+    "compare_text",
+    "compile_name_glob",
+    "compile_path_glob",
+    "compile_regex",
+    "compile_text_glob",
+    "escape_for_people",
+    "escape_glob",
+    "exact",
+    "folder_pattern",
+    "harmless_redirection",
+    "has_wildcard",
+    "host_in",
+    "is_harmless_name",
+    "is_number",
+    "is_option_like",
+    "is_ordinary",
+    "links_in",
+    "literal_text",
+    "multiply",
+    "negate",
+    "normal_path",
+    "normalise",
+    "parse_clock",
+    "parse_date",
+    "parse_span",
+    "parse_time",
+    "path_in",
+    "path_meets",
+    "path_pattern_text",
+    "path_within",
+    "plain",
+    "quote",
+    "read_command_pattern",
+    "read_endpoint",
+    "read_host_pattern",
+    "read_json",
+    "read_path",
+    "read_path_pattern",
+    "read_recipient",
+    "read_script",
+    "read_zone",
+    "recipient_in",
+    "subtract",
+    "uncovered_redirections",
+    "url_parts",
+    "with_scheme",
+    "within_window",
+]

@@ -1,0 +1,201 @@
+"""JSON read strictly: text or bytes in, a frozen value or the reason why it is none out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal, DecimalException
+from math import isfinite
+from types import MappingProxyType
+from typing import Any, NoReturn
+
+from policy.call import Frozen
+from policy.values.reading import Unreadable
+from policy.values.text import is_encodable, quote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much JSON may be: levels of nesting, digits of one number, bytes in all."""
+
+    depth: int = 64
+    digits: int = 400
+    bytes: int = 16 * 1024 * 1024
+
+
+class _Refused(Exception):
+    """Carries a reason out of the decoder's hooks."""
+
+
+_DEFAULT = Limits()
+
+
+def read_json(text: str | bytes, *, limits: Limits = _DEFAULT) -> Frozen | Unreadable:
+    """Read one JSON value; whatever two readers might take differently is Unreadable.
+
+    Never raises. A number whose digits do not survive a double becomes a Decimal.
+    """
+    try:
+        return _read(text, limits)
+    except _Refused as refused:
+        return Unreadable(reason=str(refused))
+    except json.JSONDecodeError as error:
+        return Unreadable(reason=f"not JSON: {error.msg.lower()} at character {error.pos}")
+    except RecursionError:
+        return Unreadable(reason="nested too deeply")
+
+
+def check_value(value: object, *, limits: Limits = _DEFAULT) -> Unreadable | None:
+    """Tell why a value from elsewhere is no JSON that `read_json` would have given, if so."""
+    try:
+        _Measure(limits).check(value, 0)
+    except _Refused as refused:
+        return Unreadable(reason=str(refused))
+    return None
+
+
+def _read(text: str | bytes, limits: Limits) -> Frozen:
+    # A character takes at least a byte, so that longer text need not be encoded to be refused.
+    if len(text) > limits.bytes:
+        _refuse("more bytes than the limit")
+    decoded = text if isinstance(text, str) else _decode(text)
+    if decoded.startswith("\ufeff"):
+        _refuse("begins with a byte order mark")
+    if isinstance(text, str) and not text.isascii():
+        if not is_encodable(text):
+            _refuse("not valid Unicode")
+        if len(text.encode()) > limits.bytes:
+            _refuse("more bytes than the limit")
+    value = json.loads(
+        decoded,
+        object_pairs_hook=_object,
+        parse_int=lambda digits: int(_counted(digits, limits)),
+        parse_float=lambda digits: _number(_counted(digits, limits)),
+        parse_constant=lambda name: _refuse(f"{name} is no JSON number"),
+    )
+    # Only an escape can bring a lone surrogate into text that was valid Unicode.
+    escaped = "\\ud" in decoded or "\\uD" in decoded
+    return _settle(value, depth=0, limit=limits.depth, escaped=escaped)
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise _Refused(reason)
+
+
+def _decode(text: bytes) -> str:
+    try:
+        return text.decode("utf-8", "strict")
+    except UnicodeDecodeError as error:
+        _refuse(f"not valid UTF-8 at byte {error.start}")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                _refuse(f"the key {quote(key)} stands twice in one object")
+            seen.add(key)
+    return result
+
+
+def _counted(digits: str, limits: Limits) -> str:
+    if len(digits) > limits.digits:
+        _refuse("a number with more digits than the limit")
+    return digits
+
+
+def _number(digits: str) -> float | Decimal:
+    value = float(digits)
+    if not isfinite(value):
+        _refuse("a number too large for a double")
+    try:
+        spelled = Decimal(digits)
+    except DecimalException:
+        _refuse("a number with an exponent beyond all bounds")
+    return value if Decimal(repr(value)) == spelled else spelled
+
+
+def _settle(value: Any, *, depth: int, limit: int, escaped: bool) -> Frozen:
+    """Freeze what the decoder made, and refuse what it let through."""
+    if isinstance(value, str):
+        if escaped and not is_encodable(value):
+            _refuse("an escape that is half a surrogate pair")
+        return value
+    if isinstance(value, (dict, list)):
+        if depth >= limit:
+            _refuse("nested too deeply")
+        depth += 1
+        if isinstance(value, list):
+            return tuple(_settle(item, depth=depth, limit=limit, escaped=escaped) for item in value)
+        if escaped and not all(is_encodable(key) for key in value):
+            _refuse("an escape that is half a surrogate pair")
+        return MappingProxyType(
+            {
+                key: _settle(item, depth=depth, limit=limit, escaped=escaped)
+                for key, item in value.items()
+            }
+        )
+    return value  # type: ignore[no-any-return]
+
+
+class _Measure:
+    """One walk over a value; counts what it would take as JSON, so that it ends on cycles too."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.room = limits.bytes
+
+    def check(self, value: object, depth: int) -> None:
+        """Refuse the value or anything in it, which stands at `depth`."""
+        self._take(1)
+        match value:
+            case None | bool():
+                return
+            case str():
+                self._check_text(value)
+            case int() | float() | Decimal():
+                self._check_number(value)
+            case list() | tuple():
+                self._check_depth(depth)
+                for item in value:
+                    self.check(item, depth + 1)
+            case Mapping():
+                self._check_depth(depth)
+                for key, item in value.items():
+                    if not isinstance(key, str):
+                        _refuse("an object with a key that is no text")
+                    self._check_text(key)
+                    self.check(item, depth + 1)
+            case _:
+                _refuse("a value of a kind that JSON does not have")
+
+    def _check_number(self, value: float | Decimal) -> None:
+        finite = value.is_finite() if isinstance(value, Decimal) else True
+        if not finite or (isinstance(value, float) and not isfinite(value)):
+            _refuse("a number that is not finite")
+        if isinstance(value, int):
+            # A digit holds more than 3.32 bits: a bound that never writes the number out.
+            too_long = value.bit_length() > self.limits.digits * 3.33
+        elif isinstance(value, Decimal):
+            too_long = len(value.as_tuple().digits) > self.limits.digits
+        else:
+            too_long = False
+        if too_long:
+            _refuse("a number with more digits than the limit")
+
+    def _check_depth(self, depth: int) -> None:
+        if depth >= self.limits.depth:
+            _refuse("nested too deeply")
+
+    def _check_text(self, text: str) -> None:
+        if not is_encodable(text):
+            _refuse("not valid Unicode")
+        self._take(len(text) if text.isascii() else len(text.encode()))
+
+    def _take(self, count: int) -> None:
+        self.room -= count
+        if self.room < 0:
+            _refuse("more bytes than the limit")

@@ -1,0 +1,99 @@
+"""Numbers compared and reckoned exactly; what a double cannot hold is undecidable (None)."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from decimal import Context, Decimal, DecimalException, DivisionByZero, Inexact, InvalidOperation
+from decimal import Overflow as DecimalOverflow
+from math import isfinite
+from typing import Any
+
+# Up to here every whole number is a double, so that the quick comparison is the exact one.
+_SAFE = 2**53
+# Room for the sum of the largest and the smallest double; what needs more is not reckoned.
+_EXACT = Context(prec=1600, traps=[Inexact, InvalidOperation, DivisionByZero, DecimalOverflow])
+_TESTS: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def is_number(value: object) -> bool:
+    """Tell whether `value` is a number; `true` is none."""
+    return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+
+
+def exact(value: object) -> Decimal | int | None:
+    """Return the value of a number as its digits say, or None if a double cannot hold them."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        if -_SAFE <= value <= _SAFE:
+            return value
+        return value if _survives(value) else None
+    if isinstance(value, float):
+        return Decimal(repr(value)) if isfinite(value) else None
+    return None
+
+
+def compare_numbers(op: str, a: object, b: object) -> bool | None:
+    """Compare by `==`, `!=`, `<`, `<=`, `>` or `>=`; None if either is no exact number."""
+    test = _TESTS[op]
+    if _is_quick(a) and _is_quick(b):
+        return test(a, b)
+    left, right = exact(a), exact(b)
+    if left is None or right is None:
+        return None
+    return test(left, right)
+
+
+def add(a: object, b: object) -> int | float | None:
+    """Return the exact sum, or None if there is none that a double holds."""
+    return _reckon(a, b, how=_EXACT.add)
+
+
+def subtract(a: object, b: object) -> int | float | None:
+    """Return the exact difference, or None if there is none that a double holds."""
+    return _reckon(a, b, how=_EXACT.subtract)
+
+
+def multiply(a: object, b: object) -> int | float | None:
+    """Return the exact product, or None if there is none that a double holds."""
+    return _reckon(a, b, how=_EXACT.multiply)
+
+
+def _reckon(
+    a: object, b: object, *, how: Callable[[Decimal, Decimal], Decimal]
+) -> int | float | None:
+    left, right = exact(a), exact(b)
+    if left is None or right is None:
+        return None
+    try:
+        result = how(Decimal(left), Decimal(right))
+    except DecimalException:
+        return None
+    if not _survives(result):
+        return None
+    whole = isinstance(left, int) and isinstance(right, int)
+    return int(result) if whole else float(result)
+
+
+def _is_quick(value: object) -> bool:
+    """Tell whether Python's own comparison with another such number is exact."""
+    if type(value) is int:
+        return -_SAFE <= value <= _SAFE
+    return type(value) is float and isfinite(value)
+
+
+def _survives(value: int | Decimal) -> bool:
+    """Tell whether the nearest double, written out again, has the same digits."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return False
+    return isfinite(nearest) and Decimal(repr(nearest)) == value

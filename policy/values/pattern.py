@@ -1,0 +1,117 @@
+"""Regular expressions, RE2 source in, linear tests on text out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+import re2
+
+from policy.values.reading import Unreadable
+from policy.values.text import escape_for_people, is_encodable
+
+_LONGEST_SOURCE = 10_000
+# Parts found times bytes of the text: seconds at the very worst.
+_MOST_WORK = 20_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regex:
+    """A compiled expression. On text that is no valid Unicode it answers None.
+
+    One search is linear in the text; finding all parts is one search after each part, so `spans`
+    and `replace_all` answer None too where that could become too much work.
+    """
+
+    source: str
+    _compiled: Any = field(repr=False, compare=False)
+
+    def fits_whole(self, text: str) -> bool | None:
+        """Tell whether the expression fits all of `text`."""
+        if not is_encodable(text):
+            return None
+        return self._compiled.fullmatch(text.encode()) is not None
+
+    def found_in(self, text: str) -> bool | None:
+        """Tell whether the expression fits some part of `text`."""
+        if not is_encodable(text):
+            return None
+        return self._compiled.search(text.encode()) is not None
+
+    def spans(self, text: str) -> tuple[tuple[int, int], ...] | None:
+        """Return where it fits, in characters, from the left, without empty places."""
+        if not is_encodable(text):
+            return None
+        encoded = text.encode()
+        most = _MOST_WORK // (len(encoded) + 1)
+        found = [match.span() for match in islice(self._compiled.finditer(encoded), most)]
+        if len(found) == most:
+            return None
+        places = [(start, end) for start, end in found if start < end]
+        return tuple(places) if text.isascii() else _in_characters(encoded, places)
+
+    def replace_all(self, text: str, replacement: str, *, literal: bool = True) -> str | None:
+        """Replace every part that fits and is not empty.
+
+        Unless literal, a backslash and a digit in the replacement stand for a group.
+        """
+        if not is_encodable(text):
+            return None
+        if not literal:
+            return str(self._compiled.sub(replacement.encode(), text.encode()).decode())
+        pieces: list[str] = []
+        last = 0
+        places = self.spans(text)
+        if places is None:
+            return None
+        for start, end in places:
+            pieces += (text[last:start], replacement)
+            last = end
+        return "".join((*pieces, text[last:]))
+
+
+@lru_cache(maxsize=1024)
+def compile_regex(source: str) -> Regex | Unreadable:
+    """Compile RE2 syntax with RE2's defaults; the reason names what RE2 does not take."""
+    if len(source) > _LONGEST_SOURCE:
+        return Unreadable(reason="the expression is too long")
+    if not is_encodable(source):
+        return Unreadable(reason="the expression is no valid Unicode")
+    if _has_byte_class(source):
+        return Unreadable(reason="`\\C` fits single bytes, and text is made of characters")
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        compiled = re2.compile(source, options)
+    except re2.error as error:
+        return Unreadable(reason=f"not an RE2 expression: {_what(error)}")
+    return Regex(source=source, _compiled=compiled)
+
+
+def _has_byte_class(source: str) -> bool:
+    place = source.find("\\")
+    while place >= 0:
+        if source[place + 1 : place + 2] == "C":
+            return True
+        place = source.find("\\", place + 2)
+    return False
+
+
+def _what(error: Exception) -> str:
+    said = error.args[0] if error.args else ""
+    text = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+    return escape_for_people(text, 80)
+
+
+def _in_characters(encoded: bytes, places: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Turn rising byte offsets into character offsets in one walk."""
+    spans: list[tuple[int, int]] = []
+    byte = char = 0
+    for start, end in places:
+        first = char + len(encoded[byte:start].decode())
+        last = first + len(encoded[start:end].decode())
+        spans.append((first, last))
+        byte, char = end, last
+    return tuple(spans)

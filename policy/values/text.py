@@ -1,0 +1,110 @@
+"""Text as it is compared and as it is shown: Unicode form, invisible characters, escapes."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+# Unicode's default-ignorable characters, which hold all bidirectional controls, and the
+# interlinear annotation marks.
+_INVISIBLE_RANGES = (
+    (0x00AD, 0x00AD),
+    (0x034F, 0x034F),
+    (0x061C, 0x061C),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x200B, 0x200F),
+    (0x202A, 0x202E),
+    (0x2060, 0x206F),
+    (0x3164, 0x3164),
+    (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0xFFF0, 0xFFFB),
+    (0x1BCA0, 0x1BCA3),
+    (0x1D173, 0x1D17A),
+    (0xE0000, 0xE0FFF),
+)
+_INVISIBLE = re.compile(
+    "[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in _INVISIBLE_RANGES) + "]"
+)
+_UNSHOWN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def normalise(text: str) -> str:
+    """Return `text` in Unicode's composed form (NFC), in which all text is compared."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def plain(text: str) -> str:
+    """Return `text` in NFC without invisible and bidirectional characters."""
+    if text.isascii():
+        return text
+    while True:
+        shorter = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+        if shorter == text:
+            return text
+        text = shorter
+
+
+def is_ordinary(text: str) -> bool:
+    """Tell whether `text` is in NFC and has no invisible character."""
+    if text.isascii():
+        return True
+    return unicodedata.is_normalized("NFC", text) and _INVISIBLE.search(text) is None
+
+
+def is_encodable(text: str) -> bool:
+    """Tell whether `text` is valid Unicode: no half of a surrogate pair stands alone."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def has_control(text: str) -> bool:
+    """Tell whether `text` has a control character: NUL, tab, new line, escape and the like."""
+    return _CONTROL.search(text) is not None
+
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+
+
+def compare_text(test: Callable[[str], bool], text: str) -> bool | None:
+    """Run `test` on `text` in NFC; None if removing the invisible would change the answer."""
+    if is_ordinary(text):
+        return test(text)
+    answer = test(normalise(text))
+    return answer if test(plain(text)) == answer else None
+
+
+def escape_for_people(text: str, limit: int) -> str:
+    r"""Return `text` fit to show: nothing hidden, nothing moved, at most `limit` characters.
+
+    Control, bidirectional and invisible characters become `\u{…}`; what does not fit is
+    counted, in characters of `text`: `…[+12]`.
+    """
+    shown: list[str] = []
+    room = limit
+    for count, char in enumerate(text):
+        piece = _shown(char)
+        room -= len(piece)
+        if room < 0:
+            return f"{''.join(shown)}…[+{len(text) - count}]"
+        shown.append(piece)
+    return "".join(shown)
+
+
+def _shown(char: str) -> str:
+    hidden = unicodedata.category(char) in _UNSHOWN_CATEGORIES or _INVISIBLE.match(char)
+    return f"\\u{{{ord(char):x}}}" if hidden else char
+
+
+def quote(text: str) -> str:
+    """Return `text` for a reason: escaped, at most 40 characters, between backticks."""
+    return f"`{escape_for_people(text, 40)}`"
