@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from policy.diagnostics.codes import page
 from policy.diagnostics.diagnostic import Diagnostic, Severity
-from policy.diagnostics.visible import spelled, visible, width
+from policy.diagnostics.visible import visible, width
 from policy.source import Source, Span
 
 _TAB = 4
@@ -107,7 +107,7 @@ def _cell(char: str, column: int) -> tuple[str, int]:
     if char == "\t":
         size = _TAB - column % _TAB
         return " " * size, size
-    shown = spelled(char)
+    shown = visible(char)
     return (char, width(char)) if shown == char else (shown, len(shown))
 
 

@@ -13,14 +13,14 @@ def test_plain_text_stays_as_it_is() -> None:
 
 
 def test_what_hides_or_reorders_is_spelled_out() -> None:
-    assert visible("a\u202eb\u200bc\x00d\te") == "a<U+202E>b<U+200B>c<U+0000>d<U+0009>e"
-    assert visible("\u3164\U000e0061\ufe0f") == "<U+3164><U+E0061><U+FE0F>"
+    assert visible("a\u202eb\u200bc\x00d\te") == "a\\u{202e}b\\u{200b}c\\u{0}d\\u{9}e"
+    assert visible("\u3164\U000e0061\ufe0f") == "\\u{3164}\\u{e0061}\\u{fe0f}"
 
 
 def test_a_cut_is_marked() -> None:
-    assert visible("abcdef", 3) == "abc…"
+    assert visible("abcdef", 3) == "abc…[+3]"
     assert visible("abc", 3) == "abc"
-    assert visible("\n\n", 1) == "<U+000A>…"
+    assert visible("\n\n", 5) == "\\u{a}…[+1]"
 
 
 @given(st.text())
