@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+import tomllib
 from collections.abc import Iterator, Mapping
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -126,6 +129,25 @@ def diagnosed(tree: Modules) -> set[str]:
     }
 
 
+def distributions(tree: Modules) -> set[str]:
+    """Return the distributions that the sources import, by their normalised names."""
+    known = packages_distributions()
+    tops = {m.split(".")[0] for text in tree.values() for _, m, _ in imports(text)}
+    outside = tops - sys.stdlib_module_names - {"policy"}
+    return {known.get(top, [top])[0].lower().replace("_", "-") for top in outside}
+
+
+def declared() -> tuple[set[str], set[str]]:
+    """Return the distributions that pyproject.toml needs always, and those of its extras."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = [name for names in project["optional-dependencies"].values() for name in names]
+    core, more = (
+        {re.split(r"[^A-Za-z0-9._-]", name)[0] for name in names}
+        for names in (project["dependencies"], extras)
+    )
+    return core, more - {project["name"]}
+
+
 def page_faults(code: str, text: str) -> list[str]:
     """Return what a code's page lacks: its title, what it means, what is wrong, what is right."""
     wanted = {
@@ -197,6 +219,17 @@ def test_codes_read_as_kebab_case_and_titles_as_a_phrase() -> None:
         assert page(code) == f"docs/checks/{code}.md"
 
 
+def test_what_is_imported_is_declared() -> None:
+    core, extras = declared()
+    assert sorted(distributions(modules()) - core - extras) == []
+
+
+def test_what_is_declared_is_pinned() -> None:
+    core, extras = declared()
+    lines = (ROOT / "requirements" / "core.in").read_text("utf-8").splitlines()
+    assert {line for line in lines if line and not line.startswith("#")} == core | extras
+
+
 # --- and they can fail ---------------------------------------------------------------------------
 
 CHECKS = {
@@ -258,6 +291,14 @@ def test_codes_are_found_where_they_are_used_and_not_in_their_table() -> None:
     tree = {"policy.diagnostics.codes": "X = 'a-code'\n", "policy.x.y": "diagnose('b-code', m)\n"}
     assert literals(tree) == {"b-code"}
     assert diagnosed(tree) == {"b-code"}
+
+
+def test_an_undeclared_import_is_found() -> None:
+    tree = {
+        "policy.a": "import re2, os\nfrom lark.exceptions import X\n",
+        "policy.b": "import zzz\n",
+    }
+    assert distributions(tree) == {"google-re2", "lark", "zzz"}
 
 
 def test_a_page_that_explains_nothing_is_found() -> None:
