@@ -21,7 +21,7 @@ from policy.values.host_pattern import HostPattern, host_in, read_host_pattern
 from policy.values.json_text import Limits, check_value, read_json
 from policy.values.logic import any_of, both, negate
 from policy.values.number import add, compare_numbers, exact, is_number, multiply, subtract
-from policy.values.path import Path, PathContext, normal_path, read_path
+from policy.values.path import Path, PathContext, after_cd, normal_path, read_path
 from policy.values.path_pattern import (
     PathPattern,
     folder_pattern,
@@ -69,6 +69,7 @@ __all__ = [
     "SimpleCommand",
     "Unreadable",
     "add",
+    "after_cd",
     "any_of",
     "both",
     "cd_operand",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import unquote_to_bytes
 
 from policy.facts import ResolvePath
@@ -30,13 +30,19 @@ _WINDOWS_ALIAS = re.compile(r"[. ](/|$)|~[0-9]|:")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathContext:
-    """Where a path is read: folders as absolute paths, and how links are followed, if at all."""
+    """Where a path is read: folders as absolute paths, and how links are followed, if at all.
+
+    Relative paths are below `cwd`, else below `workspace`, and Unreadable where `lost`: in a
+    script whose `cd` may have worked or not. `resolve` is asked again for every pattern and
+    path, so it is best given with a memory of this call.
+    """
 
     cwd: str | None = None
     home: str | None = None
     workspace: str | None = None
     resolve: ResolvePath | None = None
     case_insensitive: bool = False
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +83,20 @@ def read_path(text: str, context: PathContext, *, tree: bool = False) -> Path | 
     if _MAGIC.search(resolved):
         return Unreadable(reason=f"leads to another place for every process: {quote(text)}")
     return Path(lexical=lexical, resolved=normalise(resolved), tree=tree)
+
+
+def after_cd(folders: tuple[str, ...] | None, context: PathContext) -> PathContext:
+    """Return the context of a command that runs after `cd` to each of `folders`; None: unknown.
+
+    The folder is the one that links lead to, where links are followed.
+    """
+    for folder in folders or ():
+        place = read_path(folder, context)
+        if isinstance(place, Unreadable):
+            folders = None
+            break
+        context = replace(context, cwd=place.resolved or place.lexical)
+    return replace(context, lost=True) if folders is None else context
 
 
 def normal_path(text: str) -> str:
@@ -147,7 +167,7 @@ def _absolute(text: str, context: PathContext) -> str | Unreadable:
             return Unreadable(reason="the home folder is not known")
         return f"{context.home}/{rest}"
     folder = context.cwd if context.cwd is not None else context.workspace
-    if folder is None:
+    if folder is None or context.lost:
         return Unreadable(reason=f"relative to a folder that is not known: {quote(text)}")
     return f"{folder}/{text}"
 
