@@ -1,0 +1,121 @@
+"""A program and a call in, a decision out: pure, total, and every error moves towards deny."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from policy.admission import Admitted, Refused, admit
+from policy.call import Caller, ToolCall
+from policy.decision.decision import Decision, GenerationId
+from policy.decision.judgement import Judgement, judge
+from policy.decision.rewrite import decide_again
+from policy.facts import Facts
+from policy.program import Program
+from policy.reason import Reason
+from policy.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A decision on a raw call, with what admission made of it: one of the two is None."""
+
+    decision: Decision
+    admitted: Admitted | None
+    refused: Refused | None
+
+
+def answer(
+    program: Program,
+    tool: str,
+    input: object,
+    *,
+    caller: Caller,
+    facts: Facts,
+    generation: GenerationId | None = None,
+) -> Answer:
+    """Admit a raw call and decide it; what is no call is denied by `schema`."""
+    outcome = admit(tool, input, program.catalog, open_fields=program.open_fields)
+    if isinstance(outcome, Admitted):
+        decision = decide(
+            program,
+            outcome.call,
+            caller,
+            facts,
+            generation=generation,
+            repairs=outcome.repairs,
+        )
+        return Answer(decision=decision, admitted=outcome, refused=None)
+    return Answer(
+        decision=_refusal(outcome, generation=generation), admitted=None, refused=outcome
+    )
+
+
+def decide(
+    program: Program,
+    call: ToolCall,
+    caller: Caller,
+    facts: Facts,
+    *,
+    generation: GenerationId | None = None,
+    repairs: tuple[str, ...] = (),
+) -> Decision:
+    """Decide an admitted call. Never raises; a call of no known tool is denied by `schema`."""
+    spec = program.catalog.get(call.tool)
+    if spec is None:
+        return _unknown_tool(call, generation)
+    found = judge(program, spec, call.input, caller=caller, facts=facts)
+    final = call
+    if found.wanted:
+        final, found = decide_again(
+            program, spec, call, first=found, caller=caller, facts=facts
+        )
+    verdict = found.verdict
+    return Decision(
+        verdict=verdict,
+        call=final,
+        asked=call,
+        reasons=_ordered(found, verdict),
+        generation=generation,
+        shadowed=tuple(dict.fromkeys(found.shadows)),
+        repairs=repairs,
+    )
+
+
+def _ordered(found: Judgement, verdict: Verdict) -> tuple[Reason, ...]:
+    """Return every reason once: those that carry the verdict first, then the stricter ones first.
+
+    Reasons of one verdict keep the order of layers (the global layer first) and, in a layer, stand
+    by file, line and name. The order never changes a verdict.
+    """
+    reasons = list(dict.fromkeys(found.reasons))
+    if len(reasons) == 1:
+        return (reasons[0],)
+    layers = {reason.layer: place for place, reason in reversed(list(enumerate(reasons)))}
+    return tuple(
+        sorted(
+            reasons,
+            key=lambda r: (
+                r.verdict is not verdict,
+                -r.verdict.rank,
+                layers[r.layer],
+                r.file or "",
+                r.line or 0,
+                r.rule,
+            ),
+        )
+    )
+
+
+def _refusal(refused: Refused, *, generation: GenerationId | None) -> Decision:
+    call = ToolCall(tool=refused.tool)
+    reason = Reason(rule="schema", verdict=Verdict.DENY, message=refused.message)
+    return Decision(
+        verdict=Verdict.DENY, call=call, asked=call, reasons=(reason,), generation=generation
+    )
+
+
+def _unknown_tool(call: ToolCall, generation: GenerationId | None) -> Decision:
+    reason = Reason(rule="schema", verdict=Verdict.DENY, message="no tool has this name")
+    return Decision(
+        verdict=Verdict.DENY, call=call, asked=call, reasons=(reason,), generation=generation
+    )

@@ -1,0 +1,215 @@
+"""Why a decision fell as it did: every rule on the tool, which clause decided, and why not others.
+
+For people, never for the agent: what would have been allowed is an oracle for a poisoned model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from policy.call import Caller, ToolCall
+from policy.decision.decision import Decision
+from policy.facts import Facts
+from policy.program import (
+    Clause,
+    Evaluation,
+    LayerPlan,
+    Program,
+    RewritePlan,
+    RulePlan,
+    Truth,
+    Undecided,
+)
+from policy.reason import Reason
+from policy.verdict import Verdict
+
+Outcome: TypeAlias = Literal["holds", "fails", "undecided"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClauseOutcome:
+    """What one clause came to on this call; `why` only where it could not be decided."""
+
+    keyword: str
+    text: str
+    outcome: Outcome
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleOutcome:
+    """One rule that fits the tool: whether it matched, and what its clauses came to."""
+
+    reason: Reason
+    kind: Literal["allow", "ask", "deny", "rewrite", "shadow"]
+    outcome: Outcome
+    counts: bool
+    clauses: tuple[ClauseOutcome, ...]
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerOutcome:
+    """What one layer had to say for one caller of the chain."""
+
+    layer: str
+    agent: str
+    rules: tuple[RuleOutcome, ...]
+    default: Reason | None
+    default_counts: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """The whole account of one decision. `needed` says what would let the call pass."""
+
+    decision: Decision
+    layers: tuple[LayerOutcome, ...]
+    resources: tuple[tuple[str, str], ...]
+    needed: tuple[str, ...]
+
+
+def explain(
+    program: Program, decision: Decision, *, caller: Caller, facts: Facts
+) -> Explanation:
+    """Explain a decision on an admitted call; a refused call has no layers to speak of."""
+    layers = _layer_outcomes(program, decision.asked, caller=caller, facts=facts)
+    return Explanation(
+        decision=decision,
+        layers=layers,
+        resources=_resources(program, decision.call, caller=caller, facts=facts),
+        needed=_needed(decision, layers),
+    )
+
+
+def _evaluation(
+    program: Program, call: ToolCall, *, caller: Caller, facts: Facts
+) -> Evaluation | None:
+    spec = program.catalog.get(call.tool)
+    if spec is None:
+        return None
+    return Evaluation(spec, call.input, caller=caller, facts=facts, slots=program.slots)
+
+
+def _layer_outcomes(
+    program: Program, call: ToolCall, *, caller: Caller, facts: Facts
+) -> tuple[LayerOutcome, ...]:
+    root = _evaluation(program, call, caller=caller, facts=facts)
+    if root is None:
+        return ()
+    found: list[LayerOutcome] = []
+    for one in caller.chain():
+        here = root.for_caller(one)
+        plan = program.plan(root.spec, agent=one.agent, role=one.role)
+        found.extend(_layer_outcome(layer, here, agent=one.agent) for layer in plan.layers)
+    return tuple(found)
+
+
+def _layer_outcome(layer: LayerPlan, call: Evaluation, *, agent: str) -> LayerOutcome:
+    rules = [_rule(rule, call, kind=_kind(rule)) for rule in (*layer.allows, *layer.takes)]
+    rules += [_rule(rewrite, call, kind="rewrite") for rewrite in layer.rewrites]
+    rules += [_rule(rule, call, kind="shadow") for rule in layer.shadows]
+    allowed = any(rule.kind == "allow" and rule.counts for rule in rules)
+    return LayerOutcome(
+        layer=layer.key.title,
+        agent=agent,
+        rules=tuple(rules),
+        default=layer.default,
+        default_counts=layer.default is not None and not allowed,
+    )
+
+
+def _kind(rule: RulePlan) -> Literal["allow", "ask", "deny"]:
+    match rule.verdict:
+        case Verdict.ALLOW:
+            return "allow"
+        case Verdict.ASK:
+            return "ask"
+        case _:
+            return "deny"
+
+
+def _rule(
+    rule: RulePlan | RewritePlan,
+    call: Evaluation,
+    *,
+    kind: Literal["allow", "ask", "deny", "rewrite", "shadow"],
+) -> RuleOutcome:
+    truth = rule.met(call)
+    undecided = isinstance(truth, Undecided)
+    return RuleOutcome(
+        reason=rule.reason,
+        kind=kind,
+        outcome=_outcome(truth),
+        counts=truth is True or (undecided and kind != "allow"),
+        clauses=tuple(_clause(clause, call) for clause in rule.clauses),
+        why=truth.why if isinstance(truth, Undecided) else None,
+    )
+
+
+def _clause(clause: Clause, call: Evaluation) -> ClauseOutcome:
+    truth = clause.test(call)
+    why = None
+    if isinstance(truth, Undecided):
+        why = truth.why if truth.text in (None, clause.text) else f"`{truth.text}`: {truth.why}"
+    return ClauseOutcome(
+        keyword=clause.keyword, text=clause.text, outcome=_outcome(truth), why=why
+    )
+
+
+def _outcome(truth: Truth) -> Outcome:
+    if isinstance(truth, Undecided):
+        return "undecided"
+    return "holds" if truth else "fails"
+
+
+def _resources(
+    program: Program, call: ToolCall, *, caller: Caller, facts: Facts
+) -> tuple[tuple[str, str], ...]:
+    """Return what the call does, in canonical form: verb and resource."""
+    root = _evaluation(program, call, caller=caller, facts=facts)
+    if root is None:
+        return ()
+    plan = program.plan(root.spec, agent=caller.agent, role=caller.role)
+    if not plan.layers:
+        return ()
+    effects = root.effects(plan.layers[0].declared)
+    return tuple(
+        (verb, item.shown)
+        for verb in ("reads", "writes", "runs", "connects", "sends")
+        for item in effects.of(verb)
+    )
+
+
+def _needed(decision: Decision, layers: tuple[LayerOutcome, ...]) -> tuple[str, ...]:
+    """Say what stands between the call and an allow."""
+    if decision.verdict is Verdict.ALLOW:
+        return ()
+    blocking = [r for r in decision.reasons if r.verdict.rank > Verdict.ALLOW.rank]
+    needed = [_hindrance(reason) for reason in blocking]
+    if any(r.rule in ("none", "default") for r in blocking):
+        needed += [_missed(rule) for layer in layers for rule in layer.rules if _is_near(rule)]
+    return tuple(dict.fromkeys(needed))
+
+
+def _hindrance(reason: Reason) -> str:
+    who = f"`{reason.rule}`"
+    if reason.undecided:
+        return f"{who} would have to be decidable: {reason.undecided}"
+    if reason.rule in ("none", "default"):
+        return "an `allow` would have to match"
+    if reason.clause:
+        return f"{who} would have to not match: `{reason.clause}`"
+    return f"{who} says {reason.verdict} for every such call"
+
+
+def _is_near(rule: RuleOutcome) -> bool:
+    return rule.kind == "allow" and not rule.counts
+
+
+def _missed(rule: RuleOutcome) -> str:
+    failed = [c for c in rule.clauses if (c.outcome == "holds") != (c.keyword == "when")]
+    parts = [f"{clause.keyword} {clause.text}" for clause in failed]
+    what = " and ".join(f"`{part}`" for part in parts) or rule.why or "its conditions"
+    return f"`{rule.reason.rule}` would allow it, but for {what}"

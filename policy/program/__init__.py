@@ -1,0 +1,29 @@
+"""A layered policy becomes something fast to ask: `compile_policy` makes a `Program` of it."""
+
+from policy.program.changes import Conflict, Wanted, Wish, apply_changes
+from policy.program.compiler import compile_policy
+from policy.program.effects import Effects, Item
+from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.program import Clause, LayerPlan, Program, RewritePlan, RulePlan, ToolPlan
+from policy.program.truth import ABSENT, Truth, Undecided
+
+__all__ = [
+    "ABSENT",
+    "Clause",
+    "Conflict",
+    "DeclaredResources",
+    "Effects",
+    "Evaluation",
+    "Item",
+    "LayerPlan",
+    "Program",
+    "RewritePlan",
+    "RulePlan",
+    "ToolPlan",
+    "Truth",
+    "Undecided",
+    "Wanted",
+    "Wish",
+    "apply_changes",
+    "compile_policy",
+]

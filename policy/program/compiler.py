@@ -1,0 +1,308 @@
+"""A layered policy in, a `Program` out: rules sorted by the tools they fit, compiled on first use.
+
+Compiling is lazy: a tool's rules become closures when its first call comes, so that loading ten
+thousand rules costs their checking, not their compiling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+from policy.catalog import Catalog, Resource, ToolSpec
+from policy.checks import checked
+from policy.layers import LayeredPolicy
+from policy.program.changes import compile_changes
+from policy.program.conditions import compile_test
+from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.expressions import Place, TestOf
+from policy.program.floor import compile_floor
+from policy.program.program import Clause, LayerPlan, Program, RewritePlan, RulePlan
+from policy.program.resource_tests import Resource as ResourceTestOf
+from policy.program.resource_tests import compile_cover, compile_resource_test
+from policy.program.truth import Truth, all_true, negated
+from policy.reason import Reason
+from policy.verdict import Verdict, strictest
+
+_Rule = TypeVar("_Rule", checked.CheckedRule, checked.CheckedRewrite)
+
+# A clause is quoted in reasons up to this many characters.
+_LONGEST_CLAUSE = 200
+
+
+def compile_policy(
+    policy: LayeredPolicy, catalog: Catalog, *, floor: tuple[str, ...] = ()
+) -> Program:
+    """Return the program of a policy over the tools of `catalog`.
+
+    `floor` are the absolute paths that no rule may let a call write: the policy's own files.
+    """
+    indexes = [_LayerIndex(layer) for layer in policy.layers]
+    opened = [
+        declaration.tools
+        for layer in policy.layers[:1]
+        for declaration in layer.declarations
+        if declaration.extra_fields
+    ]
+    slots = max((r.slots for p in policy.layers for r in (*p.rules, *p.rewrites)), default=0)
+    return Program(
+        policy,
+        catalog,
+        plan_layer=lambda index, spec: _plan_layer(indexes, index, spec, floor=floor),
+        floor=floor,
+        open_fields=lambda spec: any(tools.fits(spec) for tools in opened),
+        slots=slots,
+    )
+
+
+class _LayerIndex:
+    """One layer's rules by exact tool name; those with wildcards are asked of every tool."""
+
+    def __init__(self, policy: checked.CheckedPolicy) -> None:
+        self.policy = policy
+        self.rules = _Index(policy.rules)
+        self.rewrites = _Index(policy.rewrites)
+
+
+class _Index(Generic[_Rule]):
+    def __init__(self, items: tuple[_Rule, ...]) -> None:
+        self._exact: dict[str, list[tuple[int, _Rule]]] = {}
+        self._wild: list[tuple[int, _Rule]] = []
+        for place, item in enumerate(items):
+            names = item.tools.exact_names()
+            if names is None:
+                self._wild.append((place, item))
+            for name in names or ():
+                self._exact.setdefault(name, []).append((place, item))
+
+    def fitting(self, spec: ToolSpec) -> Iterator[_Rule]:
+        """Yield the items that fit a tool, in the order of the text."""
+        for _, item in sorted(
+            (*self._exact.get(spec.name, ()), *self._wild), key=lambda placed: placed[0]
+        ):
+            if item.tools.fits(spec):
+                yield item
+
+
+def _plan_layer(
+    indexes: list[_LayerIndex], index: int, spec: ToolSpec, *, floor: tuple[str, ...]
+) -> LayerPlan:
+    here = indexes[index]
+    declared = _declared(indexes[0].policy, here.policy, spec)
+    layer = here.policy.key.title
+    allows: list[RulePlan] = []
+    takes: list[RulePlan] = []
+    shadows: list[RulePlan] = []
+    for rule in here.rules.fitting(spec):
+        for plan in _rule_plans(rule, declared, layer=layer):
+            if rule.shadow:
+                shadows.append(plan)
+            elif plan.verdict is Verdict.ALLOW:
+                allows.append(plan)
+            else:
+                takes.append(plan)
+    rewrites: list[RewritePlan] = []
+    for rewrite in here.rewrites.fitting(spec):
+        plan = _rewrite_plan(rewrite, declared, layer=layer)
+        if rewrite.shadow:
+            shadows.append(
+                RulePlan(verdict=Verdict.NONE, met=plan.met, reason=plan.reason, clauses=plan.clauses)
+            )
+        else:
+            rewrites.append(plan)
+    delegated = tuple(d.to for d in here.policy.delegations if d.tools.fits(spec))
+    default, named = _default(here.policy, spec, delegated=bool(delegated), layer=layer)
+    return LayerPlan(
+        key=here.policy.key,
+        allows=tuple(allows),
+        takes=tuple(takes),
+        rewrites=tuple(rewrites),
+        shadows=tuple(shadows),
+        default=default,
+        named_default=named,
+        delegated_to=delegated,
+        declared=declared,
+        floor=compile_floor(floor, declared) if index == 0 else None,
+    )
+
+
+def _declared(
+    top: checked.CheckedPolicy, layer: checked.CheckedPolicy, spec: ToolSpec
+) -> DeclaredResources:
+    """Add what `tool` statements say: the global layer's for every layer, a layer's for itself."""
+    statements = top.declarations if layer is top else (*top.declarations, *layer.declarations)
+    resources: dict[Resource, None] = dict.fromkeys(spec.resources)
+    complete = spec.complete
+    for declaration in statements:
+        if declaration.tools.fits(spec):
+            resources.update(dict.fromkeys(declaration.resources))
+            complete = complete or declaration.complete
+    return DeclaredResources(tuple(resources), complete=complete, unseen=spec.unseen)
+
+
+# ------------------------------------------------------------------ defaults
+
+
+def _default(
+    policy: checked.CheckedPolicy, spec: ToolSpec, *, delegated: bool, layer: str
+) -> tuple[Reason | None, bool]:
+    """Return the default that counts, as a reason, and whether it names the tool."""
+    named = [d for d in policy.defaults if d.tools is not None and d.tools.fits(spec)]
+    if named:
+        return _default_reason(named, layer), True
+    plain = [d for d in policy.defaults if d.tools is None]
+    if delegated or not plain:
+        return None, False
+    return _default_reason(plain, layer), False
+
+
+def _default_reason(defaults: list[checked.CheckedDefault], layer: str) -> Reason:
+    verdict = strictest(d.verdict for d in defaults)
+    first = next(d for d in defaults if d.verdict is verdict)
+    return Reason(
+        rule="default",
+        verdict=verdict,
+        layer=layer,
+        file=first.span.file,
+        line=first.span.line,
+        clause=_clause(first.text),
+    )
+
+
+# ------------------------------------------------------------------ rules
+
+
+def _rule_plans(
+    rule: checked.CheckedRule, declared: DeclaredResources, *, layer: str
+) -> Iterator[RulePlan]:
+    """Yield the rule's plan; an `allow … with approval` is that allow and an ask beside it."""
+    yield _rule_plan(rule, rule.verdict, declared, layer=layer)
+    if rule.with_approval and rule.verdict is Verdict.ALLOW:
+        yield _rule_plan(rule, Verdict.ASK, declared, layer=layer)
+
+
+def _rule_plan(
+    rule: checked.CheckedRule, verdict: Verdict, declared: DeclaredResources, *, layer: str
+) -> RulePlan:
+    gives = verdict is Verdict.ALLOW
+    clauses = _clauses(rule, declared, gives=gives)
+    tests = [_demand(clause) for clause in clauses]
+    if gives and rule.speaks_of_resources:
+        tests.append(compile_cover(_covering(rule.when, declared), declared))
+    return RulePlan(
+        verdict=verdict,
+        met=_met(tests),
+        reason=_reason(rule, verdict, layer=layer),
+        clauses=clauses,
+    )
+
+
+def _rewrite_plan(
+    rewrite: checked.CheckedRewrite, declared: DeclaredResources, *, layer: str
+) -> RewritePlan:
+    clauses = _clauses(rewrite, declared, gives=False)
+    place = _place(declared, absent_is_false=False, covering=False)
+    return RewritePlan(
+        met=_met([_demand(clause) for clause in clauses]),
+        reason=_reason(rewrite, Verdict.DENY, layer=layer),
+        wishes=compile_changes(rewrite.changes, place, rule=rewrite.id),
+        clauses=clauses,
+    )
+
+
+def _clauses(
+    rule: checked.CheckedRule | checked.CheckedRewrite,
+    declared: DeclaredResources,
+    *,
+    gives: bool,
+) -> tuple[Clause, ...]:
+    clauses: list[Clause] = []
+    if rule.when is not None:
+        place = _place(declared, absent_is_false=not gives, covering=gives)
+        test = compile_test(rule.when, place)
+        clauses.append(Clause(keyword="when", text=rule.when.text, test=test))
+    if rule.unless is not None:
+        place = _place(declared, absent_is_false=False, covering=False)
+        test = compile_test(rule.unless, place)
+        clauses.append(Clause(keyword="unless", text=rule.unless.text, test=test))
+    return tuple(clauses)
+
+
+def _place(declared: DeclaredResources, *, absent_is_false: bool, covering: bool) -> Place:
+    return Place(
+        declared=declared, absent_is_false=absent_is_false, covering=covering, test=compile_test
+    )
+
+
+def _demand(clause: Clause) -> TestOf:
+    """Return what the formula demands of a clause: `when` holds, `unless` does not."""
+    test = clause.test
+    return test if clause.keyword == "when" else lambda call: negated(test(call))
+
+
+def _met(tests: list[TestOf]) -> TestOf:
+    if not tests:
+        return lambda call: True
+    if len(tests) == 1:
+        return tests[0]
+
+    def met(call: Evaluation) -> Truth:
+        return all_true(test(call) for test in tests)
+
+    return met
+
+
+def _covering(
+    when: checked.Test | None, declared: DeclaredResources
+) -> tuple[tuple[str, ResourceTestOf], ...]:
+    """Return the clauses of an `allow` that cover effects: `only`, `anything`, `nothing`."""
+    found = [test for test in _resource_tests(when) if test.permits and _covers(test)]
+    return tuple(
+        (test.verb, compile_resource_test(test, declared, covering=True)) for test in found
+    )
+
+
+def _covers(test: checked.ResourceTest) -> bool:
+    return test.form == "only" or test.operand is None or not test.operand.included
+
+
+def _resource_tests(test: checked.Test | None) -> Iterator[checked.ResourceTest]:
+    match test:
+        case checked.ResourceTest():
+            yield test
+        case checked.AllOf(tests=tests) | checked.AnyOf(tests=tests):
+            for part in tests:
+                yield from _resource_tests(part)
+        case checked.NotOf(test=part) | checked.Quantified(test=part):
+            yield from _resource_tests(part)
+        case _:
+            return
+
+
+# ------------------------------------------------------------------ reasons
+
+
+def _reason(
+    rule: checked.CheckedRule | checked.CheckedRewrite, verdict: Verdict, *, layer: str
+) -> Reason:
+    return Reason(
+        rule=rule.id,
+        verdict=verdict,
+        layer=layer,
+        file=rule.span.file,
+        line=rule.span.line,
+        clause=_deciding_text(rule),
+        message=rule.because,
+        audit=rule.audit,
+        shadow=rule.shadow,
+    )
+
+
+def _deciding_text(rule: checked.CheckedRule | checked.CheckedRewrite) -> str | None:
+    if rule.when is not None:
+        return _clause(rule.when.text)
+    return None if rule.unless is None else _clause(f"unless {rule.unless.text}")
+
+
+def _clause(text: str) -> str:
+    return text if len(text) <= _LONGEST_CLAUSE else f"{text[: _LONGEST_CLAUSE - 1]}…"

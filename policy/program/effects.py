@@ -1,0 +1,215 @@
+"""What a call does, as far as its arguments tell: declared arguments and taken-apart commands.
+
+In sight are declared arguments and the redirections of commands. The words of a command whose
+program has no profile, and every text of a tool whose resources are not declared complete, are
+only *possible* resources. What stands in the call but cannot be read is kept, as `Unreadable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from policy.catalog import Resource
+from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.truth import Undecided, Value
+from policy.values import (
+    Endpoint,
+    Path,
+    PathContext,
+    Script,
+    SimpleCommand,
+    Unreadable,
+    harmless_redirection,
+    read_endpoint,
+    read_path,
+    read_recipient,
+    read_script,
+)
+
+Thing: TypeAlias = Path | Endpoint | SimpleCommand | str | Unreadable
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One resource in sight: what it is, and how it is shown to people."""
+
+    thing: Thing
+    shown: str
+    origin: Literal["argument", "redirection"] = "argument"
+
+
+class Effects:
+    """The effects of one call, by verb.
+
+    `absent` holds the verbs whose declared arguments are all absent. `possible` are texts that
+    may be any resource; `words` the same for words of commands, with the context they run in.
+    """
+
+    __slots__ = ("absent", "complete", "items", "possible", "unseen", "words")
+
+    def __init__(self, declared: DeclaredResources) -> None:
+        self.items: dict[str, list[Item]] = {}
+        self.absent: set[str] = set()
+        self.complete = declared.complete
+        self.possible: tuple[str, ...] = ()
+        self.words: list[tuple[str, PathContext]] = []
+        self.unseen = declared.unseen
+
+    def of(self, verb: str) -> list[Item]:
+        """Return the resources in sight that the call `verb`."""
+        return self.items.get(verb, [])
+
+    def listed(self, verb: str) -> Value:
+        """Return the resources of a verb as canonical texts; undecidable if any is not known."""
+        if not self.complete:
+            return Undecided("the resources of this tool are not declared complete")
+        if verb != "runs" and self.words:
+            return Undecided("a program without a profile may use any of its words")
+        for item in self.of(verb):
+            if isinstance(item.thing, Unreadable):
+                return Undecided(item.thing.reason)
+        return tuple(item.shown for item in self.of(verb))
+
+    def has(self, verb: str, *, beyond_commands: bool) -> bool:
+        """Tell whether the call may have an effect of this kind.
+
+        `beyond_commands` leaves out what comes from the words of commands.
+        """
+        if self.of(verb) or not self.complete:
+            return True
+        return verb != "runs" and bool(self.words) and not beyond_commands
+
+
+def read_effects(call: Evaluation, declared: DeclaredResources) -> Effects:
+    """Take the call's input apart by what the layer knows of the tool's arguments."""
+    effects = Effects(declared)
+    present: dict[str, bool] = {}
+    for resource in declared.resources:
+        leaves = list(_leaves(call.input, resource.steps))
+        present[resource.verb] = present.get(resource.verb, False) or bool(leaves)
+        for leaf in leaves:
+            _read_leaf(effects, call, resource, leaf=leaf)
+    effects.absent = {verb for verb, found in present.items() if not found}
+    if not declared.complete:
+        effects.possible = tuple(_texts(call.input))
+    return effects
+
+
+def _leaves(value: Any, steps: tuple[str, ...]) -> Iterator[Any]:
+    """Yield what stands at `steps`, through lists; null counts as absent."""
+    if value is None:
+        return
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _leaves(item, steps[1:] if steps and steps[0] == "*" else steps)
+        return
+    if not steps:
+        yield value
+    elif steps[0] == "*":
+        yield from _leaves(value, steps[1:])
+    elif isinstance(value, Mapping):
+        yield from _leaves(value.get(steps[0]), steps[1:])
+    else:
+        yield Unreadable(reason="a value of another type stands in the way of a resource")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, Mapping):
+            pending.extend(item.values())
+        elif isinstance(item, tuple):
+            pending.extend(item)
+
+
+def _read_leaf(effects: Effects, call: Evaluation, resource: Resource, *, leaf: Any) -> None:
+    verb = resource.verb
+    if not isinstance(leaf, str):
+        thing = leaf if isinstance(leaf, Unreadable) else Unreadable(reason="not a text")
+        _add(effects, verb, Item(thing, "(unreadable)"))
+        return
+    if verb == "runs":
+        _read_commands(effects, call, leaf)
+        return
+    tree = resource.tree or bool(resource.tree_field and call.input.get(resource.tree_field))
+    thing = read_resource(verb, leaf, call.paths)
+    if tree and isinstance(thing, Path):
+        thing = replace(thing, tree=True)
+    _add(effects, verb, Item(thing, shown(thing, leaf)))
+
+
+def read_resource(verb: str, text: str, paths: PathContext) -> Path | Endpoint | str | Unreadable:
+    """Read a text as what the verb is about: a path, an endpoint or a recipient."""
+    if verb in ("reads", "writes"):
+        return read_path(text, paths)
+    if verb == "connects":
+        return read_endpoint(text)
+    recipient = read_recipient(text)
+    # A receiver need not be an e-mail address: a channel or account is compared as text.
+    return text if isinstance(recipient, Unreadable) else recipient
+
+
+def shown(thing: Thing, text: str) -> str:
+    """Return the canonical text of a resource."""
+    match thing:
+        case Path(lexical=lexical):
+            return lexical
+        case Endpoint(host=host):
+            return host
+        case SimpleCommand(text=command):
+            return command
+        case str():
+            return thing
+        case _:
+            return text
+
+
+def _add(effects: Effects, verb: str, item: Item) -> None:
+    effects.items.setdefault(verb, []).append(item)
+
+
+def _read_commands(effects: Effects, call: Evaluation, text: str) -> None:
+    script: Script | Unreadable = read_script(text)
+    if isinstance(script, Unreadable):
+        _add(effects, "runs", Item(script, "(unreadable)"))
+        # An unreadable script may touch anything.
+        for verb in ("reads", "writes", "connects", "sends"):
+            _add(effects, verb, Item(script, "(unreadable)"))
+        return
+    paths = call.paths
+    for command in script.commands:
+        _add(effects, "runs", Item(command, command.text))
+        _read_redirections(effects, command, paths)
+        if command.free:
+            paths = _moved(command, paths)
+            continue
+        effects.words.extend((word, paths) for word in command.words)
+
+
+def _read_redirections(effects: Effects, command: SimpleCommand, paths: PathContext) -> None:
+    for redirection in command.redirections:
+        if harmless_redirection(redirection):
+            continue
+        verbs = ("reads",) if redirection.op == "<" else ("writes",)
+        for verb in verbs:
+            thing = read_path(redirection.target, paths)
+            _add(effects, verb, Item(thing, shown(thing, redirection.target), "redirection"))
+
+
+def _moved(command: SimpleCommand, paths: PathContext) -> PathContext:
+    """Follow a plain `cd`; where it leads somewhere unknown, so does every relative path."""
+    if command.words[0] != "cd":
+        return paths
+    target = read_path(command.words[1] if len(command.words) > 1 else "~", paths)
+    folder = target.lexical if isinstance(target, Path) else None
+    return PathContext(
+        cwd=folder,
+        home=paths.home,
+        workspace=paths.workspace if folder else None,
+        resolve=paths.resolve,
+    )

@@ -1,0 +1,82 @@
+"""One call under judgement: what conditions read, worked out at most once a call.
+
+An `Evaluation` is used by one decision in one thread and then dropped. It is the only mutable
+thing in the core: a cache of what follows from its frozen parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from policy.call import Caller
+from policy.catalog import ToolSpec
+from policy.facts import Facts
+from policy.program.truth import ABSENT, Value
+from policy.values import PathContext
+
+if TYPE_CHECKING:
+    from policy.program.effects import Effects
+
+
+class Evaluation:
+    """The call (`spec`, `input`), one caller of its chain, and the world's facts."""
+
+    __slots__ = ("_effects", "_paths", "caller", "facts", "input", "locals", "spec")
+
+    def __init__(
+        self, spec: ToolSpec, input: Mapping[str, Any], *, caller: Caller, facts: Facts, slots: int
+    ) -> None:
+        self.spec = spec
+        self.input = input
+        self.caller = caller
+        self.facts = facts
+        self.locals: list[Value] = [ABSENT] * slots
+        self._effects: dict[int, Effects] = {}
+        self._paths: PathContext | None = None
+
+    def for_caller(self, caller: Caller) -> Evaluation:
+        """Return the same call by another caller of its chain; effects are shared."""
+        other = Evaluation(
+            self.spec, self.input, caller=caller, facts=self.facts, slots=len(self.locals)
+        )
+        other._effects = self._effects
+        other._paths = self._paths
+        return other
+
+    @property
+    def paths(self) -> PathContext:
+        """How paths of this call are read: its folders and the resolver of links."""
+        if self._paths is None:
+            facts = self.facts
+            self._paths = PathContext(
+                cwd=facts.cwd,
+                home=facts.home,
+                workspace=facts.workspace,
+                resolve=facts.resolvers.path,
+            )
+        return self._paths
+
+    def effects(self, declared: DeclaredResources) -> Effects:
+        """Return what the call does, by the declarations of one layer."""
+        found = self._effects.get(id(declared))
+        if found is None:
+            from policy.program.effects import read_effects
+
+            found = read_effects(self, declared)
+            self._effects[id(declared)] = found
+        return found
+
+
+class DeclaredResources:
+    """What one layer knows of a tool's arguments: the spec's own resources and its additions.
+
+    Held by a program for as long as it lives, so its identity can stand for it.
+    """
+
+    __slots__ = ("complete", "resources", "unseen")
+
+    def __init__(self, resources: tuple[Any, ...], *, complete: bool, unseen: bool) -> None:
+        self.resources = resources
+        self.complete = complete
+        self.unseen = unseen

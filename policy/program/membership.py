@@ -1,0 +1,220 @@
+"""Is a thing in a set? Sets of a kind become functions of a thing that answer in three values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+from policy.checks import checked
+from policy.program.evaluation import Evaluation
+from policy.program.truth import Truth, Undecided
+from policy.values import (
+    CommandPattern,
+    Endpoint,
+    HostPattern,
+    Path,
+    PathContext,
+    PathPattern,
+    SimpleCommand,
+    Unreadable,
+    command_fits,
+    compare_numbers,
+    compare_text,
+    folder_pattern,
+    host_in,
+    is_number,
+    path_meets,
+    path_within,
+    read_command_pattern,
+    read_endpoint,
+    read_host_pattern,
+    read_path,
+    read_path_pattern,
+    recipient_in,
+)
+
+# How much of a tree must be in: some part of it, or all of it.
+Extent: TypeAlias = Literal["some", "all"]
+Holds: TypeAlias = Callable[[Any, Evaluation, PathContext], bool | None]
+_ItemTest: TypeAlias = Callable[[Any, Evaluation, PathContext, Extent], bool | None]
+
+
+class SetTest:
+    """The members of one set. `holds` judges a thing already read as the set's kind needs."""
+
+    __slots__ = ("_excluded", "_included", "_items", "kind")
+
+    def __init__(self, values: checked.ValueSet) -> None:
+        self.kind = values.kind
+        parts = tuple(p for p in values.included if not isinstance(p, checked.ValueSet))
+        outs = tuple(p for p in values.excluded if not isinstance(p, checked.ValueSet))
+        nested_outs = [SetTest(p) for p in values.excluded if isinstance(p, checked.ValueSet)]
+        nested = [SetTest(p) for p in values.included if isinstance(p, checked.ValueSet)]
+        # Plain items and plain exclusions are judged together, so that a path whose readings
+        # differ is judged by the whole set and not item by item.
+        self._items = _item_test(values.kind, parts, outs if not nested else ())
+        self._included = tuple(nested)
+        apart = [SetTest(checked.ValueSet(kind=values.kind, included=outs))] if nested else []
+        self._excluded = (*nested_outs, *apart) if outs or nested_outs else ()
+
+    def holds(
+        self, thing: Any, call: Evaluation, paths: PathContext, *, extent: Extent
+    ) -> bool | None:
+        """Tell whether the thing is in the set; None where that cannot be decided."""
+        inside = self._items(thing, call, paths, extent)
+        for part in self._included:
+            inside = _or(inside, part.holds(thing, call, paths, extent=extent))
+        if inside is False:
+            return False
+        out: bool | None = False
+        for part in self._excluded:
+            # A tree is out only where all of it is; some part is in where not all is out.
+            other: Extent = "all" if extent == "some" else "some"
+            out = _or(out, part.holds(thing, call, paths, extent=other))
+        if out is True:
+            return False
+        return None if out is None else inside
+
+
+def _or(left: bool | None, right: bool | None) -> bool | None:
+    if left is True or right is True:
+        return True
+    return None if left is None or right is None else False
+
+
+def _item_test(
+    kind: checked.SetKind, parts: tuple[Any, ...], outs: tuple[Any, ...]
+) -> _ItemTest:
+    if kind == "paths":
+        return _path_items(parts, outs)
+    if kind == "hosts":
+        return _host_items(parts, outs)
+    if kind == "commands":
+        return _command_items(parts, outs)
+    if kind == "addresses":
+        return _address_items(parts, outs)
+    if kind == "numbers":
+        return _number_items(parts, outs)
+    return _text_items(parts, outs)
+
+
+def _readable(items: list[Any]) -> list[Any]:
+    # The checker has read every item once and refused what cannot be read.
+    return [item for item in items if not isinstance(item, Unreadable)]
+
+
+def _path_items(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> _ItemTest:
+    included = _path_patterns(parts)
+    excluded = _path_patterns(outs)
+    workspace = any(isinstance(part, checked.WorkspaceItem) for part in parts)
+    workspace_out = any(isinstance(part, checked.WorkspaceItem) for part in outs)
+
+    def holds(thing: Any, call: Evaluation, paths: PathContext, extent: Extent) -> bool | None:
+        if not isinstance(thing, Path):
+            return None
+        folder = call.facts.workspace
+        if (workspace or workspace_out) and folder is None:
+            return None
+        here = (folder_pattern(folder),) if folder else ()
+        judge = path_meets if extent == "some" else path_within
+        return judge(
+            thing,
+            included + here if workspace else included,
+            excluded + here if workspace_out else excluded,
+            context=paths,
+        )
+
+    return holds
+
+
+def _path_patterns(parts: tuple[Any, ...]) -> tuple[PathPattern, ...]:
+    return tuple(_readable([read_path_pattern(p) for p in parts if isinstance(p, str)]))
+
+
+def _host_items(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> _ItemTest:
+    included: tuple[HostPattern, ...] = tuple(_readable([read_host_pattern(p) for p in parts]))
+    excluded: tuple[HostPattern, ...] = tuple(_readable([read_host_pattern(p) for p in outs]))
+
+    def holds(thing: Any, call: Evaluation, paths: PathContext, extent: Extent) -> bool | None:
+        if not isinstance(thing, Endpoint):
+            return None
+        return host_in(thing, included, excluded, call.facts.resolvers.host)
+
+    return holds
+
+
+def _command_items(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> _ItemTest:
+    included: list[CommandPattern] = _readable([read_command_pattern(p) for p in parts])
+    excluded: list[CommandPattern] = _readable([read_command_pattern(p) for p in outs])
+
+    def some(thing: SimpleCommand, patterns: list[CommandPattern]) -> bool | None:
+        answer: bool | None = False
+        for pattern in patterns:
+            answer = _or(answer, command_fits(thing, pattern))
+            if answer is True:
+                return True
+        return answer
+
+    def holds(thing: Any, call: Evaluation, paths: PathContext, extent: Extent) -> bool | None:
+        if not isinstance(thing, SimpleCommand):
+            return None
+        return _without(some(thing, included), some(thing, excluded))
+
+    return holds
+
+
+def _without(inside: bool | None, out: bool | None) -> bool | None:
+    if inside is False or out is True:
+        return False
+    return None if inside is None or out is None else True
+
+
+def _address_items(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> _ItemTest:
+    def holds(thing: Any, call: Evaluation, paths: PathContext, extent: Extent) -> bool | None:
+        if not isinstance(thing, str):
+            return None
+        return _without(recipient_in(thing, parts), recipient_in(thing, outs) if outs else False)
+
+    return holds
+
+
+def _number_items(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> _ItemTest:
+    def some(thing: Any, numbers: tuple[Any, ...]) -> bool | None:
+        answer: bool | None = False
+        for number in numbers:
+            answer = _or(answer, compare_numbers("==", thing, float(number)))
+        return answer
+
+    def holds(thing: Any, call: Evaluation, paths: PathContext, extent: Extent) -> bool | None:
+        return _without(some(thing, parts), some(thing, outs)) if is_number(thing) else None
+
+    return holds
+
+
+def _text_items(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> _ItemTest:
+    included, excluded = frozenset(parts), frozenset(outs)
+
+    def holds(thing: Any, call: Evaluation, paths: PathContext, extent: Extent) -> bool | None:
+        if not isinstance(thing, str):
+            return None
+        return compare_text(lambda text: text in included and text not in excluded, thing)
+
+    return holds
+
+
+def read_member(kind: checked.SetKind, value: Any, paths: PathContext) -> Any:
+    """Read a value as a set of this kind compares it; `Unreadable` where it is none."""
+    if kind in ("strings", "numbers", "addresses"):
+        return value
+    if not isinstance(value, str):
+        return Unreadable(reason=f"no text to read as one of the {kind}")
+    if kind == "paths":
+        return read_path(value, paths)
+    if kind == "hosts":
+        return read_endpoint(value)
+    return Unreadable(reason="a command is compared by `runs`")
+
+
+def truth_of(answer: bool | None, why: str) -> Truth:
+    """Return a three-valued answer as a truth, with the reason where there is none."""
+    return Undecided(why) if answer is None else answer

@@ -1,0 +1,261 @@
+"""The five verbs: `reads X`, `reads outside X`, `reads only X`, compiled to three-valued tests.
+
+The plain form and `outside` look at what is in sight; `only` also wants nothing out of sight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from policy.checks import checked
+from policy.program.effects import Effects, Item, read_resource
+from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.membership import Extent, SetTest
+from policy.program.truth import ABSENT, Absent, Truth, Undecided
+from policy.values import (
+    PathContext,
+    SimpleCommand,
+    Unreadable,
+    harmless_redirection,
+    read_script,
+)
+
+Resource: TypeAlias = Callable[[Evaluation], Truth | Absent]
+
+# A text of a tool nobody declared is read as a path or host only up to this length.
+_LONGEST_POSSIBLE = 4096
+
+
+def compile_resource_test(
+    test: checked.ResourceTest, declared: DeclaredResources, *, covering: bool
+) -> Resource:
+    """Return the test's function; ABSENT where all declared arguments of the verb are absent."""
+    verb = test.verb
+    if test.operand is None:
+        return _anything(verb, declared, permits=test.permits)
+    members = SetTest(test.operand)
+    nothing = not test.operand.included
+    if test.form == "only" or nothing:
+        return _only(verb, members, declared, covering=covering)
+    if test.form == "outside":
+        return _outside(verb, members, declared)
+    return _some(verb, members, declared)
+
+
+def _anything(verb: str, declared: DeclaredResources, *, permits: bool) -> Resource:
+    def limitless(call: Evaluation) -> Truth:
+        return True
+
+    def some_effect(call: Evaluation) -> Truth:
+        effects = call.effects(declared)
+        if effects.of(verb):
+            return True
+        if effects.has(verb, beyond_commands=False) and (effects.possible or effects.words):
+            return Undecided(f"whether the call {verb} anything is not declared")
+        return False
+
+    return limitless if permits else some_effect
+
+
+# ------------------------------------------------------------------ the three forms
+
+
+def _some(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
+    def test(call: Evaluation) -> Truth:
+        effects = call.effects(declared)
+        undecided: Undecided | None = None
+        for item in effects.of(verb):
+            answer = _holds(item, members, call, extent="some")
+            if answer is True:
+                return True
+            if isinstance(answer, Undecided):
+                undecided = answer if undecided is None else undecided
+        if undecided is None:
+            undecided = _possible(verb, members, call, effects=effects)
+        return False if undecided is None else undecided
+
+    return test
+
+
+def _outside(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
+    def test(call: Evaluation) -> Truth:
+        effects = call.effects(declared)
+        undecided: Undecided | None = None
+        for item in effects.of(verb):
+            if verb == "runs" and _is_free(item):
+                continue
+            answer = _holds(item, members, call, extent="all")
+            if answer is False:
+                return True
+            if isinstance(answer, Undecided):
+                undecided = answer if undecided is None else undecided
+        if undecided is None:
+            undecided = _possible(verb, members, call, effects=effects, outside=True)
+        return False if undecided is None else undecided
+
+    return test
+
+
+def _only(
+    verb: str, members: SetTest, declared: DeclaredResources, *, covering: bool
+) -> Resource:
+    def test(call: Evaluation) -> Truth | Absent:
+        effects = call.effects(declared)
+        undecided: Undecided | None = None
+        for item in effects.of(verb):
+            answer = _fits_only(item, verb, members, call, covering=covering)
+            if answer is False:
+                return False
+            if isinstance(answer, Undecided):
+                undecided = answer if undecided is None else undecided
+        if undecided is not None:
+            return undecided
+        if verb in effects.absent and not effects.of(verb):
+            return ABSENT
+        hidden = _out_of_sight(verb, effects)
+        return True if hidden is None else hidden
+
+    return test
+
+
+def _fits_only(
+    item: Item, verb: str, members: SetTest, call: Evaluation, *, covering: bool
+) -> Truth:
+    if verb != "runs" or not isinstance(item.thing, SimpleCommand):
+        return _holds(item, members, call, extent="all")
+    if not covering and any(not harmless_redirection(r) for r in item.thing.redirections):
+        return False  # no pattern spells the redirection out, and no other clause covers it
+    return True if _is_free(item) else _holds(item, members, call, extent="all")
+
+
+def _is_free(item: Item) -> bool:
+    return isinstance(item.thing, SimpleCommand) and item.thing.free
+
+
+def _out_of_sight(verb: str, effects: Effects) -> Undecided | None:
+    """Say what keeps `only` from seeing everything, if anything does."""
+    if not effects.complete:
+        return Undecided("the resources of this tool are not declared complete")
+    if verb == "runs":
+        return None
+    if effects.words:
+        return Undecided("a program without a profile may use any of its words")
+    if effects.unseen:
+        return Undecided("what the code does beyond its arguments is not seen")
+    return None
+
+
+def _holds(item: Item, members: SetTest, call: Evaluation, *, extent: Extent) -> Truth:
+    thing = item.thing
+    if isinstance(thing, Unreadable):
+        return Undecided(thing.reason)
+    answer = members.holds(thing, call, call.paths, extent=extent)
+    if isinstance(thing, SimpleCommand) and thing.hides and answer is not True:
+        return Undecided("the program runs other commands")
+    if answer is None:
+        return Undecided("the readings of this resource differ, or one is not known")
+    return answer
+
+
+# ------------------------------------------------------------------ possible resources
+
+
+def _possible(
+    verb: str, members: SetTest, call: Evaluation, *, effects: Effects, outside: bool = False
+) -> Undecided | None:
+    """Say which text nobody declared may be such a resource, if any may."""
+    for text, paths in _candidates(verb, effects, call):
+        if outside and not _spells(verb, text):
+            continue
+        if verb == "runs":
+            found = _possible_command(text, members, call)
+        else:
+            found = _possible_thing(verb, text, members, call=call, paths=paths)
+        if found is None or found is not outside:
+            return Undecided(f"a text that nobody declared may be what the call {verb}")
+    return None
+
+
+def _candidates(
+    verb: str, effects: Effects, call: Evaluation
+) -> Iterator[tuple[str, PathContext]]:
+    for text in effects.possible:
+        if len(text) <= _LONGEST_POSSIBLE:
+            yield text, call.paths
+    if verb != "runs":
+        for word, paths in effects.words:
+            yield word, paths
+            # `--include=.env`, `-f/etc/passwd`: the value of an option is a word of its own.
+            if word.startswith("-"):
+                yield from ((part, paths) for part in _option_values(word))
+
+
+def _option_values(word: str) -> Iterator[str]:
+    _, equals, value = word.partition("=")
+    if equals and value:
+        yield value
+    elif not word.startswith("--") and len(word) > 2:
+        yield word[2:]
+
+
+def _possible_thing(
+    verb: str, text: str, members: SetTest, *, call: Evaluation, paths: PathContext
+) -> bool | None:
+    thing = read_resource(verb, text, paths)
+    if not isinstance(thing, Unreadable):
+        return members.holds(thing, call, paths, extent="some")
+    # Running text is no path or host; a single word that cannot be read may be one.
+    return False if any(char.isspace() for char in text) or not _spells(verb, text) else None
+
+
+def _possible_command(text: str, members: SetTest, call: Evaluation) -> bool | None:
+    script = read_script(text)
+    if isinstance(script, Unreadable):
+        return False
+    answer: bool | None = False
+    for command in script.commands:
+        fits = members.holds(command, call, call.paths, extent="some")
+        if fits is True:
+            return True
+        answer = None if fits is None else answer
+    return answer
+
+
+def _spells(verb: str, text: str) -> bool:
+    """Tell whether a text unmistakably spells a resource of this kind."""
+    if any(char.isspace() for char in text):
+        return False
+    if verb in ("reads", "writes"):
+        return "/" in text or text.startswith(("~", "."))
+    if verb == "connects":
+        return "://" in text
+    return "@" in text if verb == "sends" else False
+
+
+# ------------------------------------------------------------------ cover of an allow
+
+
+def compile_cover(
+    tests: tuple[tuple[str, Resource], ...], declared: DeclaredResources
+) -> Callable[[Evaluation], Truth]:
+    """Return the test that every effect of the call is covered by some true `only` clause.
+
+    `tests` are the rule's clauses that can cover, with their verbs. A true `runs only` covers
+    what comes from the words of commands too.
+    """
+    by_verb: dict[str, list[Resource]] = {}
+    for verb, test in tests:
+        by_verb.setdefault(verb, []).append(test)
+
+    def covered(call: Evaluation) -> Truth:
+        effects = call.effects(declared)
+        runs = any(test(call) is True for test in by_verb.get("runs", ()))
+        for verb in ("reads", "writes", "runs", "connects", "sends"):
+            if not effects.has(verb, beyond_commands=runs):
+                continue
+            if not any(test(call) is True for test in by_verb.get(verb, ())):
+                return Undecided(f"no clause of this rule covers what the call {verb}")
+        return True
+
+    return covered

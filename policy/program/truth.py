@@ -1,0 +1,81 @@
+"""Three truth values, and the two values that are no value: absent and undecidable.
+
+A test answers True, False or an `Undecided`; Kleene's strong logic combines them. A value is
+JSON, a time, `ABSENT`, or an `Undecided` that says why it could not be read. `Unknown` is an
+`Undecided` for what was never learnt: it alone lets `is present` and `is absent` decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, TypeAlias, final
+
+
+class Undecided:
+    """What could not be decided: `why` is one short sentence, `text` the test it stopped."""
+
+    __slots__ = ("text", "why")
+
+    def __init__(self, why: str, text: str | None = None) -> None:
+        self.why = why
+        self.text = text
+
+    def __bool__(self) -> bool:
+        raise TypeError("an undecided test has no truth; compare with `is True`")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.why!r})"
+
+    def within(self, text: str) -> Undecided:
+        """Return the same, stopped in the test `text` unless a smaller test is known."""
+        return self if self.text is not None else Undecided(self.why, text)
+
+
+@final
+class Unknown(Undecided):
+    """What was never learnt: a context fact not given, a server's word about itself."""
+
+    __slots__ = ()
+
+
+@final
+class Absent:
+    """The value of a field that the input does not have; `null` counts as absent."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Final = Absent()
+
+Truth: TypeAlias = bool | Undecided
+Value: TypeAlias = Any  # frozen JSON | datetime | date | timedelta | Absent | Undecided
+
+
+def all_true(truths: Iterable[Truth]) -> Truth:
+    """Return Kleene's conjunction; the first undecided one speaks for all."""
+    undecided: Undecided | None = None
+    for truth in truths:
+        if truth is False:
+            return False
+        if truth is not True and undecided is None:
+            undecided = truth  # type: ignore[assignment]
+    return True if undecided is None else undecided
+
+
+def any_true(truths: Iterable[Truth]) -> Truth:
+    """Return Kleene's disjunction; the first undecided one speaks for all."""
+    undecided: Undecided | None = None
+    for truth in truths:
+        if truth is True:
+            return True
+        if truth is not False and undecided is None:
+            undecided = truth  # type: ignore[assignment]
+    return False if undecided is None else undecided
+
+
+def negated(truth: Truth) -> Truth:
+    """Return Kleene's negation."""
+    return truth if isinstance(truth, Undecided) else not truth
