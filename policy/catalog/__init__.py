@@ -12,16 +12,30 @@ from policy.catalog.arguments import (
 )
 from policy.catalog.builtin import builtin_catalog
 from policy.catalog.catalog import Catalog, CatalogError
+from policy.catalog.fault import fault, unfolded
 from policy.catalog.listing import Listing, read_listing
 from policy.catalog.names import ALIASES, Repaired, repair_name, snake_case
 from policy.catalog.pattern import ToolPattern, ToolSelector
-from policy.catalog.schema import FieldInfo, fault, fields_of, is_closed, lookup, named_fields
+from policy.catalog.schema import FieldInfo, fields_of, is_closed, lookup, named_fields, requires
 from policy.catalog.strict import schema_strictify, strict_schema
 from policy.catalog.tool import VERBS, Origin, Resource, ToolSpec, Verb
-from policy.catalog.walk import Schema, Step, descend, kind_of, kinds_of, parts
+from policy.catalog.walk import (
+    ANY,
+    OPEN,
+    Schema,
+    Step,
+    descend,
+    joined_parts,
+    kind_of,
+    kinds_of,
+    mapping,
+    parts,
+)
 
 __all__ = [
     "ALIASES",
+    "ANY",
+    "OPEN",
     "VERBS",
     "Arguments",
     "Catalog",
@@ -48,15 +62,19 @@ __all__ = [
     "fault",
     "fields_of",
     "is_closed",
+    "joined_parts",
     "kind_of",
     "kinds_of",
     "lookup",
+    "mapping",
     "named_fields",
     "parts",
     "read_listing",
     "repair_name",
+    "requires",
     "schema_strictify",
     "snake_case",
     "strict_schema",
     "tool_of",
+    "unfolded",
 ]

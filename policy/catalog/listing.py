@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from policy.catalog.catalog import identifier_problem, owner
-from policy.catalog.schema import fault
+from policy.catalog.fault import fault
 from policy.catalog.tool import VERBS, Origin, Resource, ToolSpec
 from policy.catalog.walk import read_only_schema
-from policy.values.text import quote
+from policy.values import quote
 
 _LONGEST_NAME = 256
 _NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}

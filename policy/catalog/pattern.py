@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from policy.catalog.tool import Origin, ToolSpec
-from policy.values.glob import compile_name_glob, has_wildcard, literal_text
+from policy.values import compile_name_glob, has_wildcard, literal_text
 
 Fits: TypeAlias = Callable[[ToolSpec], bool]
 

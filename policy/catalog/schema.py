@@ -1,7 +1,7 @@
 """A tool's JSON Schema and a path into its input, in; what the schema says of that field, out.
 
 A schema comes from whoever wrote the tool. Nothing here raises on a strange one: what cannot be
-followed says nothing, and `fault` tells why a schema is unusable altogether.
+followed says nothing.
 """
 
 from __future__ import annotations
@@ -24,11 +24,7 @@ from policy.catalog.walk import (
     kinds_of,
     mapping,
     parts,
-    resolve,
 )
-
-_DEEPEST = 64
-_LARGEST = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +84,7 @@ def lookup(schema: Schema, path: tuple[Step, ...]) -> FieldInfo:
     for step in path:
         if place is None:
             return FieldInfo()
-        required = required and isinstance(step, str) and _requires(place, step, schema, {}, 0)
+        required = required and isinstance(step, str) and requires(place, step, schema)
         place = _below(place, step, schema)
     if place is None:
         return FieldInfo()
@@ -104,39 +100,9 @@ def lookup(schema: Schema, path: tuple[Step, ...]) -> FieldInfo:
     )
 
 
-def fault(schema: Any) -> str | None:
-    """Return why no call can be checked against this schema, as one sentence; None if one can."""
-    if not isinstance(schema, Mapping):
-        return "its schema is no object"
-    if schema.get("type", "object") != "object":
-        return "its schema is not that of an object"
-    todo: list[tuple[Any, int]] = [(schema, 0)]
-    count = 0
-    while todo:
-        value, depth = todo.pop()
-        count += 1
-        if depth > _DEEPEST:
-            return "its schema is nested too deeply"
-        if count > _LARGEST:
-            return "its schema is too large"
-        if isinstance(value, Mapping):
-            problem = _reference_problem(value, schema)
-            if problem is not None:
-                return problem
-            todo.extend((item, depth + 1) for item in value.values())
-        elif isinstance(value, (list, tuple)):
-            todo.extend((item, depth + 1) for item in value)
-    return None
-
-
-def _reference_problem(value: Schema, root: Schema) -> str | None:
-    # An object of the input may have a field of this name, described by an object.
-    if "$dynamicRef" in value and isinstance(value["$dynamicRef"], str):
-        return "its schema holds a `$dynamicRef`"
-    reference = value.get("$ref")
-    if isinstance(reference, str) and resolve(reference, root) is None:
-        return "its schema holds a reference that leads nowhere in it"
-    return None
+def requires(place: Schema, name: str, root: Schema) -> bool:
+    """Tell whether every object that `place` lets through has a field of this name."""
+    return _requires(place, name, root, {}, 0)
 
 
 def _follow(schema: Schema, path: tuple[Step, ...]) -> Schema | None:

@@ -112,7 +112,8 @@ def _descend(
         # A branch that does not name the field and is not closed leaves it open.
         silent = [b for b, below in zip(branches, belows, strict=True) if below is None]
         more = [OPEN] if any(_leaves_open(branch, root) for branch in silent) else []
-        found.append({"anyOf": [*named, *more]})
+        branches_below = [*named, *more]
+        found.append(named[0] if len(branches_below) == 1 else {"anyOf": branches_below})
     if found:
         memo[id(place)] = found[0] if len(found) == 1 else {"allOf": found}
     return memo[id(place)]

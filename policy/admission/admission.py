@@ -1,0 +1,242 @@
+"""A raw call and the catalogue in; the one call that is judged, approved and run, out.
+
+Nothing after this step reads text again: names are resolved, the input is checked against the
+tool's schema, defaults are filled in, and what was mended is noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from policy.admission.coercion import repair, shown
+from policy.admission.gate import Gate, gate_of
+from policy.admission.place import fill, unnamed
+from policy.call import ToolCall
+from policy.catalog import Catalog, ToolSpec, repair_name
+from policy.diagnostics import nearest
+from policy.values import Limits, Unreadable, check_value, escape_for_people, read_json
+
+_MOST_PROBLEMS = 5
+
+
+class Raw(Protocol):
+    """Anything that names a tool and carries an input; both may be anything at all."""
+
+    @property
+    def tool(self) -> Any: ...  # noqa: D102
+
+    @property
+    def input(self) -> Any: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawCall:
+    """A call as it came: `input` is JSON text or bytes, a JSON value, or None for none."""
+
+    tool: Any
+    input: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """The call to judge, its tool, and a note for everything that was mended."""
+
+    call: ToolCall
+    spec: ToolSpec
+    repairs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Why there is no call: `message` sums up `problems`; `suggestion` is a name to try."""
+
+    kind: Literal["not-a-call", "not-found", "validation"]
+    tool: str
+    message: str
+    suggestion: str | None = None
+    problems: tuple[str, ...] = ()
+
+
+def never(spec: ToolSpec) -> bool:
+    """Let no tool have fields that its schema does not name."""
+    return False
+
+
+_LIMITS = Limits()
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
+def admit(
+    raw: Raw,
+    catalog: Catalog,
+    *,
+    open_fields: Callable[[ToolSpec], bool] = never,
+    limits: Limits = _LIMITS,
+) -> Admitted | Refused:
+    """Return the call that `raw` means, or why it means none; never raises.
+
+    Admitting an admitted call again changes nothing.
+    """
+    name = raw.tool
+    if not isinstance(name, str):
+        return _refused("not-a-call", "", "the name of the tool is no text")
+    notes: tuple[str, ...] = ()
+    spec = catalog.get(name)
+    if spec is None:
+        repaired = repair_name(name, catalog)
+        if repaired is None:
+            return _unknown(name, catalog)
+        # A repaired name is always the name of a tool.
+        spec = catalog.get(repaired.name)
+        assert spec is not None
+        notes = (f"tool name `{escape_for_people(name, 60)}` read as `{spec.name}`",)
+    read = _read(raw.input, spec, limits)
+    if isinstance(read, Refused):
+        return read
+    value, more = read
+    is_open = spec.open_fields or open_fields(spec)
+    checked = _check(value, spec, is_open=is_open, limits=limits)
+    if isinstance(checked, Refused):
+        return checked
+    value, mended = checked
+    return Admitted(
+        call=ToolCall(tool=spec.name, input=value), spec=spec, repairs=notes + more + mended
+    )
+
+
+def _read(
+    given: Any, spec: ToolSpec, limits: Limits
+) -> tuple[dict[str, Any], tuple[str, ...]] | Refused:
+    """Return the input as writable objects and lists of its own."""
+    if isinstance(given, Mapping):
+        problem = check_value(given, limits=limits)
+        if problem is not None:
+            return _refused("not-a-call", spec.name, f"the input is no JSON: {problem.reason}")
+        return _copied(given), ()
+    if given is None or (isinstance(given, (str, bytes)) and not given.strip()):
+        return {}, ("no input taken as `{}`",)
+    if not isinstance(given, (str, bytes)):
+        return _refused("not-a-call", spec.name, "the input is no JSON object")
+    notes: tuple[str, ...] = ()
+    value = read_json(given, limits=limits)
+    if isinstance(value, str):
+        value = read_json(value, limits=limits)
+        notes = ("the input was JSON text inside JSON text",)
+    if isinstance(value, Unreadable):
+        return _refused("not-a-call", spec.name, f"the input cannot be read: {value.reason}")
+    if value is None:
+        return {}, (*notes, "null taken as `{}`")
+    if not isinstance(value, Mapping):
+        return _refused("not-a-call", spec.name, "the input is no JSON object")
+    return _copied(value), notes
+
+
+def _check(
+    value: dict[str, Any], spec: ToolSpec, *, is_open: bool, limits: Limits
+) -> tuple[dict[str, Any], tuple[str, ...]] | Refused:
+    gate = gate_of(spec)
+    if gate.fault is not None:
+        return _refused("validation", spec.name, f"no call can be checked: {gate.fault}")
+    refused = None if is_open else _foreign_fields(value, spec, gate)
+    if refused is not None:
+        return refused
+    tried = _coerced(value, spec, gate)
+    if isinstance(tried, str) or not tried[1]:
+        mended, notes = repair(value, gate.place, limits=limits)
+        again = _coerced(mended, spec, gate) if notes else tried
+        if isinstance(again, str):
+            return _refused("validation", spec.name, again)
+        if not again[1]:
+            problems = gate.problems(value)
+            return _refused("validation", spec.name, problems[0], problems=problems)
+        result = again[0]
+    else:
+        result, notes = tried[0], ()
+        mended = value
+    if result is not mended:
+        notes += _changes(mended, result)
+    if notes and not is_open:
+        refused = _foreign_fields(result, spec, gate)
+        if refused is not None:
+            return refused
+    filled = fill(result, gate.place)
+    # A default that its own schema refuses is left to the tool.
+    return (filled if filled is result or gate.accepts(filled) else result), notes
+
+
+def _coerced(
+    value: dict[str, Any], spec: ToolSpec, gate: Gate
+) -> tuple[dict[str, Any], bool] | str:
+    """Return the input as the tool's model reads it, and whether the schema accepts that."""
+    if spec.coerce is None:
+        return value, gate.accepts(value)
+    try:
+        result = spec.coerce(value)
+    except ValueError as error:
+        if gate.accepts(value):
+            return escape_for_people(str(error), 300)
+        return value, False
+    return result, gate.accepts(result)
+
+
+def _foreign_fields(value: dict[str, Any], spec: ToolSpec, gate: Gate) -> Refused | None:
+    problems: list[str] = []
+    suggestion: str | None = None
+    for path, place in unnamed(value, gate.place):
+        near = nearest(str(path[-1]), place.names)
+        suggestion = suggestion or near
+        hint = f"; did you mean `{escape_for_people(near, 60)}`?" if near else ""
+        problems.append(f"{shown(path)} is no field of `{spec.name}`{hint}")
+        if len(problems) == _MOST_PROBLEMS:
+            break
+    if not problems:
+        return None
+    return _refused(
+        "validation", spec.name, problems[0], problems=tuple(problems), suggestion=suggestion
+    )
+
+
+def _changes(before: dict[str, Any], after: dict[str, Any]) -> tuple[str, ...]:
+    notes = [f"{shown((name,))}: left out" for name in before if name not in after]
+    for name, value in after.items():
+        if name in before and (before[name] != value or type(before[name]) is not type(value)):
+            notes.append(f"{shown((name,))}: read as the tool reads it")
+    return tuple(notes)
+
+
+def _unknown(name: str, catalog: Catalog) -> Refused:
+    near = nearest(name, catalog.names)
+    hint = f"; did you mean `{near}`?" if near else ""
+    shown_name = escape_for_people(name, 60)
+    return _refused(
+        "not-found", shown_name, f"no tool is called `{shown_name}`{hint}", suggestion=near
+    )
+
+
+def _refused(
+    kind: Literal["not-a-call", "not-found", "validation"],
+    tool: str,
+    message: str,
+    *,
+    problems: tuple[str, ...] = (),
+    suggestion: str | None = None,
+) -> Refused:
+    return Refused(
+        kind=kind,
+        tool=tool,
+        message=message,
+        problems=problems or (message,),
+        suggestion=suggestion,
+    )
+
+
+def _copied(value: Any) -> Any:
+    if type(value) in _SCALARS:
+        return value
+    if isinstance(value, Mapping):
+        return {key: _copied(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_copied(item) for item in value]
+    return value

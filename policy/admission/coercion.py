@@ -1,0 +1,122 @@
+"""An input that does not fit and its schema in; the input it can only have meant, with notes, out.
+
+Only the shape is mended, and only where the schema leaves one reading: text where a number, truth
+value, object or list must stand, one value where a list of such values must, and null where a
+field may be left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from policy.admission.place import Place, only
+from policy.call import thaw
+from policy.catalog import kind_of
+from policy.values import Limits, Unreadable, escape_for_people, read_json
+
+Path = tuple[str | int, ...]
+
+_TRUTH = {"true": True, "True": True, "false": False, "False": False}
+
+
+def repair(value: Any, place: Place, *, limits: Limits) -> tuple[Any, tuple[str, ...]]:
+    """Return the mended input, and a note for each thing that was mended."""
+    notes: list[str] = []
+    mended = _repair(value, place, (), notes=notes, limits=limits)
+    return mended, tuple(notes)
+
+
+def shown(path: Path) -> str:
+    """Return the path of a field as people read it: `` `items[0].name` ``."""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return f"`{escape_for_people(text, 60)}`" if path else "the input"
+
+
+def _repair(value: Any, place: Place, path: Path, *, notes: list[str], limits: Limits) -> Any:
+    if not _fits(value, place):
+        value = _reshape(value, place, path, notes=notes, limits=limits)
+    if isinstance(value, dict):
+        return _fields(value, place, path, notes=notes, limits=limits)
+    if isinstance(value, list):
+        return [
+            _repair(item, place.element(i), (*path, i), notes=notes, limits=limits)
+            for i, item in enumerate(value)
+        ]
+    return value
+
+
+def _fields(
+    value: dict[str, Any], place: Place, path: Path, *, notes: list[str], limits: Limits
+) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for name, item in value.items():
+        below = place.field(name)
+        if below is None:
+            result[name] = item
+        elif item is None and not _fits(None, below) and not place.requires(name):
+            notes.append(f"{shown((*path, name))}: null taken as absent")
+        else:
+            result[name] = _repair(item, below, (*path, name), notes=notes, limits=limits)
+    return result
+
+
+def _reshape(value: Any, place: Place, path: Path, *, notes: list[str], limits: Limits) -> Any:
+    if isinstance(value, str):
+        read = _read(value, place, limits)
+        if read is not None:
+            notes.append(f"{shown(path)}: text read as {_word(read)}")
+            return read
+    if _is_single(value, place):
+        notes.append(f"{shown(path)}: one value taken as a list of one")
+        return [value]
+    return value
+
+
+def _read(text: str, place: Place, limits: Limits) -> Any:
+    """Return what a text stands for where only one other kind fits; None if nothing."""
+    if only(place, "boolean"):
+        return _TRUTH.get(text)
+    if not only(place, "integer", "number") and not only(place, "object", "list"):
+        return None
+    read = read_json(text, limits=limits)
+    if isinstance(read, Unreadable):
+        return None
+    value = thaw(read)
+    if value is None or isinstance(value, (bool, str)) or not _fits(value, place):
+        return None
+    return value
+
+
+def _is_single(value: Any, place: Place) -> bool:
+    if value is None or isinstance(value, (dict, list)) or not only(place, "list"):
+        return False
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        return False
+    element = place.element(0)
+    return only(element, "string", "integer", "number", "boolean") and _fits(value, element)
+
+
+def _fits(value: Any, place: Place) -> bool:
+    kinds = place.kinds
+    kind = kind_of(value)
+    if kind in kinds or "any" in kinds:
+        return True
+    if kind == "integer":
+        return "number" in kinds
+    return kind == "number" and "integer" in kinds and _is_whole(value)
+
+
+def _is_whole(value: float | Decimal) -> bool:
+    return value == value // 1
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    return "a truth value" if isinstance(value, bool) else "a number"
