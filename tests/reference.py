@@ -1,0 +1,421 @@
+"""Policy trees and one call in, the answer out: the slow, obvious evaluator the laws trust.
+
+Written from the language's description and sharing nothing with the engine but the trees and the
+records of a call. Every rule is looked at for every call; nothing is indexed or remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from policy.call import Caller, ToolCall
+from policy.catalog import Resource, ToolSpec
+from policy.facts import Facts
+from policy.syntax import tree
+from policy.verdict import Verdict, strictest
+from tests.reference_conditions import Scene, judge
+from tests.reference_resources import VERBS, effects_of
+from tests.reference_rewrites import Refusal, Wanted, rewritten
+from tests.reference_values import Truth, all_of, glob_fits, negated
+
+Opinion: TypeAlias = tuple[str, Verdict]
+Readmit: TypeAlias = Callable[[ToolCall], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The verdict, the input that would run, and every rule that matched with what it said."""
+
+    verdict: Verdict
+    input: Any
+    rules: frozenset[Opinion]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """All files with one header."""
+
+    binding: tree.Binding
+    files: tuple[tree.PolicyFile, ...]
+
+    def statements(self) -> Iterable[tuple[str, tree.Statement]]:
+        for file in self.files:
+            for statement in file.statements:
+                yield _identity(statement), statement
+
+
+def reference_decide(
+    files: Sequence[tree.PolicyFile],
+    specs: Sequence[ToolSpec],
+    call: ToolCall,
+    caller: Caller,
+    facts: Facts,
+    *,
+    readmit: Readmit = lambda call: True,
+) -> Answer:
+    """Decide one admitted call; `readmit` says whether a rewritten call still fits its schema."""
+    spec = next((spec for spec in specs if spec.name == call.tool), None)
+    if spec is None or not readmit(call):
+        return _answer(call.input, {("schema", Verdict.DENY)})
+    layers = layers_of(files)
+    opinions = _judged(layers, spec, call.input, caller=caller, facts=facts)
+    changed = _changed(layers, spec, call.input, caller=caller, facts=facts)
+    if isinstance(changed, Refusal):
+        return _answer(call.input, opinions | {(rule, Verdict.DENY) for rule in changed.rules})
+    if changed == call.input:
+        return _answer(call.input, opinions)
+    again = _changed(layers, spec, changed, caller=caller, facts=facts)
+    if isinstance(again, Refusal):
+        return _answer(changed, opinions | {(rule, Verdict.DENY) for rule in again.rules})
+    if again != changed:
+        return _answer(changed, opinions | {("rewrite", Verdict.DENY)})
+    if not readmit(ToolCall(tool=call.tool, input=changed)):
+        return _answer(changed, opinions | {("schema", Verdict.DENY)})
+    return _answer(changed, opinions | _judged(layers, spec, changed, caller=caller, facts=facts))
+
+
+def _answer(input: Any, opinions: set[Opinion]) -> Answer:
+    return Answer(
+        verdict=strictest(verdict for _, verdict in opinions),
+        input=input,
+        rules=frozenset(opinions),
+    )
+
+
+# ------------------------------------------------------------------ layers
+
+
+def layers_of(files: Sequence[tree.PolicyFile]) -> list[Layer]:
+    """Gather the files by their normalised header."""
+    gathered: dict[object, list[tree.PolicyFile]] = {}
+    for file in files:
+        assert isinstance(file.header, tree.PolicyHeader)
+        gathered.setdefault(_key(file.header.binding), []).append(file)
+    layers = []
+    for found in gathered.values():
+        assert isinstance(found[0].header, tree.PolicyHeader)
+        layers.append(Layer(binding=found[0].header.binding, files=tuple(found)))
+    return layers
+
+
+def _key(binding: tree.Binding) -> object:
+    match binding:
+        case tree.EveryAgent():
+            return "every"
+        case tree.Agents(patterns=patterns, plural=plural):
+            wild = any("*" in pattern or "?" in pattern for pattern in patterns)
+            one = len(patterns) == 1 and not (plural and wild)
+            return ("agent" if one else "agents", tuple(sorted(set(patterns))))
+        case tree.Role(name=name):
+            return ("role", name)
+
+
+def _binds(binding: tree.Binding, caller: Caller) -> bool:
+    match binding:
+        case tree.EveryAgent():
+            return True
+        case tree.Agents(patterns=patterns, plural=True):
+            return any(glob_fits(pattern, caller.agent) for pattern in patterns)
+        case tree.Agents(patterns=patterns):
+            return caller.agent in patterns
+        case tree.Role(name=name):
+            return caller.role == name
+
+
+def _identity(statement: tree.Statement) -> str:
+    name = getattr(statement, "name", None)
+    return name or f"{statement.span.file}:{statement.span.line}"
+
+
+def _fitting(layers: list[Layer], caller: Caller) -> list[Layer]:
+    return [layer for layer in layers if _binds(layer.binding, caller)]
+
+
+def _judged(
+    layers: list[Layer], spec: ToolSpec, input: Any, *, caller: Caller, facts: Facts
+) -> set[Opinion]:
+    """Return the opinions of all layers for every caller of the chain, and what only takes."""
+    opinions: set[Opinion] = set()
+    for one in caller.chain():
+        opinions |= _layers_say(_fitting(layers, one), spec, input, caller=one, facts=facts)
+        opinions |= _identity_says(one, spec, facts)
+    if spec.requires_confirmation:
+        opinions.add(("confirmation", Verdict.ASK))
+    return opinions
+
+
+def _layers_say(
+    layers: list[Layer], spec: ToolSpec, input: Any, *, caller: Caller, facts: Facts
+) -> set[Opinion]:
+    opinions: set[Opinion] = set()
+    base = [layer for layer in layers if isinstance(layer.binding, tree.EveryAgent)]
+    granted = False
+    for layer in layers:
+        scene = _scene(layer, base, spec, input=input, caller=caller, facts=facts)
+        matching = _matching_rules(layer, scene)
+        opinions |= matching
+        by_rule = any(verdict is Verdict.ALLOW for _, verdict in matching)
+        named = _named_default(layer, scene)
+        is_global = isinstance(layer.binding, tree.EveryAgent)
+        delegated = any(_delegates(one, scene, to=layer.binding) for one in base)
+        if by_rule:
+            granted = granted or is_global or delegated
+        elif named is not Verdict.NONE:
+            opinions.add(("default", named))
+            granted = granted or is_global or delegated
+        elif not (is_global and _delegates(layer, scene, to=None)):
+            plain = _plain_default(layer)
+            if plain is not Verdict.NONE:
+                opinions.add(("default", plain))
+                granted = granted or is_global
+    if not granted:
+        opinions.add(("none", Verdict.DENY))
+    return opinions
+
+
+def _identity_says(caller: Caller, spec: ToolSpec, facts: Facts) -> set[Opinion]:
+    if caller.role == "anonymous":
+        return {("identity", Verdict.DENY)}
+    if caller.role != "guest":
+        return set()
+    scope = caller.scope
+    inside = scope is not None and any(
+        glob_fits(pattern, spec.name) for pattern in scope.allowed_tools
+    )
+    expired = (
+        scope is not None
+        and scope.expires_at is not None
+        and (facts.now is None or facts.now >= scope.expires_at)
+    )
+    return set() if inside and not expired else {("scope", Verdict.DENY)}
+
+
+# ------------------------------------------------------------------ one layer
+
+
+def _scene(
+    layer: Layer, base: list[Layer], spec: ToolSpec, *, input: Any, caller: Caller, facts: Facts
+) -> Scene:
+    own = [statement for _, statement in layer.statements()]
+    scene = Scene(
+        input=input,
+        spec=spec,
+        resources=spec.resources,
+        complete=spec.complete,
+        caller=caller,
+        facts=facts,
+        sets={one.name: one for one in own if isinstance(one, tree.NamedSet)},
+        lets={one.name: one.value for one in own if isinstance(one, tree.Let)},
+        tools={one.name: one.tools for one in own if isinstance(one, tree.ToolSet)},
+    )
+    declared = [*own, *(s for one in base if one is not layer for _, s in one.statements())]
+    for statement in declared:
+        if isinstance(statement, tree.ToolDeclaration) and _ref_fits(
+            statement.tool, scene, gives=False
+        ):
+            scene = replace(
+                scene,
+                resources=scene.resources + tuple(_declared(statement)),
+                complete=scene.complete or statement.complete,
+            )
+    return scene
+
+
+def _declared(declaration: tree.ToolDeclaration) -> Iterable[Resource]:
+    for effect in declaration.effects:
+        if isinstance(effect, tree.Effect):
+            for path in effect.fields:
+                steps = tuple(
+                    "*" if isinstance(step, tree.Star) else str(step) for step in path.steps
+                )
+                yield Resource(verb=effect.verb, steps=steps)
+
+
+def _matching_rules(layer: Layer, scene: Scene) -> set[Opinion]:
+    found: set[Opinion] = set()
+    for rule_id, rule in layer.statements():
+        if not isinstance(rule, tree.Rule) or rule.shadow:
+            continue
+        verdicts = [rule.verdict]
+        if any(isinstance(clause, tree.WithApproval) for clause in rule.clauses):
+            verdicts.append(Verdict.ASK)
+        found |= {(rule_id, one) for one in verdicts if _matches(rule, one, scene)}
+    return found
+
+
+def _matches(rule: tree.Rule, verdict: Verdict, scene: Scene) -> bool:
+    gives = verdict is Verdict.ALLOW
+    # The `ask` of `with approval` is about the tools of its `allow`.
+    if not _tools_fit(rule.tools, scene, gives=rule.verdict is Verdict.ALLOW):
+        return False
+    permits = rule.verdict is Verdict.ALLOW
+    truth = _clauses(rule.clauses, scene, gives=gives, permits=permits)
+    if not gives:
+        return truth is not False
+    return truth is True and _covered(rule, scene)
+
+
+def _clauses(
+    clauses: tuple[tree.Clause, ...], scene: Scene, *, gives: bool, permits: bool
+) -> Truth:
+    """Join `when` and not `unless`; an absent value opens nothing and excuses nothing.
+
+    In the `ask` of `with approval` an absent value is false, but its place still permits.
+    """
+    inside = replace(scene, absent=None if gives else False)
+    outside = replace(scene, absent=None)
+    parts: list[Truth] = []
+    for clause in clauses:
+        match clause:
+            case tree.When(test=test):
+                parts.append(judge(test, inside, permits=permits))
+            case tree.Unless(test=test):
+                parts.append(negated(judge(test, outside, permits=not permits)))
+            case _:
+                pass
+    return all_of(parts)
+
+
+def _tools_fit(tools: tree.Tools, scene: Scene, *, gives: bool) -> bool:
+    """Fit the tools; an exception takes where its rule gives, and gives where it takes."""
+    return any(_ref_fits(ref, scene, gives=gives) for ref in tools.included) and not any(
+        _ref_fits(ref, scene, gives=not gives) for ref in tools.excluded
+    )
+
+
+def _ref_fits(ref: tree.ToolRef, scene: Scene, *, gives: bool) -> bool:
+    if ref.origin is None and ref.pattern in scene.tools:
+        return _tools_fit(scene.tools[ref.pattern], scene, gives=gives)
+    origin = scene.spec.origin
+    if ref.origin is not None:
+        server, _, tool = ref.pattern.partition("/")
+        return (
+            origin.kind == ref.origin
+            and (not gives or not _wild(server) or ref.pattern == "*")
+            and glob_fits(server, origin.server)
+            and glob_fits(tool, origin.tool)
+        )
+    if not glob_fits(ref.pattern, scene.spec.name):
+        return False
+    if not gives or ref.pattern == "*" or not _wild(ref.pattern) or origin.kind == "host":
+        return True
+    spelled = {"mcp": f"{origin.server}__", "ext": f"ext__{origin.server}__"}[origin.kind]
+    return ref.pattern.startswith(spelled)
+
+
+def _wild(pattern: str) -> bool:
+    return "*" in pattern or "?" in pattern
+
+
+def _named_default(layer: Layer, scene: Scene) -> Verdict:
+    return strictest(
+        statement.verdict
+        for _, statement in layer.statements()
+        if isinstance(statement, tree.Default)
+        and statement.tools is not None
+        and _tools_fit(statement.tools, scene, gives=statement.verdict is Verdict.ALLOW)
+    )
+
+
+def _plain_default(layer: Layer) -> Verdict:
+    return strictest(
+        statement.verdict
+        for _, statement in layer.statements()
+        if isinstance(statement, tree.Default) and statement.tools is None
+    )
+
+
+def _delegates(layer: Layer, scene: Scene, *, to: tree.Binding | None) -> bool:
+    """Tell whether a layer delegates the tool: to that layer, or (None) to anyone."""
+    return any(
+        isinstance(statement, tree.Delegate)
+        and _tools_fit(statement.tools, scene, gives=True)
+        and (to is None or _key(statement.to) == _key(to))
+        for _, statement in layer.statements()
+    )
+
+
+# ------------------------------------------------------------------ coverage
+
+
+def _covered(rule: tree.Rule, scene: Scene) -> bool:
+    """Tell whether every effect is named by an `only`, where the `allow` speaks of resources."""
+    spoken = [
+        test
+        for clause in rule.clauses
+        if isinstance(clause, tree.When | tree.Unless)
+        for test in _resource_tests(clause.test, scene)
+    ]
+    if not spoken:
+        return True
+    inside = replace(scene, absent=None)
+    named = {
+        test.verb
+        for clause in rule.clauses
+        if isinstance(clause, tree.When)
+        for test in _resource_tests(clause.test, scene)
+        if (test.form == "only" or isinstance(test.operand, tree.Nothing | tree.Anything))
+        and judge(test, inside, permits=True) is True
+    }
+    for verb in VERBS:
+        effects = effects_of(
+            verb,
+            scene.sets_reader(),
+            input=scene.input,
+            resources=scene.resources,
+            complete=scene.complete,
+        )
+        by_words = not (effects.seen or effects.opaque or effects.possible)
+        if effects.any() and verb not in named and not (by_words and "runs" in named):
+            return False
+    return True
+
+
+def _resource_tests(expr: tree.Expr, scene: Scene) -> list[tree.ResourceTest]:
+    match expr:
+        case tree.ResourceTest():
+            return [expr]
+        case tree.And(operands=operands) | tree.Or(operands=operands):
+            return [test for operand in operands for test in _resource_tests(operand, scene)]
+        case tree.Not(operand=operand):
+            return _resource_tests(operand, scene)
+        case tree.Quantifier(test=test):
+            return _resource_tests(test, scene)
+        case tree.Name(name=name) if name in scene.lets:
+            return _resource_tests(scene.lets[name], scene)
+        case _:
+            return []
+
+
+# ------------------------------------------------------------------ rewrites
+
+
+def _changed(
+    layers: list[Layer], spec: ToolSpec, input: Any, *, caller: Caller, facts: Facts
+) -> Any | Refusal:
+    """Apply the rewrites of every caller of the chain together to one input."""
+    wanted: list[Wanted] = []
+    undecided: set[str] = set()
+    for one in caller.chain():
+        fitting = _fitting(layers, one)
+        base = [layer for layer in fitting if isinstance(layer.binding, tree.EveryAgent)]
+        for layer in fitting:
+            scene = _scene(layer, base, spec, input=input, caller=one, facts=facts)
+            for rule_id, rewrite in layer.statements():
+                if not isinstance(rewrite, tree.Rewrite) or rewrite.shadow:
+                    continue
+                if not _tools_fit(rewrite.tools, scene, gives=False):
+                    continue
+                truth = _clauses(rewrite.clauses, scene, gives=False, permits=False)
+                if truth is None:
+                    undecided.add(rule_id)
+                if truth:
+                    wanted.extend(
+                        Wanted(rule=rule_id, change=change, scene=scene)
+                        for change in rewrite.changes
+                    )
+    if undecided:
+        return Refusal(rules=frozenset(undecided))
+    return rewritten(input, wanted)
