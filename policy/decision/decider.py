@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from policy.admission import Admitted, Refused, admit
+from policy.admission import Admitted, RawCall, Refused, admit
 from policy.call import Caller, ToolCall
 from policy.decision.decision import Decision, GenerationId
 from policy.decision.judgement import Judgement, judge
@@ -34,7 +34,8 @@ def answer(
     generation: GenerationId | None = None,
 ) -> Answer:
     """Admit a raw call and decide it; what is no call is denied by `schema`."""
-    outcome = admit(tool, input, program.catalog, open_fields=program.open_fields)
+    raw = RawCall(tool=tool, input=input)
+    outcome = admit(raw, program.catalog, open_fields=program.open_fields)
     if isinstance(outcome, Admitted):
         decision = decide(
             program,
@@ -45,9 +46,7 @@ def answer(
             repairs=outcome.repairs,
         )
         return Answer(decision=decision, admitted=outcome, refused=None)
-    return Answer(
-        decision=_refusal(outcome, generation=generation), admitted=None, refused=outcome
-    )
+    return Answer(decision=_refusal(outcome, generation=generation), admitted=None, refused=outcome)
 
 
 def decide(
@@ -66,9 +65,7 @@ def decide(
     found = judge(program, spec, call.input, caller=caller, facts=facts)
     final = call
     if found.wanted:
-        final, found = decide_again(
-            program, spec, call, first=found, caller=caller, facts=facts
-        )
+        final, found = decide_again(program, spec, call, first=found, caller=caller, facts=facts)
     verdict = found.verdict
     return Decision(
         verdict=verdict,

@@ -70,9 +70,7 @@ class Explanation:
     needed: tuple[str, ...]
 
 
-def explain(
-    program: Program, decision: Decision, *, caller: Caller, facts: Facts
-) -> Explanation:
+def explain(program: Program, decision: Decision, *, caller: Caller, facts: Facts) -> Explanation:
     """Explain a decision on an admitted call; a refused call has no layers to speak of."""
     layers = _layer_outcomes(program, decision.asked, caller=caller, facts=facts)
     return Explanation(
@@ -153,9 +151,7 @@ def _clause(clause: Clause, call: Evaluation) -> ClauseOutcome:
     why = None
     if isinstance(truth, Undecided):
         why = truth.why if truth.text in (None, clause.text) else f"`{truth.text}`: {truth.why}"
-    return ClauseOutcome(
-        keyword=clause.keyword, text=clause.text, outcome=_outcome(truth), why=why
-    )
+    return ClauseOutcome(keyword=clause.keyword, text=clause.text, outcome=_outcome(truth), why=why)
 
 
 def _outcome(truth: Truth) -> Outcome:

@@ -42,7 +42,9 @@ class Judgement:
     @property
     def verdict(self) -> Verdict:
         """The strictest of all opinions; without any, deny."""
-        return strictest(reason.verdict for reason in self.reasons) if self.reasons else Verdict.DENY
+        return (
+            strictest(reason.verdict for reason in self.reasons) if self.reasons else Verdict.DENY
+        )
 
 
 def judge(

@@ -53,15 +53,12 @@ def _may_be_granted(plan: ToolPlan) -> bool:
     if top.allows or top.default is not None:
         return True
     return any(
-        layer.key in top.delegated_to and (layer.allows or layer.named_default)
-        for layer in others
+        layer.key in top.delegated_to and (layer.allows or layer.named_default) for layer in others
     )
 
 
 def _layer_denies(layer: LayerPlan) -> bool:
-    unconditional = any(
-        rule.verdict is Verdict.DENY and not rule.clauses for rule in layer.takes
-    )
+    unconditional = any(rule.verdict is Verdict.DENY and not rule.clauses for rule in layer.takes)
     default = layer.default is not None and layer.default.verdict is Verdict.DENY
     return unconditional or (default and not layer.allows)
 

@@ -35,9 +35,7 @@ def decide_again(
     rewritten = ToolCall(tool=call.tool, input=changed)
     if rewritten.input == call.input:
         return call, first
-    admitted = admit(
-        rewritten.tool, rewritten.input, program.catalog, open_fields=program.open_fields
-    )
+    admitted = admit(rewritten, program.catalog, open_fields=program.open_fields)
     if not isinstance(admitted, Admitted):
         return call, _refused(first, f"the rewritten input is refused: {admitted.message}")
     if admitted.call.input != rewritten.input:
@@ -68,13 +66,9 @@ def _denied(base: Judgement, source: Judgement, why: str, *, rules: tuple[str, .
         for rule in rules
         if rule in source.rewrites
     ]
-    return Judgement(
-        reasons=[*base.reasons, *added], shadows=base.shadows, rewrites=base.rewrites
-    )
+    return Judgement(reasons=[*base.reasons, *added], shadows=base.shadows, rewrites=base.rewrites)
 
 
 def _refused(base: Judgement, why: str) -> Judgement:
     schema = Reason(rule="schema", verdict=Verdict.DENY, message=why)
-    return Judgement(
-        reasons=[*base.reasons, schema], shadows=base.shadows, rewrites=base.rewrites
-    )
+    return Judgement(reasons=[*base.reasons, schema], shadows=base.shadows, rewrites=base.rewrites)

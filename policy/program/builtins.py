@@ -21,7 +21,7 @@ from policy.values import (
 Function: TypeAlias = Callable[..., Value]
 
 # The punctuation of a sentence, quotes and brackets, which bound a word but are no part of it.
-_BOUNDS = " \t\r\n\"'`“”‘’«»()[]{}<>,;:!?"  # noqa: RUF001
+_BOUNDS = " \t\r\n\"'`“”‘’«»()[]{}<>,;:!?"
 
 
 def _strict(body: Function) -> Function:

@@ -73,7 +73,9 @@ def compile_changes(
 Wanted: TypeAlias = tuple[Wish, Evaluation]
 
 
-def apply_changes(input: Mapping[str, Any], wanted: Iterable[Wanted]) -> Mapping[str, Any] | Conflict:
+def apply_changes(
+    input: Mapping[str, Any], wanted: Iterable[Wanted]
+) -> Mapping[str, Any] | Conflict:
     """Return the input with all changes made, or why that cannot be.
 
     Each wish comes with the evaluation (the caller of the chain) whose rewrite matched.
@@ -285,5 +287,3 @@ def _put_in_list(value: Any, place: int, rest: Steps, *, new: Any, wishes: list[
     items = list(value)
     items[place] = _put(items[place], rest, new, wishes=wishes) if rest else new
     return tuple(items)
-
-

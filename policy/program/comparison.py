@@ -96,5 +96,3 @@ def _numbers(op: str, left: Value, right: Value) -> Truth:
 
 def _different_kinds() -> Undecided:
     return Undecided("values of different kinds are compared")
-
-

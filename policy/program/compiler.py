@@ -103,13 +103,11 @@ def _plan_layer(
                 takes.append(plan)
     rewrites: list[RewritePlan] = []
     for rewrite in here.rewrites.fitting(spec):
-        plan = _rewrite_plan(rewrite, declared, layer=layer)
+        change = _rewrite_plan(rewrite, declared, layer=layer)
         if rewrite.shadow:
-            shadows.append(
-                RulePlan(verdict=Verdict.NONE, met=plan.met, reason=plan.reason, clauses=plan.clauses)
-            )
+            shadows.append(_as_rule(change))
         else:
-            rewrites.append(plan)
+            rewrites.append(change)
     delegated = tuple(d.to for d in here.policy.delegations if d.tools.fits(spec))
     default, named = _default(here.policy, spec, delegated=bool(delegated), layer=layer)
     return LayerPlan(
@@ -123,6 +121,13 @@ def _plan_layer(
         delegated_to=delegated,
         declared=declared,
         floor=compile_floor(floor, declared) if index == 0 else None,
+    )
+
+
+def _as_rule(rewrite: RewritePlan) -> RulePlan:
+    """Return a shadow rewrite as what it is: a rule without any weight."""
+    return RulePlan(
+        verdict=Verdict.NONE, met=rewrite.met, reason=rewrite.reason, clauses=rewrite.clauses
     )
 
 

@@ -44,7 +44,7 @@ from policy.values import (
 )
 
 
-def compile_test(test: checked.Test, place: Place) -> TestOf:
+def compile_test(test: checked.Test, place: Place) -> TestOf:  # noqa: C901 (one arm a node)
     """Return the function that decides `test` for a call."""
     match test:
         case checked.AllOf(tests=tests):
@@ -94,7 +94,7 @@ def _all(tests: list[TestOf]) -> TestOf:
             if truth is False:
                 return False
             if truth is not True and undecided is None:
-                undecided = truth  # type: ignore[assignment]
+                undecided = truth
         return True if undecided is None else undecided
 
     return test
@@ -108,7 +108,7 @@ def _any(tests: list[TestOf]) -> TestOf:
             if truth is True:
                 return True
             if truth is not False and undecided is None:
-                undecided = truth  # type: ignore[assignment]
+                undecided = truth
         return False if undecided is None else undecided
 
     return test
@@ -146,9 +146,7 @@ def _absent(place: Place, text: str) -> Truth:
     return False if place.absent_is_false else Undecided("a value is absent", text)
 
 
-def _leaf(
-    body: Callable[..., Truth], values: list[ValueOf], *, text: str, place: Place
-) -> TestOf:
+def _leaf(body: Callable[..., Truth], values: list[ValueOf], *, text: str, place: Place) -> TestOf:
     """Return a test of values that is never asked about what is absent or undecidable."""
     absent = _absent(place, text)
     if len(values) == 1:
@@ -184,7 +182,9 @@ def _leaf_of_one(
     return test
 
 
-def _settled(resource: Callable[[Evaluation], Truth | Absent], *, text: str, place: Place) -> TestOf:
+def _settled(
+    resource: Callable[[Evaluation], Truth | Absent], *, text: str, place: Place
+) -> TestOf:
     absent = _absent(place, text)
 
     def test(call: Evaluation) -> Truth:
@@ -249,9 +249,7 @@ def _in_list(value: Value, items: Value) -> Truth:
     return False if undecided is None else undecided
 
 
-def _member_of_set(
-    left: ValueOf, values: checked.ValueSet, *, text: str, place: Place
-) -> TestOf:
+def _member_of_set(left: ValueOf, values: checked.ValueSet, *, text: str, place: Place) -> TestOf:
     members = SetTest(values)
     absent = _absent(place, text)
 
@@ -341,4 +339,3 @@ def _window(node: checked.WindowTest, place: Place) -> TestOf:
         return Undecided(answer.reason) if isinstance(answer, Unreadable) else answer
 
     return _leaf(body, [compile_value(node.left, place)], text=node.text, place=place)
-

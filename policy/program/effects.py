@@ -130,8 +130,8 @@ def _texts(value: Any) -> Iterator[str]:
 def _read_leaf(effects: Effects, call: Evaluation, resource: Resource, *, leaf: Any) -> None:
     verb = resource.verb
     if not isinstance(leaf, str):
-        thing = leaf if isinstance(leaf, Unreadable) else Unreadable(reason="not a text")
-        _add(effects, verb, Item(thing, "(unreadable)"))
+        opaque = leaf if isinstance(leaf, Unreadable) else Unreadable(reason="not a text")
+        _add(effects, verb, Item(opaque, "(unreadable)"))
         return
     if verb == "runs":
         _read_commands(effects, call, leaf)

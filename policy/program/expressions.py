@@ -215,9 +215,7 @@ def elements(value: Value) -> tuple[Value, ...] | Absent | Undecided:
     return (value,)
 
 
-def bind(
-    call: Evaluation, slot: int, index_slot: int | None, *, item: Value, index: int
-) -> None:
+def bind(call: Evaluation, slot: int, index_slot: int | None, *, item: Value, index: int) -> None:
     """Put one element (and its place, from 0) where a quantifier's body looks for it."""
     call.locals[slot] = ABSENT if item is None else item
     if index_slot is not None:

@@ -82,9 +82,7 @@ def _or(left: bool | None, right: bool | None) -> bool | None:
     return None if left is None or right is None else False
 
 
-def _item_test(
-    kind: checked.SetKind, parts: tuple[Any, ...], outs: tuple[Any, ...]
-) -> _ItemTest:
+def _item_test(kind: checked.SetKind, parts: tuple[Any, ...], outs: tuple[Any, ...]) -> _ItemTest:
     if kind == "paths":
         return _path_items(parts, outs)
     if kind == "hosts":

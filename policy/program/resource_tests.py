@@ -97,9 +97,7 @@ def _outside(verb: str, members: SetTest, declared: DeclaredResources) -> Resour
     return test
 
 
-def _only(
-    verb: str, members: SetTest, declared: DeclaredResources, *, covering: bool
-) -> Resource:
+def _only(verb: str, members: SetTest, declared: DeclaredResources, *, covering: bool) -> Resource:
     def test(call: Evaluation) -> Truth | Absent:
         effects = call.effects(declared)
         undecided: Undecided | None = None
@@ -177,9 +175,7 @@ def _possible(
     return None
 
 
-def _candidates(
-    verb: str, effects: Effects, call: Evaluation
-) -> Iterator[tuple[str, PathContext]]:
+def _candidates(verb: str, effects: Effects, call: Evaluation) -> Iterator[tuple[str, PathContext]]:
     for text in effects.possible:
         if len(text) <= _LONGEST_POSSIBLE:
             yield text, call.paths

@@ -61,7 +61,7 @@ def all_true(truths: Iterable[Truth]) -> Truth:
         if truth is False:
             return False
         if truth is not True and undecided is None:
-            undecided = truth  # type: ignore[assignment]
+            undecided = truth
     return True if undecided is None else undecided
 
 
@@ -72,7 +72,7 @@ def any_true(truths: Iterable[Truth]) -> Truth:
         if truth is True:
             return True
         if truth is not False and undecided is None:
-            undecided = truth  # type: ignore[assignment]
+            undecided = truth
     return False if undecided is None else undecided
 
 
