@@ -90,7 +90,7 @@ def compile_path_glob(pattern: str) -> Test:
     if steps == [None]:
         return _always
     if None not in literals:
-        return _compile_literal(_joined(literals) or "/")
+        return _compile_literal("/" if literals == [""] else _joined(literals))
     if steps[-1] is None and None not in literals[:-1]:
         return _compile_below(_joined(literals[:-1]))
     if len(steps) == 2 and steps[0] is None and literals[1] is not None:
@@ -120,6 +120,8 @@ def _compile_literal(wanted: str) -> Test:
 
 def _compile_below(folder: str) -> Test:
     inside = folder + "/"
+    if not folder:
+        return lambda text: text.startswith(inside)
     return lambda text: text == folder or text.startswith(inside)
 
 

@@ -284,7 +284,8 @@ class _Reader:
             follows = self.text[self.place + 1 : self.place + 2]
             if before in ("=", ":") or (before == "" and follows not in ("/", "", *" \t\n;&|<>")):
                 raise _NotPlain("a `~` other than the home folder's")
-        if char == "=" and before == "":
+        after = self.text[self.place + 1 : self.place + 2]
+        if char == "=" and before == "" and after not in ("", "=", " ", "\t", "\n"):
             raise _NotPlain("a word that begins with `=`, which some shells replace")
         self.place += 1
         return char

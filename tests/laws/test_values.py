@@ -307,6 +307,7 @@ def test_quoted_words_are_read_back(words: list[str]) -> None:
 
 @given(st.lists(st.text("ab-=c*'\" ", min_size=1, max_size=6), min_size=1, max_size=4))
 def test_ordinary_quoted_words_can_be_read(words: list[str]) -> None:
+    assume(not any(word.startswith("=") for word in words))  # zsh replaces `=ls`
     script = read_script("echo " + " ".join(shlex.quote(word) for word in words))
     assert isinstance(script, Script)
     assert script.commands[0].words == ("echo", *words)
