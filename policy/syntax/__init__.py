@@ -1,6 +1,22 @@
 """Text -> tree, and back: what a policy file says, before anything is resolved."""
 
 from policy.syntax import tree
+from policy.syntax.formatter import format_source
 from policy.syntax.parser import Parsed, parse
+from policy.syntax.printer import print_tree
+from policy.syntax.toml_table import TableRules, tables_to_layers
+from policy.syntax.wording import print_binding, print_clause, print_expr, print_tools
 
-__all__ = ["Parsed", "parse", "tree"]
+__all__ = [
+    "Parsed",
+    "TableRules",
+    "format_source",
+    "parse",
+    "print_binding",
+    "print_clause",
+    "print_expr",
+    "print_tools",
+    "print_tree",
+    "tables_to_layers",
+    "tree",
+]

@@ -1,4 +1,3 @@
-# ruff: noqa: D102 - the methods bear the names of the grammar's rules, which say what they are
 """What Lark has matched -> the nodes of one statement, from the leaves up.
 
 Lark calls the methods of `Builder` by the names of the grammar's rules, with nothing but the

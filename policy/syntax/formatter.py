@@ -1,0 +1,126 @@
+"""A parsed file -> its canonical text, with every comment and the author's groups kept.
+
+A comment above a statement or a clause stays above it, one behind stays behind it. What did not
+parse is left as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from policy.source import Source
+from policy.syntax.cutter import cut
+from policy.syntax.layout import Part, lay_out
+from policy.syntax.parser import Parsed
+from policy.syntax.tree import Comment, Header, Statement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Block:
+    """Lines that belong together, and the range of the source they stand for."""
+
+    start: int
+    end: int
+    lines: list[str]
+
+
+def format_source(parsed: Parsed) -> str:
+    """Return the file in canonical form: at most one blank line, every comment in its place."""
+    source = parsed.tree.source
+    blocks = sorted(_blocks(parsed), key=lambda block: block.start)
+    lines: list[str] = []
+    end = 0
+    for block in blocks:
+        if lines and source.text.count("\n", end, block.start) > 1:
+            lines.append("")
+        lines += block.lines
+        end = block.end
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _blocks(parsed: Parsed) -> list[_Block]:
+    source = parsed.tree.source
+    cuts = cut(source)
+    nodes: dict[int, Header | Statement] = {s.span.start: s for s in parsed.tree.statements}
+    if parsed.tree.header is not None:
+        nodes[parsed.tree.header.span.start] = parsed.tree.header
+    ranges = [(piece.start, piece.end) for piece in cuts.pieces]
+    if cuts.stray is not None:
+        ranges.insert(0, cuts.stray)
+    comments = list(cuts.comments)
+    blocks: list[_Block] = []
+    position = 0
+    for start, end in ranges:
+        while position < len(comments) and comments[position].span.start < start:
+            blocks.append(_comment_block(comments[position]))
+            position += 1
+        inside: list[Comment] = []
+        while position < len(comments) and comments[position].span.start < end:
+            inside.append(comments[position])
+            position += 1
+        block = _statement_block(source, (start, end), node=nodes.get(start), inside=inside)
+        if (
+            position < len(comments)
+            and "\n" not in source.text[end : comments[position].span.start]
+        ):
+            block = _with_comment(block, comments[position])
+            position += 1
+        blocks.append(block)
+    return blocks + [_comment_block(comment) for comment in comments[position:]]
+
+
+def _comment_block(comment: Comment) -> _Block:
+    return _Block(start=comment.span.start, end=comment.span.end, lines=[comment.text])
+
+
+def _with_comment(block: _Block, comment: Comment) -> _Block:
+    *lines, last = block.lines
+    return _Block(
+        start=block.start, end=comment.span.end, lines=[*lines, f"{last}  {comment.text}"]
+    )
+
+
+def _statement_block(
+    source: Source,
+    place: tuple[int, int],
+    *,
+    node: Header | Statement | None,
+    inside: list[Comment],
+) -> _Block:
+    start, end = place
+    if node is None:
+        lines = [line.rstrip("\r") for line in _lines_of(source, start, end)]
+    elif inside:
+        lines = _commented(lay_out(node).apart, inside)
+    else:
+        lines = lay_out(node).lines()
+    return _Block(start=start, end=end, lines=lines)
+
+
+def _lines_of(source: Source, start: int, end: int) -> list[str]:
+    """Return a range as it stands, from the beginning of its first line."""
+    begin = start - source.place(start)[1] + 1
+    return source.text[begin:end].lstrip("\ufeff").split("\n")
+
+
+def _commented(parts: tuple[Part, ...], comments: list[Comment]) -> list[str]:
+    """Return the lines of a statement with the comments inside it."""
+    above: dict[int, list[str]] = {}
+    behind: dict[int, list[str]] = {}
+    starts = [part.start for part in parts]
+    for comment in comments:
+        later = [start for start in starts if start > comment.span.start]
+        if comment.own_line and later:
+            above.setdefault(starts.index(min(later)), []).append(comment.text)
+        elif comment.own_line:
+            above.setdefault(starts.index(max(starts)), []).append(comment.text)
+        else:
+            earlier = [start for start in starts if start <= comment.span.start]
+            behind.setdefault(starts.index(max(earlier)), []).append(comment.text)
+    lines: list[str] = []
+    for number, part in enumerate(parts):
+        *more, last = behind.get(number, [""])
+        lines += [" " * part.indent + text for text in (*above.get(number, []), *more)]
+        lines += part.lines()
+        lines[-1] += f"  {last}" if last else ""
+    return lines

@@ -1,0 +1,203 @@
+"""The permission tables of `placet.toml` -> the same nodes that rule files give.
+
+`[permissions.tools]` and `[policies.tool_permissions]` bind every agent, each
+`[permissions.agents.NAME.tools]` the agent of that name. A key is a rule and keeps its text: what
+it names (a tool, a glob, an alias, a category) is for the checks, which know the catalogue.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from policy.diagnostics import Diagnostic, diagnose, in_order
+from policy.source import Source, Span
+from policy.syntax import tree as t
+from policy.verdict import Verdict
+
+Path: TypeAlias = tuple[str, ...]
+TableLayer: TypeAlias = tuple[t.Binding, tuple[t.Rule | t.Default, ...]]
+
+_VERDICTS = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
+_KEY = r"""(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[A-Za-z0-9_-]+)"""
+_DOTTED = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
+_HEADER = re.compile(rf"[ \t]*\[\[?[ \t]*({_DOTTED})[ \t]*\]")
+_ENTRY = re.compile(rf"[ \t]*({_DOTTED})[ \t]*=")
+_PART = re.compile(_KEY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRules:
+    """What the tables say, layer by layer; a rule is named `table:KEY`."""
+
+    layers: tuple[TableLayer, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def tables_to_layers(table: Mapping[str, Any], *, source: Source) -> TableRules:
+    """Return the rules of the permission tables in `table`, the whole parsed `placet.toml`.
+
+    `source` is the file's text, for the places.
+    """
+    reader = _Reader(source=source, places=_places(source), diagnostics=[])
+    everyone = reader.everyone(table)
+    layers = [everyone] if everyone[1] else []
+    layers += [layer for layer in reader.agents(table) if layer[1]]
+    return TableRules(layers=tuple(layers), diagnostics=in_order(reader.diagnostics))
+
+
+@dataclass(slots=True, kw_only=True)
+class _Reader:
+    source: Source
+    places: Mapping[Path, tuple[int, int]]
+    diagnostics: list[Diagnostic]
+
+    def everyone(self, table: Mapping[str, Any]) -> TableLayer:
+        """Read the tables that bind every agent."""
+        tools = self.table_at(table, ("permissions", "tools"))
+        rules = [*self.entries(tools, ("permissions", "tools"))]
+        older: Path = ("policies", "tool_permissions")
+        permissions = self.table_at(table, older)
+        if "default" in permissions:
+            rules += self.entries({"default": permissions["default"]}, older)
+        overrides = self.table_at(table, (*older, "overrides"))
+        rules += self.rules(overrides, (*older, "overrides"))
+        for key in permissions:
+            if key not in ("default", "overrides"):
+                self.report(
+                    (*older, key),
+                    f"`{key}` is no key of this table",
+                    help="`default` and the table `overrides` stand here",
+                )
+        return t.EveryAgent(span=self.span(("permissions", "tools"))), tuple(rules)
+
+    def agents(self, table: Mapping[str, Any]) -> Iterator[TableLayer]:
+        """Read the tables of single agents."""
+        above: Path = ("permissions", "agents")
+        for name in self.table_at(table, above):
+            path = (*above, name, "tools")
+            binding = t.Agents(
+                patterns=(name,), plural="*" in name or "?" in name, span=self.span(path)
+            )
+            yield binding, tuple(self.entries(self.table_at(table, path), path))
+
+    def entries(self, table: Mapping[str, Any], path: Path) -> Iterator[t.Rule | t.Default]:
+        """Read a table whose key `default` is the default of its layer."""
+        rest = dict(table)
+        if "default" in rest:
+            verdict = self.verdict((*path, "default"), rest.pop("default"))
+            if verdict is not None:
+                span = self.span((*path, "default"))
+                yield t.Default(verdict=verdict, tools=None, span=span)
+        yield from self.rules(rest, path)
+
+    def rules(self, table: Mapping[str, Any], path: Path) -> Iterator[t.Rule]:
+        """Read a table in which every key is a rule."""
+        for key, value in table.items():
+            verdict = self.verdict((*path, key), value)
+            if verdict is not None:
+                yield _rule(key, verdict, span=self.span((*path, key)))
+
+    def verdict(self, path: Path, value: object) -> Verdict | None:
+        """Return the verdict an entry names, or report that it names none."""
+        verdict = _VERDICTS.get(value) if isinstance(value, str) else None
+        if verdict is None:
+            meant = value.strip().lower() if isinstance(value, str) else ""
+            self.report(
+                path,
+                f"`{path[-1]}` is given {_kind(value)}, which is no verdict",
+                help=f'did you mean "{meant}"?'
+                if meant in _VERDICTS
+                else 'write "allow", "ask" or "deny"',
+            )
+        return verdict
+
+    def table_at(self, table: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+        """Return the table at a path, empty where there is none."""
+        found: Any = table
+        for number, key in enumerate(path):
+            if key not in found:
+                return {}
+            found = found[key]
+            if not isinstance(found, Mapping):
+                self.report(
+                    path[: number + 1],
+                    f"`{'.'.join(path[: number + 1])}` is {_kind(found)}, and should be a table",
+                    help=f"write `[{'.'.join(path)}]` and an entry a line below it",
+                )
+                return {}
+        return found  # type: ignore[no-any-return]
+
+    def report(self, path: Path, message: str, *, help: str) -> None:
+        """Report a mistake at an entry."""
+        diagnostic = diagnose("table-value", message, span=self.span(path), help=help)
+        if diagnostic not in self.diagnostics:
+            self.diagnostics.append(diagnostic)
+
+    def span(self, path: Path) -> Span:
+        """Return the place of the entry, or of the nearest table around it."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.places:
+                return self.source.span(*self.places[path[:length]])
+        return self.source.span(0, 0)
+
+
+def _rule(key: str, verdict: Verdict, *, span: Span) -> t.Rule:
+    """Return the rule of one entry; `ask` is an `allow` with approval."""
+    asks = verdict is Verdict.ASK
+    origin, _, rest = key.partition(" ")
+    tool = (
+        t.ToolRef(origin="mcp" if origin == "mcp" else "ext", pattern=rest.strip(), span=span)
+        if origin in ("mcp", "ext") and rest.strip()
+        else t.ToolRef(origin=None, pattern=key, span=span)
+    )
+    return t.Rule(
+        name=f"table:{key}",
+        shadow=False,
+        verdict=Verdict.ALLOW if asks else verdict,
+        tools=t.Tools(included=(tool,), span=span),
+        clauses=(t.WithApproval(span=span),) if asks else (),
+        span=span,
+    )
+
+
+def _kind(value: object) -> str:
+    match value:
+        case str():
+            shown = value if len(value) <= 40 else f"{value[:40]}…"
+            return f"`{shown}`"
+        case bool():
+            return f"`{str(value).lower()}`"
+        case int() | float():
+            return f"`{value}`"
+        case Mapping():
+            return "a table"
+        case list() | tuple():
+            return "a list"
+        case _:
+            return "something else"
+
+
+def _places(source: Source) -> dict[Path, tuple[int, int]]:
+    """Return where each key stands, found line by line; the parser of TOML keeps no places."""
+    places: dict[Path, tuple[int, int]] = {}
+    above: Path = ()
+    offset = 0
+    for line in source.text.split("\n"):
+        if header := _HEADER.match(line):
+            above = _parts(header.group(1))
+            places.setdefault(above, (offset + header.start(1), offset + header.end(1)))
+        elif entry := _ENTRY.match(line):
+            path = (*above, *_parts(entry.group(1)))
+            places.setdefault(path, (offset + entry.start(1), offset + len(line.rstrip())))
+        offset += len(line) + 1
+    return places
+
+
+def _parts(dotted: str) -> Path:
+    return tuple(
+        part[1:-1] if part[0] in "\"'" else part
+        for part in (found.group() for found in _PART.finditer(dotted))
+    )
