@@ -36,8 +36,19 @@ CODES: dict[str, Code] = {
     "file-too-large": _error("a file larger than the limit"),
     "unreadable-file": _error("a file that could not be read"),
     "empty-policy": _error("no policy file where one is needed"),
+    "outside-folder": _error("a link that leads out of the policy folder"),
+    "link-cycle": _error("a link to a folder that it stands in"),
+    # configuration
+    "bad-settings": _error("a value in `placet.toml` that cannot be used"),
+    "unknown-setting": _error("a key in `placet.toml` that nothing reads"),
+    "bad-catalogue": _error("a list of tools that cannot be used"),
+    "internal-error": _error("a flaw of Placet itself"),
+    # tests in rule files
+    "failed-test": _error("a test whose call got another verdict"),
+    "unknown-fact": _error("a fact that a test cannot give"),
     # syntax
     "syntax-error": _error("text that is no statement of the language"),
+    "unterminated-text": _error("a text or regular expression that does not end on its line"),
     "unknown-escape": _error("a backslash in a string that stands for nothing"),
     "hyphen-in-name": _error("a hyphen between two names, read as a minus"),
     "second-unless": _error("more than one `unless` in a rule"),

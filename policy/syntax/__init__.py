@@ -5,7 +5,7 @@ from policy.syntax.formatter import format_source
 from policy.syntax.parser import Parsed, parse
 from policy.syntax.printer import print_tree
 from policy.syntax.toml_table import TableRules, tables_to_layers
-from policy.syntax.wording import print_binding, print_clause, print_expr, print_tools
+from policy.syntax.wording import print_binding, print_change, print_clause, print_expr, print_tools
 
 __all__ = [
     "Parsed",
@@ -13,6 +13,7 @@ __all__ = [
     "format_source",
     "parse",
     "print_binding",
+    "print_change",
     "print_clause",
     "print_expr",
     "print_tools",

@@ -69,6 +69,10 @@ def _blocks(parsed: Parsed) -> list[_Block]:
     return blocks + [_comment_block(comment) for comment in comments[position:]]
 
 
+def _same_line(source: Source, end: int, comment: Comment) -> bool:
+    return source.text.find("\n", end, comment.span.start) < 0
+
+
 def _comment_block(comment: Comment) -> _Block:
     return _Block(start=comment.span.start, end=comment.span.end, lines=[comment.text])
 
