@@ -30,7 +30,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from policy.diagnostics import Diagnostic, in_order
+from policy.diagnostics import Diagnostic, in_order, visible
 
 EXPECTATIONS = frozenset({"decision", "diagnostics", "formatted", "tree"})
 INPUTS: Mapping[str, str] = {
@@ -154,7 +154,7 @@ def diagnostic_lines(diagnostics: Iterable[Diagnostic]) -> str:
     shown = []
     for d in in_order(diagnostics):
         place = str(d.span) if d.span else d.file or "-"
-        shown.append(f"{place}: {d.severity}[{d.code}] {d.message}\n")
+        shown.append(f"{place}: {d.severity}[{d.code}] {visible(d.message)}\n")
     return "".join(shown)
 
 

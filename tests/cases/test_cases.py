@@ -2,20 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 
-from tests.case_files import Case, find_cases, mismatches, update
+from policy.source import Source
+from policy.syntax import format_source, parse
+from tests.case_files import Case, diagnostic_lines, find_cases, mismatches, update
 
 Produce: TypeAlias = Callable[[Case], Mapping[str, str]]
 
+
+def syntax(case: Case) -> dict[str, str]:
+    """Parse and print each policy of the case, apart from the others."""
+    files = [parse(Source(name=n, text=t)) for n, t in case.files.items() if n.endswith(".policy")]
+    nodes = [n for f in files for n in (f.tree.header, *f.tree.statements) if n is not None]
+    return {
+        "diagnostics": diagnostic_lines(d for f in files for d in f.diagnostics),
+        "formatted": "".join(format_source(f) for f in files),
+        "tree": "".join(f"{line}\n" for node in nodes for line in outline(node)),
+    }
+
+
 # What each folder's cases are put through: a case in, the text of every block it can expect out.
-STAGES: dict[str, Produce] = {}
+STAGES: dict[str, Produce] = {
+    "syntax": syntax,
+}
 
 CASES = find_cases(Path(__file__).parent)
+
+
+def outline(value: object, label: str = "") -> Iterator[str]:
+    """Yield a tree as indented lines: a node by its type, a field by its name, empty ones left out."""
+    if isinstance(value, tuple):
+        yield f"{label}:"
+        for item in value:
+            yield from (f"  {line}" for line in outline(item))
+    elif is_dataclass(value):
+        yield f"{label}: {type(value).__name__}" if label else type(value).__name__
+        for field in fields(value):
+            inner = getattr(value, field.name)
+            if field.compare and inner not in (None, (), False):
+                yield from (f"  {line}" for line in outline(inner, field.name))
+    else:
+        shown = str(value) if isinstance(value, str) else repr(value)
+        yield f"{label}: {shown}" if label else shown
 
 
 def test_every_folder_of_cases_belongs_to_a_stage() -> None:
