@@ -36,7 +36,7 @@ CASES = find_cases(Path(__file__).parent)
 
 
 def outline(value: object, label: str = "") -> Iterator[str]:
-    """Yield a tree as indented lines: a node by its type, a field by its name, empty ones left out."""
+    """Yield a tree as indented lines: nodes by type, fields by name, empty ones left out."""
     if isinstance(value, tuple):
         yield f"{label}:"
         for item in value:
