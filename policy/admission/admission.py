@@ -174,7 +174,7 @@ def _coerced(
         return value, gate.accepts(value)
     try:
         result = spec.coerce(value)
-    except ValueError as error:
+    except Exception as error:  # noqa: BLE001  (a host's own model; whatever it raises refuses)
         if gate.accepts(value):
             return escape_for_people(str(error), 300)
         return value, False

@@ -107,11 +107,12 @@ def _fits(value: Any, place: Place) -> bool:
         return True
     if kind == "integer":
         return "number" in kinds
-    return kind == "number" and "integer" in kinds and _is_whole(value)
+    return kind == "number" and "integer" in kinds and is_whole(value)
 
 
-def _is_whole(value: float | Decimal) -> bool:
-    return value == value // 1
+def is_whole(value: float | Decimal) -> bool:
+    """Tell whether a number has no fraction, as 1.0 has none."""
+    return value.is_integer() if isinstance(value, float) else value == value.to_integral_value()
 
 
 def _word(value: Any) -> str:

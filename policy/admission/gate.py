@@ -8,7 +8,7 @@ from typing import Any
 
 from jsonschema_rs import FancyRegexOptions, ValidationError, ValidationErrorKind, validator_for
 
-from policy.admission.coercion import shown
+from policy.admission.coercion import is_whole, shown
 from policy.admission.place import Place
 from policy.call import thaw
 from policy.catalog import ToolSpec, fault, kind_of, unfolded
@@ -101,7 +101,9 @@ def _plain_problems(value: Any, place: Place, path: tuple[str | int, ...]) -> It
 def _is_number(value: Any, wanted: frozenset[str]) -> bool:
     if isinstance(value, (str, bool, list, dict)) or value is None:
         return False
-    return "number" in wanted or ("integer" in wanted and value == value // 1)
+    return "number" in wanted or (
+        "integer" in wanted and (isinstance(value, int) or is_whole(value))
+    )
 
 
 def _sentence(error: ValidationError) -> str:

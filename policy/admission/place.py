@@ -35,7 +35,10 @@ class Place:
         named = [name for part in parts(schema, root) for name in mapping(part.get("properties"))]
         self.names = tuple(dict.fromkeys(named))
         self._known = frozenset(named)
-        self._free = not named and not is_closed(schema, root, top=top)
+        self._patterns = _patterns(schema, root)
+        says_rest = any("additionalProperties" in part for part in parts(schema, root))
+        only_patterns = bool(self._patterns) and not says_rest
+        self._free = not named and not only_patterns and not is_closed(schema, root, top=top)
         self._fields: dict[str, Place] = {}
 
     def field(self, name: str) -> Place | None:
@@ -44,7 +47,7 @@ class Place:
         if found is not None:
             return found
         if name not in self._known:
-            return self._rest if self._free else self._by_pattern(name)
+            return self._by_pattern(name) or (self._rest if self._free else None)
         found = Place(descend(self.schema, name, self.root) or OPEN, self.root)
         self._fields[name] = found
         return found
@@ -91,17 +94,17 @@ class Place:
             for part in parts(self.schema, self.root)
         )
 
-    @cached_property
-    def _patterns(self) -> tuple[tuple[Callable[[Any], bool], Schema], ...]:
-        return tuple(
-            (validator_for({"pattern": pattern}, offline=True).is_valid, mapping(schema))
-            for part in parts(self.schema, self.root)
-            for pattern, schema in mapping(part.get("patternProperties")).items()
-        )
-
     def _by_pattern(self, name: str) -> Place | None:
         fitting = [schema for fits, schema in self._patterns if fits(name)]
         return Place({"allOf": fitting}, self.root) if fitting else None
+
+
+def _patterns(schema: Schema, root: Schema) -> tuple[tuple[Callable[[Any], bool], Schema], ...]:
+    return tuple(
+        (validator_for({"pattern": pattern}, offline=True).is_valid, mapping(below))
+        for part in parts(schema, root)
+        for pattern, below in mapping(part.get("patternProperties")).items()
+    )
 
 
 def unnamed(value: Any, place: Place, path: tuple[str | int, ...] = ()) -> Iterator[Unnamed]:

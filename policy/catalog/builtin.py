@@ -61,7 +61,7 @@ class FileChmod(Arguments):
 
     path: Annotated[str, Writes(), Field(min_length=1)]
     """The file or folder."""
-    mode: Annotated[str, Field(pattern=r"^[0-7]{3,4}\z")]
+    mode: Annotated[str, Field(pattern=r"^[0-7]{3,4}$")]
     """The permission bits in octal, such as "644"."""
 
 

@@ -121,6 +121,8 @@ def _below(place: Schema, step: Step, root: Schema) -> Schema | None:
         return below
     if isinstance(step, int) or step == "*":
         return OPEN if not any(_says_elements(part) for part in parts(place, root)) else None
+    if any(mapping(part.get("patternProperties")) for part in parts(place, root)):
+        return OPEN
     named = any(mapping(part.get("properties")) for part in parts(place, root))
     return None if named or is_closed(place, root, top=place is root) else OPEN
 

@@ -1,0 +1,69 @@
+"""Calls that real models got wrong: refused, or mended in a way that is noted."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policy.admission import Admitted, RawCall, admit
+from policy.call import thaw
+from policy.catalog import Catalog, kind_of, read_listing
+
+_FILE = Path(__file__).parents[2] / "data" / "malformed_calls" / "calls.jsonl"
+_TYPES = {"list": "array"}
+ROWS = [json.loads(line) for line in _FILE.read_text().splitlines()]
+GOOD = [row for row in ROWS if not row["problems"]]
+BAD = [row for row in ROWS if row["problems"]]
+
+
+@cache
+def catalog() -> Catalog:
+    inputs: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in GOOD:
+        inputs[row["tool"]].append(json.loads(row["raw_args"]))
+    tools = [{"name": name, "parameters": schema_of(given)} for name, given in inputs.items()]
+    return Catalog(specs=read_listing(tools).specs)
+
+
+def schema_of(values: list[Any]) -> dict[str, Any]:
+    kinds = {_TYPES.get(kind_of(value), kind_of(value)) for value in values}
+    schema: dict[str, Any] = {"type": kinds.pop() if len(kinds) == 1 else sorted(kinds)}
+    objects = [value for value in values if isinstance(value, dict)]
+    if objects:
+        names = dict.fromkeys(name for value in objects for name in value)
+        schema["properties"] = {
+            name: schema_of([value[name] for value in objects if name in value]) for name in names
+        }
+        schema["required"] = [name for name in names if all(name in value for value in objects)]
+    elements = [item for value in values if isinstance(value, list) for item in value]
+    if elements:
+        schema["items"] = schema_of(elements)
+    return schema
+
+
+def test_the_corpus_is_whole() -> None:
+    assert (len(GOOD), len(BAD)) == (200, 78)
+
+
+@pytest.mark.parametrize("row", GOOD, ids=lambda row: row["tool"])
+def test_a_good_call_is_left_as_it_is(row: dict[str, Any]) -> None:
+    result = admit(RawCall(tool=row["tool"], input=row["raw_args"]), catalog())
+    assert isinstance(result, Admitted), result
+    assert thaw(result.call.input) == json.loads(row["raw_args"])
+    assert result.repairs == ()
+
+
+@pytest.mark.parametrize("row", BAD, ids=lambda row: "-".join(row["problems"]))
+def test_a_bad_call_is_refused_or_mended_and_noted(row: dict[str, Any]) -> None:
+    result = admit(RawCall(tool=row["tool"], input=row["raw_args"]), catalog())
+    if isinstance(result, Admitted):
+        assert result.repairs
+        assert row["problems"] in (["wrong_type"], ["unknown_tool"])
+        assert result.call.tool.lower() == row["tool"].lower()
+    else:
+        assert result.message

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+
+from policy.catalog import Origin, ToolPattern, ToolSelector, ToolSpec
+
+
+def tool(kind: Literal["host", "mcp", "ext"], server: str, name: str) -> ToolSpec:
+    origin = Origin(kind=kind, server=server, tool=name)
+    return ToolSpec(name=origin.flat_name(), origin=origin)
+
+
+HOST = tool("host", "", "mail_open")
+MAIL = tool("mcp", "mail", "send")
+OTHER = tool("mcp", "mailer", "send")
+PLUG = tool("ext", "plug", "go")
+FALSE_EXT = tool("mcp", "ext", "plug__go")
+FALSE_MAIL = tool("mcp", "mail__x", "send")
+ALL = (HOST, MAIL, OTHER, PLUG, FALSE_EXT, FALSE_MAIL)
+
+
+def bare(text: str) -> ToolPattern:
+    return ToolPattern(text=text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "takes", "gives"),
+    [
+        (bare("*"), ALL, ALL),
+        (bare("mail*"), (HOST, MAIL, OTHER, FALSE_MAIL), (HOST,)),
+        (bare("mail__*"), (MAIL, FALSE_MAIL), (MAIL,)),
+        (bare("mail_?*"), (HOST, MAIL, FALSE_MAIL), (HOST,)),
+        (bare("m*__send"), (MAIL, OTHER, FALSE_MAIL), ()),
+        (bare("?ail__*"), (MAIL, FALSE_MAIL), ()),
+        (bare("ext__*"), (PLUG, FALSE_EXT), ()),
+        (bare("ext__plug__*"), (PLUG, FALSE_EXT), (PLUG,)),
+        (bare("mail__send"), (MAIL,), (MAIL,)),
+        (bare("MAIL__send"), (), ()),
+        (bare("ail__send"), (), ()),
+        (ToolPattern(origin="mcp", text="mail/*"), (MAIL,), (MAIL,)),
+        (
+            ToolPattern(origin="mcp", text="mail*/s?nd"),
+            (MAIL, OTHER, FALSE_MAIL),
+            (MAIL, OTHER, FALSE_MAIL),
+        ),
+        (ToolPattern(origin="mcp", text="plug/*"), (), ()),
+        (ToolPattern(origin="ext", text="plug/*"), (PLUG,), (PLUG,)),
+    ],
+)
+def test_a_pattern_is_wide_where_it_takes_and_narrow_where_it_gives(
+    pattern: ToolPattern, takes: tuple[ToolSpec, ...], gives: tuple[ToolSpec, ...]
+) -> None:
+    assert tuple(filter(pattern.matcher(gives=False), ALL)) == takes
+    assert tuple(filter(pattern.matcher(gives=True), ALL)) == gives
+
+
+@pytest.mark.parametrize("text", ["github", "github/", "/x", ""])
+def test_a_structured_pattern_names_server_and_tool(text: str) -> None:
+    pattern = ToolPattern(origin="mcp", text=text)
+    assert pattern.problem is not None
+    with pytest.raises(ValueError, match=r"SERVER/TOOL|empty"):
+        pattern.matcher(gives=True)
+
+
+def test_an_exception_to_what_takes_is_narrow() -> None:
+    deny = ToolSelector(included=(bare("*"),), excluded=(bare("mail*"),), gives=False)
+    assert not deny.fits(HOST)
+    assert deny.fits(MAIL)
+    assert deny.fits(OTHER)
+
+
+def test_an_exception_to_what_gives_is_wide() -> None:
+    allow = ToolSelector(included=(bare("*"),), excluded=(bare("mail*"),), gives=True)
+    assert [spec for spec in ALL if allow.fits(spec)] == [PLUG, FALSE_EXT]
+
+
+def test_a_named_set_keeps_its_own_exceptions_inside_another() -> None:
+    inner = ToolSelector(included=(bare("mail*"),), excluded=(bare("mail__*"),), gives=False)
+    outer = ToolSelector(included=(inner, bare("mail__send")), gives=False)
+    assert outer.fits(MAIL)
+    assert outer.fits(HOST)
+    assert not inner.fits(MAIL)
+    assert inner.fits(FALSE_MAIL)
+
+
+def test_exact_names_are_known_only_without_wildcards() -> None:
+    exact = ToolSelector(
+        included=(bare("file_read"), ToolPattern(origin="mcp", text="mail/send")), gives=True
+    )
+    assert exact.exact_names() == frozenset({"file_read", "mail__send"})
+    assert ToolSelector(included=(exact, bare("a?")), gives=True).exact_names() is None
