@@ -28,9 +28,9 @@ def answer(
     program: Program,
     tool: str,
     input: object,
-    *,
     caller: Caller,
     facts: Facts,
+    *,
     generation: GenerationId | None = None,
 ) -> Answer:
     """Admit a raw call and decide it; what is no call is denied by `schema`."""

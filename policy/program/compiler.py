@@ -44,14 +44,15 @@ def compile_policy(
         for declaration in layer.declarations
         if declaration.extra_fields
     ]
-    slots = max((r.slots for p in policy.layers for r in (*p.rules, *p.rewrites)), default=0)
+    slots = [rule.slots for layer in policy.layers for rule in layer.rules]
+    slots += [rewrite.slots for layer in policy.layers for rewrite in layer.rewrites]
     return Program(
         policy,
         catalog,
         plan_layer=lambda index, spec: _plan_layer(indexes, index, spec, floor=floor),
         floor=floor,
         open_fields=lambda spec: any(tools.fits(spec) for tools in opened),
-        slots=slots,
+        slots=max(slots, default=0),
     )
 
 

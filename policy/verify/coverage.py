@@ -1,0 +1,41 @@
+"""Rules that no test case reached: what the tests of a policy say nothing about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from policy.catalog import ToolSelector
+from policy.program import Program
+from policy.verify.examples import ExampleResult
+
+
+def unreached_rules(
+    program: Program, results: Iterable[ExampleResult]
+) -> tuple[tuple[str, str], ...]:
+    """Return the rules and rewrites, with their places, that matched in no case.
+
+    A rewrite that took effect is no reason of a decision; it is reached where some case ended in
+    a rewritten call.
+    """
+    reached: set[str] = set()
+    rewritten_tools: set[str] = set()
+    for result in results:
+        if result.decision is None:
+            continue
+        decision = result.decision
+        reached |= {reason.rule for reason in (*decision.reasons, *decision.shadowed)}
+        if decision.rewritten:
+            rewritten_tools.add(decision.call.tool)
+    unreached: list[tuple[str, str]] = []
+    for layer in program.policy.layers:
+        unreached += [(r.id, str(r.span)) for r in layer.rules if r.id not in reached]
+        unreached += [
+            (r.id, str(r.span))
+            for r in layer.rewrites
+            if r.id not in reached and not _may_have_run(program, r.tools, rewritten_tools)
+        ]
+    return tuple(unreached)
+
+
+def _may_have_run(program: Program, tools: ToolSelector, names: set[str]) -> bool:
+    return any(spec is not None and tools.fits(spec) for spec in map(program.catalog.get, names))

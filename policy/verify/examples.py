@@ -1,0 +1,263 @@
+"""The tests written inside rule files, and a program, in; what each case showed, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from policy.call import Frozen, thaw
+from policy.catalog import Catalog
+from policy.checks import CheckedPolicy, ExampleSuite
+from policy.decision import Decision, answer
+from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
+from policy.facts import PastCall
+from policy.layers import merge
+from policy.program import Program, compile_policy
+from policy.source import Span
+from policy.syntax import tree
+from policy.verdict import Verdict
+from policy.verify.given import FACTS, NOBODY_SAID, Circumstances, NotGivable, fact_name, give
+from policy.verify.literals import NotData, same, span_of, value_of
+
+# Stands in for the clock of a test that gives none, only to place earlier calls before it.
+_SOME_TIME = datetime(2026, 1, 1, tzinfo=UTC)
+_MOST_SHOWN = 3  # reasons in a message
+_MOST_TIMES = 100_000  # earlier calls put into a history by one `after`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExampleResult:
+    """One case of one test: what was decided, and what is wrong with that, if anything.
+
+    `decision` is None where the case could not be asked at all.
+    """
+
+    file: str
+    title: str
+    line: int
+    tool: str
+    expected: Verdict
+    decision: Decision | None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether the case showed what it says."""
+        return not self.diagnostics
+
+
+def run_examples(
+    suites: tuple[ExampleSuite, ...], program: Program, *, catalog: Catalog
+) -> tuple[ExampleResult, ...]:
+    """Return the result of every case, in the order of the files.
+
+    A suite with a base of its own, a pack's, runs over that base alone.
+    """
+    results: list[ExampleResult] = []
+    bases: dict[tuple[CheckedPolicy, ...], Program] = {}
+    for suite in suites:
+        under_test = program
+        if suite.base is not None:
+            if suite.base not in bases:
+                bases[suite.base] = compile_policy(merge(suite.base).policy, catalog)
+            under_test = bases[suite.base]
+        runner = _Runner(suite=suite, program=under_test, catalog=catalog)
+        for test in suite.tests:
+            results.extend(runner.run(test))
+    return tuple(results)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Runner:
+    """One suite over one program."""
+
+    suite: ExampleSuite
+    program: Program
+    catalog: Catalog
+
+    def run(self, test: tree.Test) -> Iterator[ExampleResult]:
+        circumstances = NOBODY_SAID
+        # Said with the next case, so that every result stands at a case.
+        pending: list[Diagnostic] = []
+        for step in test.steps:
+            if isinstance(step, tree.Given):
+                circumstances = self._given(circumstances, step, pending)
+                continue
+            yield self._case(test, step, circumstances=circumstances, pending=tuple(pending))
+            pending.clear()
+
+    def _given(
+        self, circumstances: Circumstances, given: tree.Given, pending: list[Diagnostic]
+    ) -> Circumstances:
+        for path, expr in given.bindings:
+            name = fact_name(path)
+            if self._is_parameter(path):
+                continue
+            try:
+                circumstances = give(circumstances, name, value_of(expr))
+            except KeyError:
+                pending.append(_unknown_fact(name, path.span))
+            except NotData as found:
+                pending.append(_no_data(found.expr))
+            except NotGivable as wanted:
+                pending.append(_wrong_kind(name, str(wanted), expr.span))
+        return circumstances
+
+    def _is_parameter(self, path: tree.FieldPath) -> bool:
+        """Tell whether a pack's parameter is given: it was bound before the base was made."""
+        return self.suite.base is not None and not path.steps and path.root not in FACTS
+
+    def _case(
+        self,
+        test: tree.Test,
+        case: tree.Case,
+        *,
+        circumstances: Circumstances,
+        pending: tuple[Diagnostic, ...],
+    ) -> ExampleResult:
+        name = self._flat_name(case.call.tool)
+        try:
+            given = value_of(case.call.input)
+            becoming = None if case.becoming is None else value_of(case.becoming)
+            world = self._with_past(circumstances, case.past)
+        except NotData as found:
+            problems = (*pending, _no_data(found.expr))
+            return self._result(test, case, decision=None, diagnostics=problems)
+        decision = answer(self.program, name, thaw(given), world.caller, world.facts).decision
+        wrong = self._wrong(case, name, decision=decision, becoming=becoming)
+        found_wrong = () if wrong is None else (wrong,)
+        return self._result(test, case, decision=decision, diagnostics=(*pending, *found_wrong))
+
+    def _result(
+        self,
+        test: tree.Test,
+        case: tree.Case,
+        *,
+        decision: Decision | None,
+        diagnostics: tuple[Diagnostic, ...],
+    ) -> ExampleResult:
+        return ExampleResult(
+            file=self.suite.file,
+            title=test.title,
+            line=case.span.line,
+            tool=case.call.tool.pattern,
+            expected=case.verdict,
+            decision=decision,
+            diagnostics=diagnostics,
+        )
+
+    def _flat_name(self, ref: tree.ToolRef) -> str:
+        if ref.origin is None:
+            return ref.pattern
+        spec = self.catalog.find(ref.origin, ref.pattern)
+        return ref.pattern.replace("/", "__") if spec is None else spec.name
+
+    def _with_past(
+        self, circumstances: Circumstances, past: tuple[tree.Past, ...]
+    ) -> Circumstances:
+        if not past:
+            return circumstances
+        facts = circumstances.facts
+        now = facts.now or _SOME_TIME
+        history = tuple(call for before in past for call in self._past(before, now))
+        return replace(circumstances, facts=replace(facts, history=(*facts.history, *history)))
+
+    def _past(self, past: tree.Past, now: datetime) -> tuple[PastCall, ...]:
+        given = value_of(past.call.input)
+        assert isinstance(given, Mapping)  # the grammar takes nothing else
+        call = PastCall(
+            tool=self._flat_name(past.call.tool),
+            input=given,
+            result=None if past.returning is None else value_of(past.returning),
+            at=now if past.ago is None else now - span_of(past.ago),
+        )
+        return (call,) * min(1 if past.times is None else past.times, _MOST_TIMES)
+
+    def _wrong(
+        self, case: tree.Case, name: str, *, decision: Decision, becoming: Frozen
+    ) -> Diagnostic | None:
+        """Return what the case says that the decision does not, the first of it."""
+        if self.catalog.get(name) is None and case.by != "schema":
+            return _unknown_tool(case, name, self.catalog)
+        if decision.verdict is not case.verdict:
+            return _failed(
+                case,
+                f"the verdict is {decision.verdict}, not {case.verdict}",
+                decision=decision,
+            )
+        deciding = {reason.rule for reason in decision.deciding}
+        if case.by is not None and case.by not in deciding:
+            return _failed(
+                case,
+                f"the verdict is {decision.verdict}, but not by `{visible(case.by, 80)}`",
+                decision=decision,
+            )
+        if case.becoming is not None and not same(decision.call.input, becoming):
+            return _failed(case, "the call becomes another one", decision=decision)
+        return None
+
+
+def _failed(case: tree.Case, message: str, *, decision: Decision) -> Diagnostic:
+    return diagnose(
+        "failed-test",
+        message,
+        span=case.span,
+        label=_seen(decision),
+        help="mend the rule, or the test if the rule is what is meant",
+    )
+
+
+def _seen(decision: Decision) -> str:
+    """Return the reasons that carry the verdict, with their places, in a few words."""
+    said: list[str] = []
+    for reason in decision.deciding[:_MOST_SHOWN]:
+        place = f" ({reason.file}:{reason.line})" if reason.file and reason.line else ""
+        clause = f": {visible(reason.clause, 120)}" if reason.clause else ""
+        doubt = f", undecided: {visible(reason.undecided, 120)}" if reason.undecided else ""
+        message = f": {visible(reason.message, 120)}" if reason.message and not clause else ""
+        said.append(f"{reason.verdict} by {reason.rule}{place}{clause}{doubt}{message}")
+    more = len(decision.deciding) - _MOST_SHOWN
+    if more > 0:
+        said.append(f"{more} more")
+    if decision.rewritten:
+        said.append("the input was rewritten")
+    return "; ".join(said)
+
+
+def _unknown_tool(case: tree.Case, name: str, catalog: Catalog) -> Diagnostic:
+    return diagnose(
+        "unknown-tool",
+        f"no tool is called `{visible(name, 80)}`",
+        span=case.call.tool.span,
+        label="not in the catalogue",
+        help=did_you_mean(name, catalog.names)
+        or "a test of a call that nothing can run ends in `-> deny by schema`",
+    )
+
+
+def _unknown_fact(name: str, span: Span) -> Diagnostic:
+    return diagnose(
+        "unknown-fact",
+        f"a test cannot give `{visible(name, 80)}`",
+        span=span,
+        help=did_you_mean(name, FACTS) or f"it can give {', '.join(FACTS)} and `context.…`",
+    )
+
+
+def _wrong_kind(name: str, wanted: str, span: Span) -> Diagnostic:
+    return diagnose(
+        "unknown-fact",
+        f"`{visible(name, 80)}` cannot be this",
+        span=span,
+        help=f"give {wanted}",
+    )
+
+
+def _no_data(expr: tree.Expr) -> Diagnostic:
+    return diagnose(
+        "failed-test",
+        "the data of a test is written out, without names and functions",
+        span=expr.span,
+        help="write the value itself",
+    )
