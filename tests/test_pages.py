@@ -26,6 +26,7 @@ PARSING = frozenset(
         "syntax-error",
         "too-deep",
         "unknown-escape",
+        "unterminated-text",
     }
 )
 
