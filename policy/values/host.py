@@ -86,6 +86,9 @@ def read_endpoint(text: str) -> Endpoint | Unreadable:
     rest = text[found.end() :] if found else text
     stop = min((place for mark in "/?#" if (place := rest.find(mark)) >= 0), default=len(rest))
     authority, tail = rest[:stop], rest[stop:]
+    # Some readers look for the user before they look for the query or fragment.
+    if tail[:1] in ("?", "#") and "@" in tail.partition("/")[0]:
+        return Unreadable(reason=f"an `@` that readers take differently: {quote(text)}")
     if "@" in authority:
         user, _, authority = authority.partition("@")
         if not found or not _USER.fullmatch(user) or "@" in authority:
