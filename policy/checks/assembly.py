@@ -1,0 +1,348 @@
+"""Files, tables and packs in; each layer with the units it is made of out.
+
+A `Unit` is one file as it takes part in one layer: a pack used twice gives two units, each with its
+own parameters. Names are gathered here, so that the passes after this one can read any of them.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from policy.checks.checked import LayerKey
+from policy.checks.report import Report
+from policy.checks.scopes import Bound, Scope, define
+from policy.checks.sources import BINDER_KINDS, DEFAULT_BINDERS, PolicySources, Table
+from policy.diagnostics import Label, did_you_mean
+from policy.source import Span
+from policy.syntax import tree
+from policy.values import has_wildcard
+
+EVERY = LayerKey(kind="every")
+
+# A pack deep inside others is more likely a mistake than a plan.
+_DEEPEST = 32
+
+_NAMED = (
+    tree.ToolSet,
+    tree.NamedSet,
+    tree.SetFromFile,
+    tree.DataTable,
+    tree.Let,
+    tree.Param,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """One file's statements in one layer.
+
+    `prefix` stands before its rules' names; `gives` says whether its `allow`, `default`,
+    `delegate` and `assume` count; `table` that its rules are keys of a configuration table.
+    """
+
+    statements: tuple[tree.Statement, ...]
+    scope: Scope
+    prefix: str = ""
+    gives: bool = True
+    table: bool = False
+    pack: bool = False
+    use: tree.Use | None = None
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Layer:
+    """One layer being put together: its units in the order of files, and where it is declared."""
+
+    key: LayerKey
+    scope: Scope
+    units: list[Unit] = field(default_factory=list)
+    span: Span | None = None
+
+
+def layer_key(binding: tree.Binding) -> LayerKey:
+    """Return whom a header binds, normalised: sorted, and `agents "a"` as `agent "a"`."""
+    match binding:
+        case tree.EveryAgent():
+            return EVERY
+        case tree.Role(name=name):
+            return LayerKey(kind="role", names=(name,))
+        case tree.Agents(patterns=patterns):
+            names = tuple(sorted(set(patterns)))
+            one = len(names) == 1 and (not binding.plural or not has_wildcard(names[0]))
+            return LayerKey(kind="agent" if one else "agents", names=names)
+
+
+def assemble(sources: PolicySources, report: Report) -> tuple[Layer, ...]:
+    """Group files and tables into layers, unfold the packs they use, gather their names."""
+    packs = pack_files(sources)
+    glob = Layer(key=EVERY, scope=Scope(title=EVERY.title))
+    layers = {EVERY: glob}
+    files = sorted(sources.files, key=lambda file: file.source.name)
+    for file in files:
+        if not isinstance(file.header, tree.PolicyHeader):
+            continue
+        _check_binder(file.header, file.source.name, sources.binders, report)
+        layer = _layer_of(layers, file.header.binding)
+        layer.span = layer.span or file.header.span
+        layer.units.append(Unit(statements=file.statements, scope=layer.scope))
+    for table in sources.tables:
+        _add_table(layers, table)
+    ordered = [glob, *sorted((x for x in layers.values() if x is not glob), key=layer_order)]
+    for layer in ordered:
+        _open(layer, packs, report)
+    return tuple(ordered)
+
+
+def layer_order(layer: Layer) -> tuple[str, tuple[str, ...]]:
+    """Return what layers are sorted by."""
+    return (layer.key.kind, layer.key.names)
+
+
+def pack_files(sources: PolicySources) -> Mapping[str, tree.PolicyFile]:
+    """Return every file that `use` may name, layers' files included, by what it is called."""
+    return {file.source.name: file for file in sources.files} | dict(sources.shipped)
+
+
+def _layer_of(layers: dict[LayerKey, Layer], binding: tree.Binding) -> Layer:
+    key = layer_key(binding)
+    if key not in layers:
+        layers[key] = Layer(key=key, scope=Scope(title=key.title, above=layers[EVERY].scope))
+    return layers[key]
+
+
+def _add_table(layers: dict[LayerKey, Layer], table: Table) -> None:
+    binding, statements, _ = table
+    layer = _layer_of(layers, binding)
+    layer.units.append(Unit(statements=statements, scope=layer.scope, table=True))
+
+
+def _check_binder(
+    header: tree.PolicyHeader,
+    file: str,
+    binders: Mapping[str, tuple[str, ...]] | None,
+    report: Report,
+) -> None:
+    """Say so where a file's folder may not bind whom the file binds."""
+    rules = DEFAULT_BINDERS if binders is None else binders
+    inside = [f for f in rules if f in ("", ".") or file.startswith(f.rstrip("/") + "/")]
+    if not inside:
+        return
+    folder = max(inside, key=len)
+    kind = layer_key(header.binding).kind
+    if kind in rules[folder]:
+        return
+    allowed = [word for word in BINDER_KINDS if word in rules[folder]]
+    report.say(
+        "folder-may-not-bind",
+        f"files under `{folder}` may not bind {_KINDS[kind]}",
+        span=header.span,
+        help=(
+            f"move the file, or bind {' or '.join(_KINDS[word] for word in allowed)}"
+            if allowed
+            else "move the file to another folder"
+        ),
+    )
+
+
+_KINDS = {"every": "every agent", "agent": "an agent", "agents": "agents", "role": "a role"}
+
+
+def _open(layer: Layer, packs: Mapping[str, tree.PolicyFile], report: Report) -> None:
+    """Gather the layer's names and add a unit for every pack it uses."""
+    own = list(layer.units)
+    layer.units = []
+    for unit in own:
+        _gather(unit.statements, layer.scope, report)
+    for unit in own:
+        layer.units.append(unit)
+        layer.units.extend(unfold(unit, packs, report))
+
+
+def _gather(statements: Iterable[tree.Statement], scope: Scope, report: Report) -> None:
+    for statement in statements:
+        if isinstance(statement, _NAMED):
+            define(scope, statement, report)
+
+
+def unfold(
+    unit: Unit,
+    packs: Mapping[str, tree.PolicyFile],
+    report: Report,
+    *,
+    chain: tuple[str, ...] = (),
+) -> list[Unit]:
+    """Return the units of all packs that `unit` uses, in order, those that they use after each."""
+    units: list[Unit] = []
+    for statement in unit.statements:
+        if isinstance(statement, tree.Use):
+            units.extend(_use(statement, unit, packs, report, chain=chain))
+    return units
+
+
+def _use(
+    use: tree.Use,
+    unit: Unit,
+    packs: Mapping[str, tree.PolicyFile],
+    report: Report,
+    *,
+    chain: tuple[str, ...],
+) -> list[Unit]:
+    found = _find_pack(use, packs, report, chain=chain)
+    if found is None:
+        return []
+    path, file, name = found
+    alias = use.alias or name.replace("-", "_")
+    if not _claim(alias, use, unit.scope, report):
+        return []
+    scope = Scope(title=f"pack `{name}`")
+    unit.scope.packs[alias] = scope
+    unit.scope.uses[alias] = use.span
+    _gather(file.statements, scope, report)
+    _bind(use, unit.scope, scope, report)
+    inner = Unit(
+        statements=file.statements,
+        scope=scope,
+        prefix=f"{unit.prefix}{use.alias or name}.",
+        gives=unit.gives and use.granting,
+        pack=True,
+        use=use,
+    )
+    return [inner, *unfold(inner, packs, report, chain=(*chain, path))]
+
+
+def _find_pack(
+    use: tree.Use, packs: Mapping[str, tree.PolicyFile], report: Report, *, chain: tuple[str, ...]
+) -> tuple[str, tree.PolicyFile, str] | None:
+    """Return the pack that `use` names: its path, its file and its own name."""
+    path = _settle(use.path)
+    if path is None:
+        report.say(
+            "use-outside",
+            f"`{use.path}` is outside the policy folder",
+            span=use.span,
+            help="name a file by its path from the policy folder",
+        )
+        return None
+    file = packs.get(path)
+    if file is None:
+        candidates = [n for n, f in packs.items() if isinstance(f.header, tree.PackHeader)]
+        report.say(
+            "unknown-pack",
+            f"there is no pack `{use.path}`",
+            span=use.span,
+            help=did_you_mean(path, candidates) or "paths start at the policy folder",
+        )
+        return None
+    if not isinstance(file.header, tree.PackHeader):
+        if file.header is not None:
+            report.say(
+                "not-a-pack",
+                f"`{path}` binds agents by itself and cannot be used",
+                span=use.span,
+                labels=(Label(span=file.header.span, text="a pack begins with `pack`"),),
+                help="use a file that begins with `pack`",
+            )
+        return None
+    if path in chain or len(chain) >= _DEEPEST:
+        what = "a pack uses itself" if path in chain else "packs use each other too deeply"
+        start = chain.index(path) if path in chain else 0
+        shown = " → ".join(f"`{part}`" for part in (*chain[start:], path))
+        report.say(
+            "use-cycle", f"{what}: {shown}", span=use.span, help="remove one `use` of the chain"
+        )
+        return None
+    return path, file, file.header.name
+
+
+def alone(
+    file: tree.PolicyFile,
+    packs: Mapping[str, tree.PolicyFile],
+    report: Report,
+    *,
+    given: Mapping[str, tree.Expr],
+) -> Layer:
+    """Return a pack as the one thing in a layer of every agent, as its own tests see it."""
+    assert isinstance(file.header, tree.PackHeader)
+    scope = Scope(title=f"pack `{file.header.name}`")
+    layer = Layer(key=EVERY, scope=scope, span=file.header.span)
+    _gather(file.statements, scope, report)
+    nowhere = Scope(title="the test")
+    for name, value in given.items():
+        scope.bound[name] = Bound(value, nowhere)
+    unit = Unit(statements=file.statements, scope=scope, pack=True)
+    path = file.source.name
+    layer.units = [unit, *unfold(unit, packs, report, chain=(path,))]
+    return layer
+
+
+def _settle(path: str) -> str | None:
+    """Return a `use`'s path from the policy folder, None if it leads outside."""
+    if path.startswith("placet:"):
+        return path
+    if not path or path.startswith(("/", "~")) or "\\" in path or "\0" in path:
+        return None
+    settled = posixpath.normpath(path)
+    return None if settled == ".." or settled.startswith("../") else settled
+
+
+def _claim(alias: str, use: tree.Use, scope: Scope, report: Report) -> bool:
+    """Tell whether a pack may be known as `alias`; say so if not."""
+    taken = scope.find(alias)
+    places = [taken.span] if taken is not None else []
+    holder: Scope | None = scope
+    while holder is not None:
+        if alias in holder.uses:
+            places.append(holder.uses[alias])
+        holder = holder.above
+    if not places:
+        return True
+    report.say(
+        "name-redefined",
+        f"`{alias}` is already defined",
+        span=use.span,
+        label="the pack would be known by this name",
+        labels=(Label(span=places[0], text="first defined here"),),
+        help="give the pack another name with `as NAME`",
+    )
+    return False
+
+
+def _bind(use: tree.Use, user: Scope, pack: Scope, report: Report) -> None:
+    """Give the pack's parameters their values; say which are unknown, doubled or missing."""
+    params = {
+        name: found.node for name, found in pack.names.items() if isinstance(found.node, tree.Param)
+    }
+    for name, value in use.bindings:
+        if name not in params:
+            report.say(
+                "unknown-param",
+                f"{pack.title} has no parameter `{name}`",
+                span=value.span,
+                help=did_you_mean(name, params) or _listing(params),
+            )
+        elif name in pack.bound:
+            report.say(
+                "unknown-param",
+                f"`{name}` is given twice",
+                span=value.span,
+                help="give each parameter one value",
+            )
+        else:
+            pack.bound[name] = Bound(value, user)
+    missing = [n for n, p in params.items() if p.default is None and n not in pack.bound]
+    if missing:
+        report.say(
+            "missing-param",
+            f"{pack.title} needs {' and '.join(f'`{name}`' for name in missing)}",
+            span=use.span,
+            labels=tuple(Label(span=params[n].span, text="needed here") for n in missing),
+            help=f"write `with {', '.join(f'{name} = …' for name in missing)}`",
+        )
+
+
+def _listing(params: Mapping[str, tree.Param]) -> str:
+    if not params:
+        return "the pack has no parameters"
+    return f"its parameters are {', '.join(f'`{name}`' for name in params)}"

@@ -1,0 +1,65 @@
+"""Trees and a catalogue in, checked policies with every diagnostic out: the passes, in order."""
+
+from __future__ import annotations
+
+from policy.catalog import Catalog
+from policy.checks import lints
+from policy.checks.assembly import Layer, assemble
+from policy.checks.checked import CheckedPolicy
+from policy.checks.examples import read_suites
+from policy.checks.kinds import ANY, CONTEXT_KINDS
+from policy.checks.layer_rules import check_defaults, check_delegations, check_undeclared
+from policy.checks.report import Report
+from policy.checks.rules import Names
+from policy.checks.sources import Checked, PolicySources
+from policy.checks.statements import read_layer
+from policy.checks.tools import ToolReader
+from policy.checks.world import World
+from policy.syntax import tree
+
+
+def check(sources: PolicySources, catalog: Catalog) -> Checked:
+    """Check everything one generation is made of, against the tools that are known.
+
+    Never raises. With errors among the diagnostics the policies may be partial and must not be
+    used for decisions.
+    """
+    report = Report()
+    layers = assemble(sources, report)
+    world = World(
+        report=report,
+        catalog=catalog,
+        tools=ToolReader(catalog=catalog, report=report),
+        data=sources.data,
+        context={name: CONTEXT_KINDS.get(kind, ANY) for name, kind in sources.context.items()},
+    )
+    world.open = _open_tools(layers, world)
+    names = Names(places={})
+    policies = tuple(read_layer(layer, world, names) for layer in layers)
+    for layer, policy in zip(layers, policies, strict=True):
+        check_defaults(layer, policy, report)
+        check_delegations(policy, world)
+    check_undeclared(policies, world)
+    lints.run(lints.Scene(layers=layers, policies=policies, world=world))
+    suites = read_suites(sources, world, names)
+    kept = tuple(p for p, layer in zip(policies, layers, strict=True) if _exists(p, layer))
+    return Checked(policies=kept, suites=suites, diagnostics=report.done())
+
+
+def _exists(policy: CheckedPolicy, layer: Layer) -> bool:
+    """Tell whether a layer is declared by anything; the global one always is."""
+    return policy.key.kind == "every" or bool(layer.units)
+
+
+def _open_tools(layers: tuple[Layer, ...], world: World) -> frozenset[str]:
+    """Return the tools that some `tool … extra fields allowed` opens."""
+    found: set[str] = set()
+    for layer in layers:
+        for unit in layer.units:
+            for statement in unit.statements:
+                if not isinstance(statement, tree.ToolDeclaration) or not statement.extra_fields:
+                    continue
+                tools = tree.Tools(included=(statement.tool,), span=statement.tool.span)
+                selector = world.tools.selector(tools, unit.scope, gives=False, lenient=unit.pack)
+                found.update(spec.name for spec in world.tools.fitting(selector))
+    return frozenset(found)

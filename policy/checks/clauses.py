@@ -1,0 +1,116 @@
+"""The clauses of a rule in; its conditions, its words and its approval out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from policy.checks.checked import Test
+from policy.checks.conditions import read_test
+from policy.checks.later import refuse
+from policy.checks.reading import Reading
+from policy.checks.texts import fill_in
+from policy.diagnostics import Label
+from policy.source import Span
+from policy.syntax import tree
+
+
+@dataclass(slots=True, kw_only=True)
+class Clauses:
+    """What a rule's clauses say; the spans are those of the clauses, for later complaints."""
+
+    when: Test | None = None
+    unless: Test | None = None
+    because: str | None = None
+    audit: str | None = None
+    with_approval: bool = False
+    when_span: Span | None = None
+    unless_span: Span | None = None
+
+
+def read_clauses(
+    clauses: Iterable[tree.Clause], reading: Reading, *, permits: bool, approvable: bool = False
+) -> Clauses:
+    """Read a rule's clauses; `permits` says whether its `when` does, and its `unless` the reverse.
+
+    `approvable` says that the rule may have `with approval`, which only an `allow` may.
+    """
+    found = Clauses()
+    seen: dict[str, Span] = {}
+    for clause in clauses:
+        if _is_second(clause, seen, reading):
+            continue
+        match clause:
+            case tree.When():
+                reading.permits = permits
+                found.when, found.when_span = read_test(clause.test, reading), clause.span
+            case tree.Unless():
+                reading.permits = not permits
+                found.unless, found.unless_span = read_test(clause.test, reading), clause.span
+            case tree.Because():
+                found.because = _filled(clause, reading)
+            case tree.Audit():
+                found.audit = _filled(clause, reading)
+            case tree.WithApproval():
+                found.with_approval = _approval(clause, reading, approvable=approvable)
+            case _:
+                _later(clause, reading)
+    reading.permits = None
+    return found
+
+
+_WORDS: dict[type, str] = {
+    tree.When: "when",
+    tree.Unless: "unless",
+    tree.Because: "because",
+    tree.Audit: "audit",
+    tree.WithApproval: "with approval",
+}
+
+
+def _is_second(clause: tree.Clause, seen: dict[str, Span], reading: Reading) -> bool:
+    """Tell whether such a clause stands before; say so."""
+    word = _WORDS.get(type(clause))
+    if word is None:
+        return False
+    first = seen.setdefault(word, clause.span)
+    if first is clause.span:
+        return False
+    joined = "join the conditions with `and`" if word == "when" else "join them with `or`"
+    reading.report.say(
+        "second-clause",
+        f"a second `{word}` in one rule",
+        span=clause.span,
+        labels=(Label(span=first, text="the first one"),),
+        help=joined if word in ("when", "unless") else "keep one of them",
+    )
+    return True
+
+
+def _filled(clause: tree.Because | tree.Audit, reading: Reading) -> str:
+    return fill_in(clause.text, reading.scope, reading.report, span=clause.span)
+
+
+def _approval(clause: tree.WithApproval, reading: Reading, *, approvable: bool) -> bool:
+    if not approvable:
+        reading.report.say(
+            "approval-without-allow",
+            "`with approval` belongs to an `allow`",
+            span=clause.span,
+            help="an `ask` asks by itself; remove the clause",
+        )
+    return approvable
+
+
+def _later(clause: tree.Clause, reading: Reading) -> None:
+    match clause:
+        case tree.After():
+            refuse("`after`", reading.report, span=clause.span)
+        case tree.By():
+            refuse("`by`", reading.report, span=clause.span)
+        case tree.TwoPeople():
+            refuse("`two people`", reading.report, span=clause.span)
+        case tree.Remember():
+            refuse("`remember`", reading.report, span=clause.span)
+        case _:
+            raise AssertionError(clause)

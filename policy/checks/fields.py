@@ -1,0 +1,160 @@
+"""A field of the input and the tools a rule fits, in; what their schemas say of it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+from policy.catalog import Step, ToolSpec, lookup, named_fields
+from policy.checks.kinds import ANY, Kind, list_of, of_field, union
+from policy.checks.report import Report
+from policy.diagnostics import Severity, did_you_mean
+from policy.source import Span
+
+# How many tools a warning names before it counts the others.
+_SHOWN = 3
+# Lists of lists are entered this deep by one step.
+_DEEPEST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """No such field: the fields there are, none where the value has no fields at all."""
+
+    names: tuple[str, ...]
+    scalar: str | None = None
+
+
+Answer: TypeAlias = Kind | Unknown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """The known tools a statement fits, as far as their fields can be judged.
+
+    `everything` says that the statement speaks of all tools, so that unlike ones are expected;
+    `open` names those that take fields their schema does not name.
+    """
+
+    specs: tuple[ToolSpec, ...] = ()
+    everything: bool = False
+    open: frozenset[str] = frozenset()
+
+
+def kind_of_field(
+    path: tuple[Step, ...], tools: Tools, report: Report, *, shown: str, span: Span
+) -> Kind:
+    """Return the kind of an input field for all the tools; say where none, or not all, have it."""
+    answers = [(spec, _answer(spec, path, tools)) for spec in tools.specs]
+    missing = [(spec, found) for spec, found in answers if isinstance(found, Unknown)]
+    if missing and len(missing) == len(answers):
+        _say_unknown(missing, path, report, shown=shown, span=span)
+        return ANY
+    if missing and not tools.everything:
+        names = [spec.name for spec, _ in missing]
+        report.say(
+            "field-of-some",
+            f"{_names(names)} {'has' if len(names) == 1 else 'have'} no field `{shown}`",
+            span=span,
+            help="name only tools that have the field, or say `is absent` where it may be missing",
+            severity=Severity.WARNING,
+        )
+    kinds = [found for _, found in answers if isinstance(found, Kind)]
+    return union(kinds) or ANY
+
+
+def _answer(spec: ToolSpec, path: tuple[Step, ...], tools: Tools) -> Answer:
+    if not spec.schema or spec.open_fields or spec.name in tools.open:
+        return ANY
+    return _look_up(_Keyed(spec), path)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Keyed:
+    """A tool by its name and identity, so that answers can be kept: schemas have no hash."""
+
+    spec: ToolSpec
+
+    def __hash__(self) -> int:
+        return id(self.spec)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Keyed) and other.spec is self.spec
+
+
+@lru_cache(maxsize=16_384)
+def _look_up(keyed: _Keyed, path: tuple[Step, ...]) -> Answer:
+    schema = keyed.spec.schema
+    place: tuple[Step, ...] = ()
+    listed = False
+    for step in path:
+        kinds = lookup(schema, place).kinds - {"null"}
+        if "any" in kinds and place:
+            return ANY
+        if step == "*":
+            place = (*place, "*") if "list" in kinds else place
+            continue
+        if isinstance(step, int):
+            if kinds != {"list"}:
+                return ANY
+            place = (*place, step)
+            continue
+        for _ in range(_DEEPEST):
+            if kinds != {"list"}:
+                break
+            place, listed = (*place, "*"), True
+            kinds = lookup(schema, place).kinds - {"null"}
+        if place and "object" not in kinds:
+            return ANY if "any" in kinds or not kinds else Unknown((), scalar=sorted(kinds)[0])
+        names = named_fields(schema, place)
+        if names is None:
+            return ANY
+        if step not in names:
+            return Unknown(names)
+        place = (*place, step)
+    kind = _kind_at(keyed.spec, place)
+    return list_of([kind.element]) if listed else kind
+
+
+def _kind_at(spec: ToolSpec, place: tuple[Step, ...]) -> Kind:
+    kind = of_field(lookup(spec.schema, place))
+    if not kind.must_be("list"):
+        return kind
+    return list_of([of_field(lookup(spec.schema, (*place, "*")))])
+
+
+def _say_unknown(
+    missing: list[tuple[ToolSpec, Unknown]],
+    path: tuple[Step, ...],
+    report: Report,
+    *,
+    shown: str,
+    span: Span,
+) -> None:
+    names = [spec.name for spec, _ in missing]
+    known = sorted({name for _, found in missing for name in found.names})
+    wanted = next((step for step in reversed(path) if isinstance(step, str) and step != "*"), "")
+    scalars = {found.scalar for _, found in missing}
+    if len(names) == 1:
+        message = f"{_names(names)} has no field `{shown}`"
+    else:
+        message = f"none of {_names(names)} has a field `{shown}`"
+    help = did_you_mean(wanted, known)
+    if not help and None not in scalars:
+        help = "what stands before the last step has no fields"
+    if not help and known:
+        help = f"there {'is' if len(known) == 1 else 'are'} {_listed(known)}"
+    report.say("unknown-field", message, span=span, help=help)
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:10])
+    return shown if len(names) <= 10 else f"{shown} and more"
+
+
+def _names(names: list[str]) -> str:
+    shown = [f"`{name}`" for name in names[:_SHOWN]]
+    if len(names) > _SHOWN:
+        shown.append(f"{len(names) - _SHOWN} more")
+    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]

@@ -1,0 +1,245 @@
+"""The kinds of values in conditions: what a literal, a fact or a schema says, and what compares.
+
+A kind is what is certain about a value before any call. `ANY` says nothing, so that a check
+complains only of what no call can make right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any
+
+from policy.catalog import FieldInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The kinds a value may have, by name (None: any), and the kind of its elements if a list."""
+
+    names: frozenset[str] | None = None
+    item: Kind | None = None
+
+    def __str__(self) -> str:
+        if self.names is None:
+            return "anything"
+        return " or ".join(f"{_ARTICLES.get(name, 'a')} {name}" for name in sorted(self.names))
+
+    def may_be(self, *names: str) -> bool:
+        """Tell whether a value of this kind can be one of these."""
+        return self.names is None or not self.names.isdisjoint(names)
+
+    def must_be(self, *names: str) -> bool:
+        """Tell whether a value of this kind is certainly one of these."""
+        return self.names is not None and self.names <= frozenset(names)
+
+    @property
+    def element(self) -> Kind:
+        """The kind of one element; a single value where a list is expected is a list of one."""
+        if self.must_be("list"):
+            return self.item or ANY
+        return ANY if self.may_be("list") else self
+
+
+_ARTICLES = {"object": "an"}
+
+ANY = Kind()
+TEXT = Kind(frozenset({"text"}))
+NUMBER = Kind(frozenset({"number"}))
+BOOLEAN = Kind(frozenset({"boolean"}))
+TIME = Kind(frozenset({"time"}))
+SPAN = Kind(frozenset({"span"}))
+OBJECT = Kind(frozenset({"object"}))
+LIST = Kind(frozenset({"list"}))
+TEXTS = Kind(frozenset({"list"}), TEXT)
+
+ORDERED = ("number", "time", "span", "text")
+FACTS: Mapping[tuple[str, ...], Kind] = MappingProxyType(
+    {
+        ("input",): OBJECT,
+        ("call", "reads"): TEXTS,
+        ("call", "writes"): TEXTS,
+        ("call", "hosts"): TEXTS,
+        ("call", "commands"): TEXTS,
+        ("call", "recipients"): TEXTS,
+        ("call", "unseen"): BOOLEAN,
+        ("tool", "name"): TEXT,
+        ("tool", "origin"): TEXT,
+        ("tool", "server"): TEXT,
+        ("tool", "category"): TEXT,
+        ("tool", "read_only"): BOOLEAN,
+        ("tool", "destructive"): BOOLEAN,
+        ("tool", "pinned"): BOOLEAN,
+        ("agent", "name"): TEXT,
+        ("agent", "roles"): TEXTS,
+        ("agent", "depth"): NUMBER,
+        ("agent", "parent"): TEXT,
+        ("session", "id"): TEXT,
+        ("session", "role"): TEXT,
+        ("user", "id"): TEXT,
+        ("user", "groups"): TEXTS,
+        ("user", "said"): TEXTS,
+        ("workspace",): TEXT,
+        ("now",): TIME,
+    }
+)
+
+# The words facts begin with; nothing may be called so.
+FACT_ROOTS = frozenset({path[0] for path in FACTS} | {"context"})
+
+# What `[context]` of the configuration may call a fact.
+CONTEXT_KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "string": TEXT,
+        "text": TEXT,
+        "number": NUMBER,
+        "boolean": BOOLEAN,
+        "list": LIST,
+        "object": OBJECT,
+        "time": TIME,
+        "any": ANY,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """What a function takes and gives: `rest` is the kind of further arguments, if any may come."""
+
+    takes: tuple[Kind, ...]
+    gives: Kind
+    rest: Kind | None = None
+
+    def expects(self, place: int) -> Kind | None:
+        """Return the kind of the argument at `place` (from 0), None where there is none."""
+        return self.takes[place] if place < len(self.takes) else self.rest
+
+
+_SIZED = Kind(frozenset({"text", "list", "object"}))
+_NUMBERS = Kind(frozenset({"number", "list"}))
+_TEXT_OR_LIST = Kind(frozenset({"text", "list"}))
+
+FUNCTIONS: Mapping[str, Signature] = MappingProxyType(
+    {
+        "length": Signature(takes=(_SIZED,), gives=NUMBER),
+        "min": Signature(takes=(_NUMBERS,), rest=_NUMBERS, gives=NUMBER),
+        "max": Signature(takes=(_NUMBERS,), rest=_NUMBERS, gives=NUMBER),
+        "values": Signature(takes=(OBJECT,), gives=LIST),
+        "words": Signature(takes=(TEXT, NUMBER), gives=TEXTS),
+        "first_present": Signature(takes=(ANY,), rest=ANY, gives=ANY),
+        "time": Signature(takes=(TEXT,), gives=TIME),
+        "date": Signature(takes=(Kind(frozenset({"text", "time"})),), gives=ANY),
+        "url": Signature(takes=(TEXT,), gives=OBJECT),
+        "with_scheme": Signature(takes=(TEXT, TEXT), gives=TEXT),
+        "links": Signature(takes=(_TEXT_OR_LIST,), gives=TEXTS),
+    }
+)
+
+# The fields of what some functions give.
+STRUCTURES: Mapping[str, Mapping[str, Kind]] = MappingProxyType(
+    {
+        "url": MappingProxyType(
+            {
+                "scheme": TEXT,
+                "host": TEXT,
+                "port": NUMBER,
+                "path": TEXT,
+                "query": TEXT,
+                "fragment": TEXT,
+            }
+        ),
+    }
+)
+
+# Functions of the language that a later version brings.
+LATER_FUNCTIONS = frozenset({"sql"})
+
+SELECTIONS = frozenset({"filter", "first", "count", "sum"})
+LATER_SELECTIONS = frozenset({"latest"})
+
+
+def kind_of(value: Any) -> Kind:
+    """Return the kind of a value written in the policy or its data."""
+    match value:
+        case bool():
+            return BOOLEAN
+        case int() | float() | Decimal():
+            return NUMBER
+        case str():
+            return TEXT
+        case datetime():
+            return TIME
+        case timedelta():
+            return SPAN
+        case Mapping():
+            return OBJECT
+        case tuple() | list():
+            return list_of(kind_of(item) for item in value)
+        case _:
+            return ANY
+
+
+def list_of(kinds: Iterable[Kind]) -> Kind:
+    """Return the kind of a list whose elements have these kinds."""
+    return Kind(frozenset({"list"}), union(kinds))
+
+
+def union(kinds: Iterable[Kind]) -> Kind | None:
+    """Return the kind that covers all of these, None when there are none."""
+    names: frozenset[str] = frozenset()
+    items: list[Kind] = []
+    seen = False
+    for kind in kinds:
+        seen = True
+        if kind.names is None:
+            return ANY
+        names |= kind.names
+        if kind.item is not None:
+            items.append(kind.item)
+    return Kind(names, union(items)) if seen else None
+
+
+_JSON_KINDS = {"string": "text", "integer": "number", "list": "list"}
+
+
+def of_field(info: FieldInfo) -> Kind:
+    """Return the kind that a schema says of a field for certain; `null` counts as absent."""
+    names = frozenset(_JSON_KINDS.get(name, name) for name in info.kinds - {"null"})
+    return ANY if "any" in names or not names else Kind(names)
+
+
+def comparable(left: Kind, right: Kind) -> bool:
+    """Tell whether `==` between two such values can ever be decided."""
+    if left.names is None or right.names is None:
+        return True
+    return not left.names.isdisjoint(right.names)
+
+
+def orderable(left: Kind, right: Kind) -> bool:
+    """Tell whether `<` between two such values can ever be decided."""
+    return left.may_be(*ORDERED) and right.may_be(*ORDERED) and comparable(left, right)
+
+
+def arithmetic(op: str, left: Kind, right: Kind) -> Kind | None:
+    """Return the kind of `left op right`, None where no values of these kinds can be so combined."""
+    found = [
+        result
+        for (sign, a, b), result in _ARITHMETIC.items()
+        if sign == op and left.may_be(a) and right.may_be(b)
+    ]
+    return union(Kind(frozenset({name})) for name in found)
+
+
+_ARITHMETIC = {
+    **{(op, "number", "number"): "number" for op in "+-*"},
+    **{(op, "span", "span"): "span" for op in "+-"},
+    ("+", "time", "span"): "time",
+    ("-", "time", "span"): "time",
+    ("+", "span", "time"): "time",
+    ("-", "time", "time"): "span",
+    ("*", "span", "number"): "span",
+    ("*", "number", "span"): "span",
+}

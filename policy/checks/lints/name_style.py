@@ -1,0 +1,29 @@
+"""Lint: a name that is not in the usual style, lower case with `_`."""
+
+from __future__ import annotations
+
+from policy.checks.lints.scene import Scene
+from policy.syntax import tree
+
+_NAMED = (
+    tree.ToolSet,
+    tree.NamedSet,
+    tree.SetFromFile,
+    tree.DataTable,
+    tree.Let,
+    tree.Param,
+)
+
+
+def find(scene: Scene) -> None:
+    """Say so of every name with a capital letter."""
+    for layer in scene.layers:
+        for unit in layer.units:
+            for statement in unit.statements:
+                if isinstance(statement, _NAMED) and statement.name != statement.name.lower():
+                    scene.world.report.say(
+                        "name-style",
+                        f"`{statement.name}` has capital letters",
+                        span=statement.span,
+                        help="names are in lower case, with `_` between words",
+                    )

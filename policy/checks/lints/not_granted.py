@@ -1,0 +1,37 @@
+"""Lint: a pack that would give something, used without `granting`."""
+
+from __future__ import annotations
+
+from policy.checks.lints.scene import Scene
+from policy.syntax import tree
+from policy.verdict import Verdict
+
+
+def find(scene: Scene) -> None:
+    """Say so of every `use` that leaves out what its pack would give."""
+    for layer in scene.layers:
+        for unit in layer.units:
+            if unit.use is None or unit.gives:
+                continue
+            words = sorted({word for s in unit.statements if (word := _giving(s))})
+            if words:
+                scene.world.report.say(
+                    "not-granted",
+                    f"the pack's {' and '.join(words)} have no effect here",
+                    span=unit.use.span,
+                    help="add `granting` if the pack may loosen this layer",
+                )
+
+
+def _giving(statement: tree.Statement) -> str | None:
+    match statement:
+        case tree.Rule(verdict=Verdict.ALLOW):
+            return "`allow`"
+        case tree.Default():
+            return "`default`"
+        case tree.Delegate():
+            return "`delegate`"
+        case tree.Invariant(kind="assume"):
+            return "`assume`"
+        case _:
+            return None

@@ -1,0 +1,18 @@
+"""What a lint looks at: the layers as written, the layers as checked, and their surroundings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from policy.checks.assembly import Layer
+from policy.checks.checked import CheckedPolicy
+from policy.checks.world import World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """The layers, in the same order as written and as checked."""
+
+    layers: tuple[Layer, ...]
+    policies: tuple[CheckedPolicy, ...]
+    world: World

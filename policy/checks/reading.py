@@ -1,0 +1,111 @@
+"""The state of reading one statement's conditions: its names, variables, slots and budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from policy.catalog import Step
+from policy.checks.checked import Constant, Local, Truth, Value
+from policy.checks.fields import Tools
+from policy.checks.kinds import ANY, FACT_ROOTS, NUMBER, Kind
+from policy.checks.report import Report
+from policy.checks.scopes import Scope
+from policy.checks.world import World
+from policy.diagnostics import Label
+from policy.source import Span
+from policy.syntax import tree
+
+# How many nodes the conditions of one statement may have once names are written out.
+MAX_NODES = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Typed:
+    """A value, what is certain of it, and its way from the input where it is a part of it."""
+
+    value: Value
+    kind: Kind = ANY
+    path: tuple[Step, ...] | None = None
+
+
+# What stands where something could not be read; it has been said, and nothing is inferred from it.
+BROKEN = Typed(value=Constant(value=None))
+BROKEN_TEST = Truth(value=Constant(value=None), text="")
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Reading:
+    """What the conditions of one statement are read with.
+
+    `tools` None stands for a statement without tools, such as a `let` nobody uses yet. `permits`
+    says whether truth loosens the verdict here; None where places are not judged.
+    """
+
+    world: World
+    scope: Scope
+    tools: Tools | None
+    permits: bool | None = None
+    slots: int = 0
+    nodes: int = 0
+    speaks: bool = False
+    locals: dict[str, Typed] = field(default_factory=dict)
+    lets: tuple[tree.Let, ...] = ()
+    selecting: bool = False
+
+    @property
+    def report(self) -> Report:
+        """Where mistakes go."""
+        return self.world.report
+
+    def count(self, span: Span) -> bool:
+        """Tell whether the budget still allows a node; say so once when it is used up."""
+        self.nodes += 1
+        if self.nodes == MAX_NODES + 1:
+            self.report.say(
+                "condition-too-large",
+                "this condition is too large once its names are written out",
+                span=span,
+                help="use fewer or simpler `let` names",
+            )
+        return self.nodes <= MAX_NODES
+
+    @contextmanager
+    def variable(
+        self, name: str, index: str | None, *, source: Typed, span: Span
+    ) -> Iterator[tuple[int, int | None]]:
+        """Give a quantifier's variables their slots for the time of its test."""
+        outer = dict(self.locals)
+        slot, self.slots = self.slots, self.slots + 1
+        self._claim(name, span)
+        path = None if source.path is None else (*source.path, "*")
+        self.locals[name] = Typed(value=Local(slot=slot), kind=source.kind.element, path=path)
+        index_slot = None
+        if index is not None:
+            index_slot, self.slots = self.slots, self.slots + 1
+            self._claim(index, span)
+            self.locals[index] = Typed(value=Local(slot=index_slot), kind=NUMBER)
+        try:
+            yield slot, index_slot
+        finally:
+            self.locals = outer
+
+    def _claim(self, name: str, span: Span) -> None:
+        found = self.scope.find(name)
+        if name in FACT_ROOTS:
+            self.report.say(
+                "fact-redefined",
+                f"`{name}` is a fact and cannot be given another meaning",
+                span=span,
+                help="choose another name for the variable",
+            )
+        elif name in self.locals or found is not None:
+            labels = () if found is None else (Label(span=found.span, text="defined here"),)
+            self.report.say(
+                "name-redefined",
+                f"`{name}` already has a meaning here",
+                span=span,
+                labels=labels,
+                help="choose another name for the variable",
+            )

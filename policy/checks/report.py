@@ -1,0 +1,42 @@
+"""Gathers the diagnostics of a run: `Report` is what every pass writes to and nobody reads from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from policy.diagnostics import Diagnostic, Label, Severity, diagnose, in_order
+from policy.source import Span
+
+
+@dataclass(slots=True)
+class Report:
+    """The diagnostics so far. The same one said twice (a pack used twice) is kept once."""
+
+    _said: dict[Diagnostic, None] = field(default_factory=dict)
+
+    def say(
+        self,
+        code: str,
+        message: str,
+        *,
+        span: Span | None,
+        label: str = "",
+        help: str = "",
+        labels: tuple[Label, ...] = (),
+        severity: Severity | None = None,
+    ) -> None:
+        """Add a diagnostic of a code in the table."""
+        said = diagnose(
+            code,
+            message,
+            span=span,
+            label=label,
+            help=help,
+            labels=labels,
+            severity=severity,
+        )
+        self._said[said] = None
+
+    def done(self) -> tuple[Diagnostic, ...]:
+        """Return what was said, once each, by place."""
+        return in_order(self._said)

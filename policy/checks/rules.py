@@ -1,0 +1,188 @@
+"""Rules, rewrites and invariants of one file in; their resolved forms out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from policy.catalog import ToolSelector
+from policy.checks.assembly import Unit
+from policy.checks.changes import read_change
+from policy.checks.checked import CheckedInvariant, CheckedRewrite, CheckedRule
+from policy.checks.clauses import Clauses, read_clauses
+from policy.checks.fields import Tools
+from policy.checks.never import check_can_hold
+from policy.checks.reading import Reading
+from policy.checks.world import World
+from policy.diagnostics import Label, did_you_mean
+from policy.source import Span
+from policy.syntax import print_change, print_clause, print_tools, tree
+from policy.verdict import Verdict
+
+# What a reason's `rule` may be besides a rule's name.
+RESERVED = frozenset(
+    {"default", "none", "schema", "scope", "identity", "floor", "confirmation", "pin", "table"}
+)
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Names:
+    """The rule names of a generation so far, and where each stands."""
+
+    places: dict[str, Span]
+
+
+def read_rule(rule: tree.Rule, unit: Unit, world: World) -> CheckedRule:
+    """Return an `allow`, `ask` or `deny`, resolved."""
+    allows = rule.verdict is Verdict.ALLOW
+    selector = read_tools(rule.tools, unit, world, gives=allows)
+    reading = reading_for(selector, unit, world)
+    clauses = read_clauses(rule.clauses, reading, permits=allows, approvable=allows)
+    _check_effect(clauses, reading, unit)
+    return CheckedRule(
+        id=rule_id(rule.name, rule.span, unit),
+        verdict=rule.verdict,
+        tools=selector,
+        when=clauses.when,
+        unless=clauses.unless,
+        because=clauses.because,
+        audit=clauses.audit,
+        shadow=rule.shadow,
+        with_approval=clauses.with_approval,
+        speaks_of_resources=reading.speaks,
+        slots=reading.slots,
+        text=_sentence(rule),
+        span=rule.span,
+    )
+
+
+def read_rewrite(rewrite: tree.Rewrite, unit: Unit, world: World) -> CheckedRewrite:
+    """Return a rewrite with its changes, resolved."""
+    selector = read_tools(rewrite.tools, unit, world, gives=False)
+    reading = reading_for(selector, unit, world)
+    clauses = read_clauses(rewrite.clauses, reading, permits=False)
+    changes = [read_change(change, reading) for change in rewrite.changes]
+    _check_effect(clauses, reading, unit)
+    words = [f"rewrite {print_tools(rewrite.tools)}", *map(print_clause, rewrite.clauses)]
+    return CheckedRewrite(
+        id=rule_id(rewrite.name, rewrite.span, unit),
+        tools=selector,
+        when=clauses.when,
+        unless=clauses.unless,
+        because=clauses.because,
+        audit=clauses.audit,
+        shadow=rewrite.shadow,
+        changes=tuple(change for change in changes if change is not None),
+        slots=reading.slots,
+        text=" ".join([*words, *map(print_change, rewrite.changes)]),
+        span=rewrite.span,
+    )
+
+
+def read_invariant(invariant: tree.Invariant, unit: Unit, world: World) -> CheckedInvariant:
+    """Return an invariant, resolved; nothing proves it yet."""
+    selector = read_tools(invariant.tools, unit, world, gives=False)
+    reading = reading_for(selector, unit, world)
+    clauses = read_clauses(invariant.clauses, reading, permits=False)
+    head = f"{invariant.kind} {invariant.claim} {print_tools(invariant.tools)}"
+    world.report.say(
+        "not-proved-yet",
+        f"this `{invariant.kind}` is not proved yet",
+        span=invariant.span,
+        help="it is kept and checked for mistakes; add tests for what it says",
+    )
+    return CheckedInvariant(
+        id=rule_id(invariant.name, invariant.span, unit),
+        kind=invariant.kind,
+        claim=invariant.claim,
+        tools=selector,
+        when=clauses.when,
+        unless=clauses.unless,
+        text=" ".join([head, *map(print_clause, invariant.clauses)]),
+        span=invariant.span,
+    )
+
+
+def read_tools(tools: tree.Tools, unit: Unit, world: World, *, gives: bool) -> ToolSelector:
+    """Return the selector of a rule's tools; a table's key may be an alias or a category."""
+    if unit.table and len(tools.included) == 1 and not tools.excluded:
+        return world.tools.table_selector(tools.included[0], gives=gives)
+    return world.tools.selector(tools, unit.scope, gives=gives, lenient=unit.pack)
+
+
+def reading_for(selector: ToolSelector, unit: Unit, world: World) -> Reading:
+    """Return what the conditions of a statement about these tools are read with."""
+    return Reading(world=world, scope=unit.scope, tools=fields_for(selector, world))
+
+
+def fields_for(selector: ToolSelector, world: World) -> Tools:
+    """Return the tools a selector fits, as far as fields are concerned; kept by selector."""
+    kept = world.fields.get(selector)
+    if kept is None:
+        specs = world.tools.fitting(selector)
+        everything = len(specs) == len(world.catalog.specs)
+        kept = Tools(specs=specs, everything=everything, open=world.open)
+        world.fields[selector] = kept
+    return kept
+
+
+def rule_id(name: str | None, span: Span, unit: Unit) -> str:
+    """Return what reasons call a rule: its name with its pack's, or its place."""
+    return f"{unit.prefix}{name}" if name is not None else f"{span.file}:{span.line}"
+
+
+def check_name(
+    statement: tree.Rule | tree.Rewrite | tree.RedactResults | tree.Limit | tree.Invariant,
+    unit: Unit,
+    names: Names,
+    world: World,
+) -> None:
+    """Say so where a rule's name is taken or reserved."""
+    name = statement.name
+    if name is None or unit.table:
+        return
+    if name in RESERVED:
+        world.report.say(
+            "reserved-rule-name",
+            f"no rule may be called `{name}`",
+            span=statement.span,
+            help="reasons use this word for something else; choose another",
+        )
+    full = f"{unit.prefix}{name}"
+    first = names.places.setdefault(full, statement.span)
+    if first is statement.span:
+        return
+    world.report.say(
+        "duplicate-rule",
+        f"another rule is called `{full}`",
+        span=statement.span,
+        label="the same name again",
+        labels=(Label(span=first, text="first used here"),),
+        help="use the pack under another name with `as NAME`"
+        if unit.pack
+        else "rule names are unique over all files; choose another",
+    )
+
+
+def check_reference(by: str, names: Names, *, world: World, span: Span) -> None:
+    """Say so where a test names a rule that does not exist."""
+    if by in RESERVED or by in names.places or ":" in by:
+        return
+    world.report.say(
+        "unknown-rule",
+        f"no rule is called `{by}`",
+        span=span,
+        help=did_you_mean(by, names.places) or "write the name of a rule, or `default`",
+    )
+
+
+def _check_effect(clauses: Clauses, reading: Reading, unit: Unit) -> None:
+    # A pack's empty parameters are its user's choice, not a mistake in its rules.
+    if unit.pack:
+        return
+    check_can_hold(clauses, reading.report)
+
+
+def _sentence(rule: tree.Rule) -> str:
+    words = ["shadow"] if rule.shadow else []
+    words += [str(rule.verdict), print_tools(rule.tools)]
+    return " ".join([*words, *map(print_clause, rule.clauses)])

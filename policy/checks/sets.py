@@ -1,0 +1,281 @@
+"""Named sets, lists and single items in, `ValueSet`s whose items can all be read out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
+
+from policy.checks.checked import SetKind, SetPart, ValueSet, WorkspaceItem
+from policy.checks.report import Report
+from policy.checks.scopes import HOST_WORDS, Definition, Scope
+from policy.checks.texts import constant_of, dotted, fill_in, number, value_of_param
+from policy.checks.world import World
+from policy.diagnostics import Label, did_you_mean
+from policy.source import Span
+from policy.syntax import tree
+from policy.values import (
+    Unreadable,
+    check_recipient_pattern,
+    quote,
+    read_command_pattern,
+    read_host_pattern,
+    read_path_pattern,
+)
+
+SET_KINDS = ("paths", "hosts", "commands", "strings", "numbers", "addresses")
+
+# What one item of each kind is called, with its article.
+ITEM = {
+    "paths": "a path",
+    "hosts": "a host",
+    "commands": "a command",
+    "strings": "a text",
+    "numbers": "a number",
+    "addresses": "an address",
+    "tools": "a tool",
+}
+
+_READERS: Mapping[str, Callable[[str], object]] = {
+    "paths": read_path_pattern,
+    "hosts": read_host_pattern,
+    "commands": read_command_pattern,
+    "addresses": check_recipient_pattern,
+}
+
+Chain = tuple[Definition, ...]
+
+
+def named_set(found: Definition, world: World, *, chain: Chain = ()) -> ValueSet | None:
+    """Return the set that a definition stands for, None if it stands for something else."""
+    if found in chain:
+        names = [d.node.name for d in (*chain[chain.index(found) :], found)]
+        world.report.say(
+            "name-cycle",
+            f"a set that holds itself: {' → '.join(f'`{name}`' for name in names)}",
+            span=found.span,
+            help="remove one of the names from its set",
+        )
+        return None
+    if found not in world.sets:
+        world.sets[found] = _read(found, world, chain=(*chain, found))
+    return world.sets[found]
+
+
+def _read(found: Definition, world: World, *, chain: Chain) -> ValueSet | None:
+    node = found.node
+    match node:
+        case tree.NamedSet():
+            return ValueSet(
+                kind=node.kind,
+                included=_items(node.included, node.kind, found.scope, world, chain=chain),
+                excluded=_items(node.excluded, node.kind, found.scope, world, chain=chain),
+            )
+        case tree.SetFromFile():
+            return _from_file(node, world)
+        case tree.Param() if node.kind in SET_KINDS:
+            kind = cast("SetKind", node.kind)
+            bound = value_of_param(node, found.scope)
+            if bound is None:
+                return _held(kind, ())
+            return _held(kind, (operand_set(bound.value, kind, bound.scope, world, chain=chain),))
+        case _:
+            return None
+
+
+def _items(
+    items: Iterable[tree.SetItem], kind: SetKind, scope: Scope, world: World, *, chain: Chain
+) -> tuple[SetPart, ...]:
+    parts = (item_of(item, kind, scope, world, chain=chain) for item in items)
+    return tuple(part for part in parts if part is not None)
+
+
+def operand_set(
+    expr: tree.Expr, kind: SetKind, scope: Scope, world: World, *, chain: Chain = ()
+) -> ValueSet:
+    """Return the set of `kind` that a name, a list or a single item stands for."""
+    if isinstance(expr, tree.ListLiteral):
+        return ValueSet(kind=kind, included=_items(expr.items, kind, scope, world, chain=chain))
+    part = item_of(expr, kind, scope, world, chain=chain)
+    if isinstance(part, ValueSet):
+        return part
+    return ValueSet(kind=kind, included=() if part is None else (part,))
+
+
+def item_of(
+    item: tree.Expr, kind: SetKind, scope: Scope, world: World, *, chain: Chain = ()
+) -> SetPart | None:
+    """Return one item of a set of `kind`; None where it is none, which has then been said."""
+    report = world.report
+    match item:
+        case tree.Text():
+            if kind == "numbers":
+                _refuse(kind, item.span, report)
+                return None
+            text = fill_in(item.value, scope, report, span=item.span)
+            return text if readable(text, kind, item.span, report) else None
+        case tree.Number():
+            return _number(item, 1, kind, report)
+        case tree.Negate(operand=tree.Number() as operand):
+            return _number(operand, -1, kind, report)
+        case tree.Name() | tree.Field():
+            return _named_item(item, kind, scope, world, chain=chain)
+        case tree.ListLiteral():
+            return ValueSet(
+                kind=kind,
+                included=_items(item.items, kind, scope, world, chain=chain),
+            )
+        case _:
+            _refuse(kind, item.span, report)
+            return None
+
+
+def _number(item: tree.Number, sign: int, kind: SetKind, report: Report) -> SetPart | None:
+    if kind == "numbers":
+        return sign * number(item, report)
+    _refuse(kind, item.span, report)
+    return None
+
+
+def _named_item(
+    item: tree.Name | tree.Field, kind: SetKind, scope: Scope, world: World, *, chain: Chain
+) -> SetPart | None:
+    name = dotted(item)
+    report = world.report
+    if kind == "hosts" and name in HOST_WORDS:
+        return name
+    if name == "workspace" and kind == "paths":
+        return WorkspaceItem()
+    found = scope.find(name) if name else None
+    if found is None:
+        known = [*scope.visible(), *(HOST_WORDS if kind == "hosts" else ())]
+        report.say(
+            "unknown-name",
+            f"nothing is called `{name or 'this'}`",
+            span=item.span,
+            help=did_you_mean(name or "", known) or f"name a set, or write {ITEM[kind]} in quotes",
+        )
+        return None
+    named = named_set(found, world, chain=chain)
+    if named is not None:
+        if named.kind == kind:
+            return named
+        _wrong_set(found, named.kind, kind, item.span, report)
+        return None
+    value = constant_of(found, report)
+    if isinstance(value, str) and kind != "numbers":
+        return value if readable(value, kind, item.span, report) else None
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and kind == "numbers":
+        return value
+    if found not in chain:
+        _wrong_set(found, None, kind, item.span, report)
+    return None
+
+
+def _wrong_set(
+    found: Definition, holds: str | None, kind: SetKind, span: Span, report: Report
+) -> None:
+    what = f"holds {holds}" if holds else "is no set"
+    report.say(
+        "wrong-kind",
+        f"`{found.node.name}` {what}, where {kind} are needed",
+        span=span,
+        labels=(Label(span=found.span, text="defined here"),),
+        help=f"name a set defined with `{kind}`",
+    )
+
+
+def _refuse(kind: SetKind, span: Span, report: Report) -> None:
+    report.say(
+        "bad-set-item",
+        f"this is not {ITEM[kind]}",
+        span=span,
+        help="numbers stand without quotes" if kind == "numbers" else "write items in quotes",
+    )
+
+
+def readable(text: str, kind: SetKind, span: Span, report: Report) -> bool:
+    """Tell whether an item can be read as its kind; say why if it cannot."""
+    reader = _READERS.get(kind)
+    if reader is None:
+        return True
+    found = reader(text)
+    if not isinstance(found, Unreadable):
+        return True
+    report.say(
+        "bad-set-item",
+        f"{quote(text)} cannot be read as {ITEM[kind]}: {found.reason}",
+        span=span,
+        help=_EXAMPLES[kind],
+    )
+    return False
+
+
+_EXAMPLES = {
+    "paths": 'paths look like "/srv/work/**", "~/.ssh/*", "src/**" or "**/.env"',
+    "hosts": 'hosts look like "corp.example", "*.corp.example", "10.0.0.0/8" or "https://a.example/v1/**"',
+    "commands": 'commands look like "git status" or "git diff *"',
+    "addresses": 'addresses look like "ada@corp.example" or "*@corp.example"',
+}
+
+
+def _from_file(node: tree.SetFromFile, world: World) -> ValueSet:
+    """Return the set that a data file lists."""
+    found = data_at(node.file, node.key, node.span, world)
+    values = [found] if isinstance(found, (str, int, float)) else found
+    if found is MISSING:
+        return _held(node.kind, ())
+    if not isinstance(values, (list, tuple)):
+        world.report.say(
+            "bad-data",
+            f"`{node.file}` has no list there",
+            span=node.span,
+            help="point `at` to a list of items",
+        )
+        return _held(node.kind, ())
+    kept = tuple(value for value in values if _fits_data(value, node, world.report))
+    return _held(node.kind, kept)
+
+
+def _held(kind: SetKind, parts: tuple[SetPart, ...]) -> ValueSet:
+    """Return a set whose emptiness is no statement, unlike that of `nothing` and `[]`."""
+    return ValueSet(kind=kind, included=(ValueSet(kind=kind, included=parts),))
+
+
+def _fits_data(value: Any, node: tree.SetFromFile, report: Report) -> bool:
+    wanted = (int, float) if node.kind == "numbers" else str
+    if isinstance(value, wanted) and not isinstance(value, bool):
+        return not isinstance(value, str) or readable(value, node.kind, node.span, report)
+    report.say(
+        "bad-data",
+        f"`{node.file}` lists something that is not {ITEM[node.kind]}",
+        span=node.span,
+        help=f"every item of the list must be {ITEM[node.kind]}",
+    )
+    return False
+
+
+MISSING = object()
+
+
+def data_at(file: str, key: tuple[str, ...], span: Span, world: World) -> Any:
+    """Return the value in a data file, `MISSING` where there is none, which has then been said."""
+    if file not in world.data:
+        world.report.say(
+            "unknown-data",
+            f"there is no data file `{file}`",
+            span=span,
+            help=did_you_mean(file, world.data) or "paths start at the policy folder",
+        )
+        return MISSING
+    value = world.data[file]
+    for depth, name in enumerate(key):
+        if not isinstance(value, Mapping) or name not in value:
+            world.report.say(
+                "unknown-data",
+                f"`{file}` has nothing at `{'.'.join(key[: depth + 1])}`",
+                span=span,
+                help=did_you_mean(name, value) if isinstance(value, Mapping) else "",
+            )
+            return MISSING
+        value = value[name]
+    return value

@@ -1,0 +1,49 @@
+"""What `check` is given and what it answers: `PolicySources` in, `Checked` out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from policy.call import EMPTY
+from policy.checks.checked import CheckedPolicy, ExampleSuite
+from policy.diagnostics import Diagnostic
+from policy.source import Source
+from policy.syntax import tree
+
+# The words of a folder's entry in `binders`: which headers may stand in its files.
+BINDER_KINDS = ("every", "agent", "agents", "role")
+
+# Files under `agents/` speak for some agents, so they may not bind every one.
+DEFAULT_BINDERS: Mapping[str, tuple[str, ...]] = {"agents": ("agent", "agents", "role")}
+
+Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicySources:
+    """All that one generation is made of, parsed.
+
+    `files` are all `*.policy` files of the folder, packs included; `shipped` the packs that come
+    with Placet, by `placet:NAME`. `tables` come from `placet.toml`: whom each binds, its rules and
+    its text. `data` holds parsed data files by their path relative to the policy folder, `context`
+    the declared `context.…` facts with their kinds. `binders` says which kinds of header a
+    folder's files may have (`every agent agents role`); None stands for `DEFAULT_BINDERS`.
+    """
+
+    files: tuple[tree.PolicyFile, ...] = ()
+    shipped: Mapping[str, tree.PolicyFile] = field(default_factory=lambda: EMPTY)
+    tables: tuple[Table, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    context: Mapping[str, str] = field(default_factory=lambda: EMPTY)
+    binders: Mapping[str, tuple[str, ...]] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """The layers, the global one first and the others by key; with errors they may be partial."""
+
+    policies: tuple[CheckedPolicy, ...]
+    suites: tuple[ExampleSuite, ...]
+    diagnostics: tuple[Diagnostic, ...]

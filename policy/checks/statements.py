@@ -1,0 +1,295 @@
+"""One layer's units in, its `CheckedPolicy` out: each kind of statement read by its reader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from policy.catalog import Resource
+from policy.checks.assembly import EVERY, Layer, Unit, layer_key
+from policy.checks.changes import input_steps
+from policy.checks.checked import (
+    CheckedDeclaration,
+    CheckedDefault,
+    CheckedDelegation,
+    CheckedInvariant,
+    CheckedPolicy,
+    CheckedRewrite,
+    CheckedRule,
+    LayerKey,
+)
+from policy.checks.conditions import read_test, value
+from policy.checks.expressions import CONDITIONS
+from policy.checks.fields import kind_of_field
+from policy.checks.later import refuse
+from policy.checks.reading import Reading
+from policy.checks.rules import (
+    Names,
+    check_name,
+    read_invariant,
+    read_rewrite,
+    read_rule,
+    read_tools,
+    reading_for,
+)
+from policy.checks.scopes import Definition
+from policy.checks.sets import MISSING, SET_KINDS, data_at, named_set
+from policy.checks.texts import SAMPLES, constant, value_of_param
+from policy.checks.world import World
+from policy.diagnostics import Label
+from policy.source import Span
+from policy.syntax import print_tools, tree
+from policy.verdict import Verdict
+
+_WITH_NAMES = (tree.Rule, tree.Rewrite, tree.RedactResults, tree.Limit, tree.Invariant)
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Parts:
+    """A layer's statements so far."""
+
+    rules: list[CheckedRule] = field(default_factory=list)
+    rewrites: list[CheckedRewrite] = field(default_factory=list)
+    defaults: list[CheckedDefault] = field(default_factory=list)
+    delegations: list[CheckedDelegation] = field(default_factory=list)
+    declarations: list[CheckedDeclaration] = field(default_factory=list)
+    invariants: list[CheckedInvariant] = field(default_factory=list)
+
+
+def read_layer(layer: Layer, world: World, names: Names) -> CheckedPolicy:
+    """Return a layer with all of its statements resolved; what is wrong has been said."""
+    parts = _Parts()
+    for unit in layer.units:
+        _check_definitions(unit, world)
+        for statement in unit.statements:
+            _read(statement, unit, layer.key, parts, world, names)
+    return CheckedPolicy(
+        key=layer.key,
+        rules=tuple(parts.rules),
+        rewrites=tuple(parts.rewrites),
+        defaults=tuple(parts.defaults),
+        delegations=tuple(parts.delegations),
+        declarations=tuple(parts.declarations),
+        invariants=tuple(parts.invariants),
+    )
+
+
+def _read(
+    statement: tree.Statement,
+    unit: Unit,
+    key: LayerKey,
+    parts: _Parts,
+    world: World,
+    names: Names,
+) -> None:
+    if isinstance(statement, _WITH_NAMES):
+        check_name(statement, unit, names, world)
+    match statement:
+        case tree.Rule():
+            rule = read_rule(statement, unit, world)
+            if unit.gives or rule.verdict is not Verdict.ALLOW:
+                parts.rules.append(rule)
+        case tree.Rewrite():
+            parts.rewrites.append(read_rewrite(statement, unit, world))
+        case tree.Invariant():
+            invariant = read_invariant(statement, unit, world)
+            if unit.gives or invariant.kind != "assume":
+                parts.invariants.append(invariant)
+        case tree.Default():
+            default = _default(statement, unit, world)
+            if unit.gives:
+                parts.defaults.append(default)
+        case tree.Delegate():
+            delegation = _delegation(statement, unit, key, world)
+            if unit.gives and delegation is not None:
+                parts.delegations.append(delegation)
+        case tree.ToolDeclaration():
+            parts.declarations.append(read_declaration(statement, unit, world))
+        case tree.Limit():
+            refuse("`limit`", world.report, span=statement.span)
+        case tree.LabelResults():
+            refuse("`label`", world.report, span=statement.span)
+        case tree.RedactResults():
+            refuse("`redact results`", world.report, span=statement.span)
+        case _:
+            # Names and `use` were read with their scope, tests are read with the suites.
+            return
+
+
+def _default(statement: tree.Default, unit: Unit, world: World) -> CheckedDefault:
+    text = f"default {statement.verdict}"
+    if statement.tools is None:
+        return CheckedDefault(verdict=statement.verdict, tools=None, text=text, span=statement.span)
+    gives = statement.verdict is Verdict.ALLOW
+    return CheckedDefault(
+        verdict=statement.verdict,
+        tools=read_tools(statement.tools, unit, world, gives=gives),
+        text=f"{text} for {print_tools(statement.tools)}",
+        span=statement.span,
+    )
+
+
+def _delegation(
+    statement: tree.Delegate, unit: Unit, key: LayerKey, world: World
+) -> CheckedDelegation | None:
+    selector = read_tools(statement.tools, unit, world, gives=True)
+    to = layer_key(statement.to)
+    if key == EVERY and to != EVERY:
+        return CheckedDelegation(tools=selector, to=to, span=statement.span)
+    world.report.say(
+        "delegate-outside-global",
+        "only the layer of every agent can delegate, and only to another one",
+        span=statement.span,
+        help="move it to a file that begins with `policy for every agent`",
+    )
+    return None
+
+
+# ------------------------------------------------------------------ tool declarations
+
+
+def read_declaration(
+    statement: tree.ToolDeclaration, unit: Unit, world: World
+) -> CheckedDeclaration:
+    """Return what a `tool` statement adds to the tools it fits."""
+    tools = tree.Tools(included=(statement.tool,), span=statement.tool.span)
+    selector = world.tools.selector(tools, unit.scope, gives=False, lenient=unit.pack)
+    reading = reading_for(selector, unit, world)
+    resources: list[Resource] = []
+    for effect in statement.effects:
+        if isinstance(effect, tree.StoreEffect):
+            to = "writes to" if effect.verb == "writes" else "reads from"
+            refuse(f"`{to} store`", world.report, span=effect.span)
+            continue
+        for path in effect.fields:
+            resource = _resource(effect.verb, path, reading)
+            if resource is not None:
+                resources.append(resource)
+    return CheckedDeclaration(
+        tools=selector,
+        resources=tuple(resources),
+        complete=statement.complete,
+        extra_fields=statement.extra_fields,
+        span=statement.span,
+    )
+
+
+def _resource(verb: tree.Verb, path: tree.FieldPath, reading: Reading) -> Resource | None:
+    steps = input_steps(path, reading)
+    if steps is None:
+        return None
+    assert reading.tools is not None
+    shown = ".".join(["input", *(str(step) for step in steps if step != "*")])
+    kind = kind_of_field(steps, reading.tools, reading.report, shown=shown, span=path.span)
+    numbered = any(isinstance(step, int) for step in steps)
+    if not numbered and kind.may_be("text", "list", "object"):
+        return Resource(verb=verb, steps=tuple(str(step) for step in steps))
+    reading.report.say(
+        "bad-declaration",
+        "one element of a list cannot be declared"
+        if numbered
+        else f"`{shown}` is {kind}, and a resource is a text or a list of texts",
+        span=path.span,
+        help="write `[*]` for every element" if numbered else "name the field that holds the text",
+    )
+    return None
+
+
+# ------------------------------------------------------------------ names that nobody may use
+
+
+def _check_definitions(unit: Unit, world: World) -> None:
+    """Read every name once, so that a mistake in one is said even where nothing uses it."""
+    for statement in unit.statements:
+        if not isinstance(
+            statement,
+            (
+                tree.ToolSet,
+                tree.NamedSet,
+                tree.SetFromFile,
+                tree.DataTable,
+                tree.Let,
+                tree.Param,
+            ),
+        ):
+            continue
+        found = unit.scope.names.get(statement.name)
+        if found is None or found.node is not statement:
+            continue
+        _check_definition(found, unit, world)
+
+
+def _check_definition(found: Definition, unit: Unit, world: World) -> None:
+    match found.node:
+        case tree.ToolSet():
+            world.tools.named(found, lenient=unit.pack)
+            _check_not_a_tool(found, world)
+        case tree.NamedSet() | tree.SetFromFile():
+            named_set(found, world)
+        case tree.DataTable(file=file, key=key, span=span):
+            if data_at(file, key, span, world) is MISSING:
+                return
+        case tree.Let(value=expr):
+            # Where it stands is not known yet, so neither fields nor places are judged.
+            reading = Reading(world=world, scope=found.scope, tools=None)
+            reading.lets = (found.node,)
+            if isinstance(expr, CONDITIONS):
+                read_test(expr, reading)
+            else:
+                value(expr, reading)
+        case tree.Param():
+            _check_param(found, found.node, world, unit)
+
+
+def _check_not_a_tool(found: Definition, world: World) -> None:
+    name = found.node.name
+    if world.catalog.get(name) is None:
+        return
+    world.report.say(
+        "name-redefined",
+        f"`{name}` is the name of a tool",
+        span=found.span,
+        help="choose another name for the set, so that rules for the tool mean the tool",
+    )
+
+
+def _check_param(found: Definition, param: tree.Param, world: World, unit: Unit) -> None:
+    """Read a parameter's value as its kind; say where it was given if it is of another."""
+    if not unit.pack:
+        world.report.say(
+            "param-outside-pack",
+            "only a pack has parameters",
+            span=param.span,
+            help="use `let`, or move it to a file that begins with `pack`",
+        )
+        return
+    if param.kind in SET_KINDS:
+        named_set(found, world)
+        return
+    if param.kind == "tools":
+        world.tools.named(found, lenient=unit.pack)
+        return
+    bound = value_of_param(param, found.scope)
+    if bound is None:
+        return
+    given = constant(bound.value, bound.scope, world.report)
+    wanted = SAMPLES.get(param.kind)
+    if not _same_kind(given, wanted):
+        _say_param(param, bound.value.span, world)
+
+
+def _same_kind(given: object, wanted: object) -> bool:
+    if isinstance(given, bool) or given is None:
+        return False
+    if isinstance(wanted, int):
+        return isinstance(given, (int, float))
+    return isinstance(given, type(wanted))
+
+
+def _say_param(param: tree.Param, span: Span, world: World) -> None:
+    world.report.say(
+        "wrong-kind",
+        f"`{param.name}` takes a {param.kind}",
+        span=span,
+        labels=(Label(span=param.span, text="declared here"),),
+        help=f"give it a {param.kind}",
+    )

@@ -1,0 +1,290 @@
+"""`TOOLS except TOOLS` in, a selector and the known tools that it fits out.
+
+A name that is a `tools` set or a parameter stands for what it holds; any other is a pattern, and
+is looked up in the catalogue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from policy.catalog import ALIASES, Catalog, ToolPattern, ToolSelector, ToolSpec
+from policy.checks.report import Report
+from policy.checks.scopes import Definition, Scope
+from policy.checks.texts import dotted, fill_in, value_of_param
+from policy.diagnostics import Label, Severity, nearest
+from policy.source import Span
+from policy.syntax import tree
+
+_EMPTY = ToolSelector(included=(), gives=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unknown:
+    """Why a pattern fits no known tool, and how much it matters."""
+
+    severity: Severity
+    message: str
+    help: str
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class ToolReader:
+    """Reads selectors; what it has looked up in the catalogue once, it knows."""
+
+    catalog: Catalog
+    report: Report
+    _sets: dict[tuple[Definition, bool], ToolSelector] = field(default_factory=dict)
+    _known: dict[ToolPattern, _Unknown | None] = field(default_factory=dict)
+    _fitting: dict[ToolSelector, tuple[ToolSpec, ...]] = field(default_factory=dict)
+    _order: dict[str, int] = field(default_factory=dict)
+
+    def selector(
+        self, tools: tree.Tools, scope: Scope, *, gives: bool, lenient: bool = False
+    ) -> ToolSelector:
+        """Return the selector of `tools`, for a place that `gives` or takes.
+
+        `lenient` makes an unknown tool a warning: a pack speaks of tools its user may not have.
+        """
+        return ToolSelector(
+            included=self._parts(tools.included, scope, lenient=lenient, chain=()),
+            excluded=self._parts(tools.excluded, scope, lenient=lenient, chain=()),
+            gives=gives,
+        )
+
+    def fitting(self, selector: ToolSelector) -> tuple[ToolSpec, ...]:
+        """Return the known tools that the selector fits, in the order of the catalogue."""
+        found = self._fitting.get(selector)
+        if found is None:
+            found = tuple(spec for spec in self._candidates(selector) if selector.fits(spec))
+            self._fitting[selector] = found
+        return found
+
+    def _candidates(self, selector: ToolSelector) -> Iterable[ToolSpec]:
+        names = selector.exact_names()
+        if names is None:
+            return self.catalog.specs
+        return [spec for name in sorted(names) if (spec := self.catalog.get(name)) is not None]
+
+    def table_selector(self, key: tree.ToolRef, *, gives: bool) -> ToolSelector:
+        """Return the selector of a configuration table's key: a pattern, an alias, a category."""
+        pattern = ToolPattern(origin=key.origin, text=key.pattern)
+        name = pattern.exact_name if key.origin is None else None
+        if name is not None and self.catalog.get(name) is None:
+            alias = ALIASES.get(name)
+            if alias is not None and self.catalog.get(alias) is not None:
+                return _of((ToolPattern(text=alias),), gives=gives)
+            members = _category(name, self.catalog.categories)
+            if members:
+                return _of(tuple(ToolPattern(text=n) for n in members), gives=gives)
+        self._check(pattern, key.span, (), lenient=True)
+        return _of(() if pattern.problem else (pattern,), gives=gives)
+
+    def named(
+        self, found: Definition, *, lenient: bool = False, chain: tuple[Definition, ...] = ()
+    ) -> ToolSelector | None:
+        """Return the tools that a definition stands for, None if it stands for no tools."""
+        node = found.node
+        if not isinstance(node, tree.ToolSet) and not (
+            isinstance(node, tree.Param) and node.kind == "tools"
+        ):
+            return None
+        if found in chain:
+            self._say_cycle(chain, found)
+            return _EMPTY
+        key = (found, lenient)
+        kept = self._sets.get(key)
+        if kept is None:
+            kept = self._read_named(found, lenient=lenient, chain=(*chain, found))
+            self._sets[key] = kept
+        return kept
+
+    def _read_named(
+        self, found: Definition, *, lenient: bool, chain: tuple[Definition, ...]
+    ) -> ToolSelector:
+        node = found.node
+        if isinstance(node, tree.ToolSet):
+            included = self._parts(node.tools.included, found.scope, lenient=lenient, chain=chain)
+            excluded = self._parts(node.tools.excluded, found.scope, lenient=lenient, chain=chain)
+            return ToolSelector(included=included, excluded=excluded, gives=False)
+        assert isinstance(node, tree.Param)
+        bound = value_of_param(node, found.scope)
+        if bound is None:
+            return _EMPTY
+        return _of(self._given(bound.value, bound.scope, lenient=lenient, chain=chain), gives=False)
+
+    def _given(
+        self, value: tree.Expr, scope: Scope, *, lenient: bool, chain: tuple[Definition, ...]
+    ) -> tuple[ToolPattern | ToolSelector, ...]:
+        """Read the value of a parameter of kind `tools`: names of sets and quoted patterns."""
+        if isinstance(value, tree.ListLiteral):
+            items = [self._given(v, scope, lenient=lenient, chain=chain) for v in value.items]
+            return tuple(part for parts in items for part in parts)
+        if isinstance(value, tree.Text):
+            text = fill_in(value.value, scope, self.report, span=value.span)
+            ref = tree.ToolRef(origin=None, pattern=text, span=value.span)
+            return self._parts((ref,), scope, lenient=lenient, chain=chain)
+        name = dotted(value)
+        if name is not None:
+            ref = tree.ToolRef(origin=None, pattern=name, span=value.span)
+            return self._parts((ref,), scope, lenient=lenient, chain=chain)
+        self.report.say(
+            "wrong-kind",
+            "tools are needed here",
+            span=value.span,
+            help="name a `tools` set, or a list of quoted tool patterns",
+        )
+        return ()
+
+    def _parts(
+        self,
+        refs: tuple[tree.ToolRef, ...],
+        scope: Scope,
+        *,
+        lenient: bool,
+        chain: tuple[Definition, ...],
+    ) -> tuple[ToolPattern | ToolSelector, ...]:
+        parts = (self._part(ref, scope, lenient=lenient, chain=chain) for ref in refs)
+        return tuple(part for part in parts if part is not None)
+
+    def _part(
+        self, ref: tree.ToolRef, scope: Scope, *, lenient: bool, chain: tuple[Definition, ...]
+    ) -> ToolPattern | ToolSelector | None:
+        found = scope.find(ref.pattern) if ref.origin is None else None
+        if found is not None:
+            named = self.named(found, lenient=lenient, chain=chain)
+            if named is None:
+                self.report.say(
+                    "wrong-kind",
+                    f"`{ref.pattern}` is no set of tools",
+                    span=ref.span,
+                    labels=(Label(span=found.span, text="defined here"),),
+                    help="name tools, or a set defined with `tools`",
+                )
+            return named
+        pattern = ToolPattern(origin=ref.origin, text=ref.pattern)
+        return pattern if self._check(pattern, ref.span, scope, lenient=lenient) else None
+
+    def _check(
+        self, pattern: ToolPattern, span: Span, scope: Scope | tuple[()], *, lenient: bool
+    ) -> bool:
+        """Tell whether this is a pattern at all; say so where it fits no known tool."""
+        if pattern.problem is not None:
+            self.report.say(
+                "bad-tool-pattern", pattern.problem, span=span, help="write the name of a tool"
+            )
+            return False
+        if pattern not in self._known:
+            self._known[pattern] = self._look_up(pattern)
+        unknown = self._known[pattern]
+        if unknown is None:
+            return True
+        self.report.say(
+            "unknown-tool",
+            unknown.message,
+            span=span,
+            label="not in the catalogue",
+            help=self._help(pattern, unknown, scope),
+            severity=Severity.WARNING if lenient else self._severity(pattern, unknown, scope),
+        )
+        return True
+
+    def _severity(
+        self, pattern: ToolPattern, unknown: _Unknown, scope: Scope | tuple[()]
+    ) -> Severity:
+        sets = _tool_sets(scope)
+        return Severity.ERROR if nearest(pattern.text, sets) else unknown.severity
+
+    def _help(self, pattern: ToolPattern, unknown: _Unknown, scope: Scope | tuple[()]) -> str:
+        near = nearest(pattern.text, _tool_sets(scope)) if pattern.origin is None else None
+        return f"did you mean `{near}`?" if near and not unknown.help else unknown.help
+
+    def _look_up(self, pattern: ToolPattern) -> _Unknown | None:
+        """Return why no known tool fits; None if one does."""
+        name = pattern.exact_name
+        if name is not None:
+            spec = self.catalog.get(name)
+            if spec is not None and pattern.matcher(gives=False)(spec):
+                return None
+        else:
+            fits = pattern.matcher(gives=False)
+            if pattern.text in ("*", "*/*") or any(fits(spec) for spec in self.catalog.specs):
+                return None
+        return self._unknown(pattern, exact="name" if name is not None else "pattern")
+
+    def _unknown(self, pattern: ToolPattern, *, exact: Literal["name", "pattern"]) -> _Unknown:
+        shown = f"{pattern.origin} {pattern.text}" if pattern.origin else pattern.text
+        message = (
+            f"no tool is called `{shown}`" if exact == "name" else f"no known tool fits `{shown}`"
+        )
+        if self._is_of_unknown_server(pattern):
+            return _Unknown(
+                severity=Severity.WARNING,
+                message=message,
+                help="the catalogue has no tool of this server; the rule waits for it",
+            )
+        near = nearest(pattern.text, self._spellings(pattern))
+        severity = Severity.ERROR if self.catalog.complete or near else Severity.WARNING
+        if near:
+            prefix = f"{pattern.origin} " if pattern.origin else ""
+            return _Unknown(
+                severity=severity, message=message, help=f"did you mean `{prefix}{near}`?"
+            )
+        return _Unknown(
+            severity=severity,
+            message=message,
+            help="the catalogue lists the known tools; add the tool there, or correct its name",
+        )
+
+    def _is_of_unknown_server(self, pattern: ToolPattern) -> bool:
+        """Tell whether the pattern speaks of a server or extension without a known tool."""
+        if pattern.origin is not None:
+            server = pattern.text.partition("/")[0]
+            servers = self.catalog.servers if pattern.origin == "mcp" else self.catalog.plugins
+            return server not in servers
+        head, separator, rest = pattern.text.partition("__")
+        if not separator:
+            return False
+        if head == "ext":
+            return rest.partition("__")[0] not in self.catalog.plugins
+        return head not in self.catalog.servers
+
+    def _spellings(self, pattern: ToolPattern) -> Iterable[str]:
+        if pattern.origin is None:
+            return self.catalog.names
+        return [
+            f"{spec.origin.server}/{spec.origin.tool}"
+            for spec in self.catalog.specs
+            if spec.origin.kind == pattern.origin
+        ]
+
+    def _say_cycle(self, chain: tuple[Definition, ...], found: Definition) -> None:
+        names = [d.node.name for d in (*chain[chain.index(found) :], found)]
+        self.report.say(
+            "name-cycle",
+            f"a set that holds itself: {' → '.join(f'`{name}`' for name in names)}",
+            span=found.span,
+            help="remove one of the names from its set",
+        )
+
+
+def _tool_sets(scope: Scope | tuple[()]) -> list[str]:
+    if not isinstance(scope, Scope):
+        return []
+    names = []
+    for name in scope.visible():
+        found = scope.find(name)
+        if found is not None and isinstance(found.node, tree.ToolSet):
+            names.append(name)
+    return names
+
+
+def _of(parts: tuple[ToolPattern | ToolSelector, ...], *, gives: bool) -> ToolSelector:
+    return ToolSelector(included=parts, gives=gives)
+
+
+def _category(name: str, categories: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the tools of a category; `file_ops` is how some configurations call `file`."""
+    return categories.get(name) or categories.get(name.removesuffix("_ops")) or ()
