@@ -1,0 +1,148 @@
+"""What is kept of one call: `AuditRecord`, and the line of JSON it is written as."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal, TypeAlias
+
+from policy.call import Caller, Frozen, thaw
+from policy.decision import GenerationId, Reason
+from policy.verdict import Verdict
+
+Outcome: TypeAlias = Literal[
+    "ok", "denied", "not-found", "refused", "failed", "timeout", "cancelled", "unreachable"
+]
+"""How a call ended. `refused` is an input that is no call; `denied` a verdict; `failed` a tool."""
+
+_LONGEST_TEXT = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """One answer to one question. `by` says who answered; None where nobody did."""
+
+    digest: str
+    outcome: Literal["approved", "denied", "timeout", "none"]
+    by: str | None = None
+    rules: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRecord:
+    """One call from its arrival to its end, refused ones included.
+
+    `asked_tool` and `input` are as they came, `tool` and `final_input` as judged and run; None
+    where the call never got so far. Values are cut to a bounded size, which `cut` tells; the
+    digests are of the whole. `latency_ms` runs from arrival to end, waiting for people included.
+    """
+
+    id: str
+    at: datetime
+    caller: Caller
+    asked_tool: str
+    tool: str | None
+    input: Frozen
+    input_digest: str | None
+    final_input: Frozen
+    final_digest: str | None
+    verdict: Verdict
+    outcome: Outcome
+    latency_ms: int
+    cut: bool = False
+    error: str | None = None
+    message: str | None = None
+    reasons: tuple[Reason, ...] = ()
+    shadowed: tuple[Reason, ...] = ()
+    generation: GenerationId | None = None
+    stale: bool = False
+    repairs: tuple[str, ...] = ()
+    rewritten: bool = False
+    approvals: tuple[Approval, ...] = ()
+
+
+def record_line(record: AuditRecord) -> bytes:
+    """Return the record as one line of ASCII JSON, its line ending included.
+
+    ASCII, so that no value can break the line or steer the terminal it is shown on.
+    """
+    document = {
+        "id": record.id,
+        "at": _time(record.at),
+        "caller": _caller(record.caller),
+        "asked_tool": _short(record.asked_tool),
+        "tool": _short(record.tool),
+        "input": thaw(record.input),
+        "input_digest": record.input_digest,
+        "final_input": thaw(record.final_input),
+        "final_digest": record.final_digest,
+        "cut": record.cut,
+        "verdict": record.verdict.value,
+        "outcome": record.outcome,
+        "error": record.error,
+        "message": _short(record.message),
+        "latency_ms": record.latency_ms,
+        "reasons": [_reason(reason) for reason in record.reasons],
+        "shadowed": [_reason(reason) for reason in record.shadowed],
+        "generation": _generation(record.generation),
+        "stale": record.stale,
+        "repairs": [_short(repair) for repair in record.repairs],
+        "rewritten": record.rewritten,
+        "approvals": [_approval(approval) for approval in record.approvals],
+    }
+    text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.encode("ascii") + b"\n"
+
+
+def _caller(caller: Caller) -> dict[str, Any]:
+    return {
+        "agent": _short(caller.agent),
+        "session": _short(caller.session),
+        "role": _short(caller.role),
+        "user": _short(caller.user),
+        "groups": [_short(group) for group in caller.groups],
+        "parents": [
+            {"agent": _short(above.agent), "session": _short(above.session)}
+            for above in list(caller.chain())[1:]
+        ],
+    }
+
+
+def _reason(reason: Reason) -> dict[str, Any]:
+    return {
+        "rule": _short(reason.rule),
+        "verdict": reason.verdict.value,
+        "layer": _short(reason.layer),
+        "file": _short(reason.file),
+        "line": reason.line,
+        "clause": _short(reason.clause),
+        "message": _short(reason.message),
+        "audit": _short(reason.audit),
+        "undecided": _short(reason.undecided),
+    }
+
+
+def _approval(approval: Approval) -> dict[str, Any]:
+    return {
+        "digest": approval.digest,
+        "outcome": approval.outcome,
+        "by": _short(approval.by),
+        "rules": [_short(rule) for rule in approval.rules],
+    }
+
+
+def _generation(generation: GenerationId | None) -> dict[str, Any] | None:
+    if generation is None:
+        return None
+    return {"number": generation.number, "digest": generation.digest}
+
+
+def _time(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _short(text: str | None) -> str | None:
+    if text is None or len(text) <= _LONGEST_TEXT:
+        return text
+    return text[:_LONGEST_TEXT] + "…"

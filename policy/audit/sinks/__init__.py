@@ -1,0 +1,6 @@
+"""The places records can go, one module each."""
+
+from policy.audit.sinks.jsonl import JsonlSink
+from policy.audit.sinks.memory import MemorySink
+
+__all__ = ["JsonlSink", "MemorySink"]

@@ -1,0 +1,102 @@
+"""Decision -> enforcement: the one way to every tool, and the stack of middlewares it is."""
+
+from policy.service.approval import (
+    ApprovalGate,
+    ApprovalOutcome,
+    ApprovalRequest,
+    Approved,
+    Approver,
+    Denied,
+    ScriptedApprover,
+    TimedOut,
+)
+from policy.service.authoring import BuiltinHandler, Tool, Traits, handler_of, tool
+from policy.service.build import build_tool_service
+from policy.service.classification import (
+    Allow,
+    Classification,
+    Confirm,
+    Deny,
+    LayeredPermissionResolver,
+    SmartFilter,
+)
+from policy.service.context_rule import ContextRule, Rewrite, RuleContext, RuleOutcome
+from policy.service.dispatch import CoreDispatch
+from policy.service.events import ToolEnded, ToolEvent, ToolStarted
+from policy.service.facade import GovernedService
+from policy.service.handler import ExecutionContext, ToolHandler
+from policy.service.handlers import Limits, builtin_handlers
+from policy.service.middleware import (
+    ContextRuleLayer,
+    ExecAuditLayer,
+    PermissionLayer,
+    PinLayer,
+    TimeoutLayer,
+)
+from policy.service.registry import (
+    Registered,
+    Registration,
+    RegistryChange,
+    Replaced,
+    ToolRegistry,
+    Unregistered,
+)
+from policy.service.service import (
+    ToolDefinition,
+    ToolOutput,
+    ToolOutputMetadata,
+    ToolService,
+    ToolSource,
+)
+
+__all__ = [
+    "Allow",
+    "ApprovalGate",
+    "ApprovalOutcome",
+    "ApprovalRequest",
+    "Approved",
+    "Approver",
+    "BuiltinHandler",
+    "Classification",
+    "Confirm",
+    "ContextRule",
+    "ContextRuleLayer",
+    "CoreDispatch",
+    "Denied",
+    "Deny",
+    "ExecAuditLayer",
+    "ExecutionContext",
+    "GovernedService",
+    "LayeredPermissionResolver",
+    "Limits",
+    "PermissionLayer",
+    "PinLayer",
+    "Registered",
+    "Registration",
+    "RegistryChange",
+    "Replaced",
+    "Rewrite",
+    "RuleContext",
+    "RuleOutcome",
+    "ScriptedApprover",
+    "SmartFilter",
+    "TimedOut",
+    "TimeoutLayer",
+    "Tool",
+    "ToolDefinition",
+    "ToolEnded",
+    "ToolEvent",
+    "ToolHandler",
+    "ToolOutput",
+    "ToolOutputMetadata",
+    "ToolRegistry",
+    "ToolService",
+    "ToolSource",
+    "ToolStarted",
+    "Traits",
+    "Unregistered",
+    "build_tool_service",
+    "builtin_handlers",
+    "handler_of",
+    "tool",
+]

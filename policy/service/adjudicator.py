@@ -1,0 +1,235 @@
+"""A raw call in, one `Judgement` out: policy, filter and context rules, each asked once, joined.
+
+Everything that can refuse a call is asked here, before anybody is bothered with a question. The
+policy in force and the guards are taken once, together, and nothing later reads them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from policy.call import Caller, ToolCall, thaw
+from policy.decision import Decision, Reason
+from policy.errors import NotFound, PermissionDenied, ToolError, ValidationFailed
+from policy.facts import Facts
+from policy.service.classification import Allow, Confirm, Deny
+from policy.service.context_rule import ContextRule, Rewrite, RuleContext
+from policy.service.guards import GuardCell, Guards
+from policy.service.judge import Answer, Judge, JudgeSource, NoPolicy
+from policy.service.reasons import sentence
+from policy.service.world import World
+from policy.verdict import Verdict, strictest
+
+# Whether a handler stands ready for a name.
+Dispatchable: TypeAlias = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """One call as judged by one policy together with one set of guards.
+
+    `decision` is the joined one; its `call` is what would run. `error` is what a refused call
+    ends in, None where it may go on (perhaps after an approval). `judge` is the generation.
+    """
+
+    decision: Decision
+    facts: Facts
+    guards: Guards
+    judge: Judge | None
+    stale: bool = False
+    error: ToolError | None = None
+
+
+class Adjudicator:
+    """Judges calls by the policy in force, joined with what is set on the service."""
+
+    def __init__(
+        self,
+        *,
+        source: JudgeSource = NoPolicy,
+        guards: GuardCell | None = None,
+        world: World | None = None,
+        dispatchable: Dispatchable = lambda name: True,
+        stale: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._source = source
+        self.guards = guards or GuardCell()
+        self._world = world or World()
+        self._dispatchable = dispatchable
+        self._stale = stale
+
+    @classmethod
+    def fixed(cls, guards: Guards) -> Adjudicator:
+        """Return an adjudicator without a policy, for guards that do not change."""
+        return cls(guards=GuardCell(guards))
+
+    async def judge(self, tool: str, input: Any, caller: Caller) -> Judgement:
+        """Return the joined judgement of a raw call. Never raises but on cancellation."""
+        judge, guards, stale = self._source(), self.guards.current, self._stale()
+        if judge is None:
+            decision = _no_policy(tool, input)
+            error = PermissionDenied(tool, sentence(decision), decision=decision)
+            return Judgement(
+                decision=decision,
+                facts=Facts(),
+                guards=guards,
+                judge=None,
+                stale=stale,
+                error=error,
+            )
+        answer, facts = await self._world.answered(
+            lambda facts: judge.answer(tool, input, caller=caller, facts=facts), caller
+        )
+        joined = _Joining(judge=judge, guards=guards, caller=caller, facts=facts).join(answer)
+        decision = _concluded(joined)
+        return Judgement(
+            decision=decision,
+            facts=facts,
+            guards=guards,
+            judge=judge,
+            stale=stale,
+            error=self._error(tool, decision, answer),
+        )
+
+    def _error(self, tool: str, decision: Decision, answer: Answer) -> ToolError | None:
+        refused = answer.refused
+        if refused is not None:
+            if refused.kind == "not-found":
+                return NotFound(tool, refused.message)
+            return ValidationFailed(decision.call.tool, refused.message)
+        name = decision.call.tool
+        if decision.verdict is Verdict.DENY:
+            return PermissionDenied(name, sentence(decision), decision=decision)
+        if not self._dispatchable(name):
+            return NotFound(name, f"no tool is called `{name}` here")
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Joining:
+    """One call's policy decision being joined with the guards; it can only get stricter."""
+
+    judge: Judge
+    guards: Guards
+    caller: Caller
+    facts: Facts
+
+    def join(self, answer: Answer) -> Decision:
+        decision = answer.decision
+        if answer.refused is not None or decision.verdict is Verdict.DENY:
+            return decision
+        reasons = list(self._opinions(decision.call))
+        if decision.rewritten:
+            # What stands against the call as asked must not be rewritten away.
+            reasons += [r for r in self._opinions(decision.asked) if r.verdict is not Verdict.ALLOW]
+        rewritten = self._rewritten(decision.call, reasons)
+        if rewritten is None:
+            return _joined(decision, reasons)
+        return self._decided_again(_joined(decision, reasons), rewritten)
+
+    def _decided_again(self, first: Decision, input: Mapping[str, Any]) -> Decision:
+        """Judge the call with the input that a rule wants; the stricter of the two stands."""
+        again = self.judge.answer(
+            first.call.tool, thaw(input), caller=self.caller, facts=self.facts
+        )
+        if again.refused is not None:
+            return _joined(
+                first,
+                [_denial("context-rule", f"its new input is refused: {again.refused.message}")],
+            )
+        second = again.decision
+        reasons = list(self._opinions(second.call))
+        further = self._rewritten(second.call, reasons)
+        if second.call.tool != first.call.tool:
+            reasons.append(_denial("context-rule", "its new input would be another tool's"))
+        if further is not None and ToolCall(tool="", input=further).input != second.call.input:
+            reasons.append(_denial("context-rule", "its own result would be changed again"))
+        joined = _joined(second, reasons)
+        merged = tuple(dict.fromkeys((*first.reasons, *joined.reasons)))
+        return replace(
+            joined,
+            asked=first.asked,
+            repairs=first.repairs,
+            verdict=strictest((first.verdict, joined.verdict)),
+            reasons=merged,
+            shadowed=tuple(dict.fromkeys((*first.shadowed, *joined.shadowed))),
+        )
+
+    def _opinions(self, call: ToolCall) -> Iterator[Reason]:
+        smart_filter = self.guards.smart_filter
+        if smart_filter is not None:
+            yield _filter_opinion(lambda: smart_filter.classify(call.tool, call.input))
+
+    def _rewritten(self, call: ToolCall, reasons: list[Reason]) -> Mapping[str, Any] | None:
+        """Ask every rule about a call; denials go to `reasons`, the one new input is returned."""
+        ctx = RuleContext(caller=self.caller, facts=self.facts)
+        wanted: list[Mapping[str, Any]] = []
+        for rule in self.guards.rules:
+            outcome = _outcome(rule, call, ctx)
+            if isinstance(outcome, Reason):
+                reasons.append(outcome)
+            elif isinstance(outcome, Rewrite):
+                new = ToolCall(tool=call.tool, input=outcome.input).input
+                if new != call.input and new not in wanted:
+                    wanted.append(new)
+        if len(wanted) > 1:
+            reasons.append(_denial("context-rule", "two rules want different inputs"))
+        return wanted[0] if len(wanted) == 1 else None
+
+
+def _filter_opinion(classify: Callable[[], object]) -> Reason:
+    try:
+        said = classify()
+    except Exception:  # noqa: BLE001 - whatever a filter raises, the call is denied
+        return _denial("filter", "the filter failed")
+    if isinstance(said, Allow):
+        return Reason(rule="filter", verdict=Verdict.ALLOW)
+    if isinstance(said, Confirm):
+        return Reason(rule="filter", verdict=Verdict.ASK, message=str(said.reason))
+    if isinstance(said, Deny):
+        return _denial("filter", str(said.reason))
+    return _denial("filter", "the filter gave no classification")
+
+
+def _outcome(rule: ContextRule, call: ToolCall, ctx: RuleContext) -> Reason | Rewrite | None:
+    try:
+        said: object = rule.evaluate(call.tool, call.input, ctx)
+        if isinstance(said, Allow):
+            return None
+        if isinstance(said, Rewrite) and isinstance(said.input, Mapping):
+            return Rewrite(ToolCall(tool=call.tool, input=said.input).input)
+        if isinstance(said, Deny):
+            return _denial("context-rule", str(said.reason))
+    except Exception:  # noqa: BLE001 - whatever a rule raises, the call is denied
+        return _denial("context-rule", "a context rule failed")
+    return _denial("context-rule", "a context rule gave no outcome")
+
+
+def _denial(rule: str, message: str) -> Reason:
+    return Reason(rule=rule, verdict=Verdict.DENY, message=message)
+
+
+def _joined(decision: Decision, reasons: list[Reason]) -> Decision:
+    if not reasons:
+        return decision
+    verdict = strictest((decision.verdict, *(reason.verdict for reason in reasons)))
+    every = tuple(dict.fromkeys((*decision.reasons, *reasons)))
+    return replace(decision, verdict=verdict, reasons=every)
+
+
+def _concluded(decision: Decision) -> Decision:
+    """Turn no opinion at all into a denial, and put the reasons that carry the verdict first."""
+    if decision.verdict is Verdict.NONE:
+        none = Reason(rule="none", verdict=Verdict.DENY, message="nothing allows this")
+        return replace(decision, verdict=Verdict.DENY, reasons=(none, *decision.reasons))
+    first = [r for r in decision.reasons if r.verdict is decision.verdict]
+    rest = [r for r in decision.reasons if r.verdict is not decision.verdict]
+    return replace(decision, reasons=(*first, *rest))
+
+
+def _no_policy(tool: str, input: Any) -> Decision:
+    call = ToolCall(tool=tool, input=input if isinstance(input, Mapping) else {})
+    none = Reason(rule="none", verdict=Verdict.DENY, message="no policy is in force")
+    return Decision(verdict=Verdict.DENY, call=call, asked=call, reasons=(none,))

@@ -1,0 +1,177 @@
+"""A policy store and tools in, the service around them out: the whole stack, in one list."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol, TypeAlias
+
+from policy.audit import AuditSink
+from policy.call import EMPTY, Caller
+from policy.catalog import Catalog, ToolSpec
+from policy.decision import Outlook, outlook
+from policy.service.adjudicator import Adjudicator
+from policy.service.approval import Approver
+from policy.service.asking import Asking
+from policy.service.dispatch import CoreDispatch
+from policy.service.events import Events
+from policy.service.facade import GovernedService
+from policy.service.guards import GuardCell, Guards
+from policy.service.handler import ToolHandler
+from policy.service.handlers import Limits, builtin_handlers
+from policy.service.in_flight import InFlight
+from policy.service.judge import Configured, Judge, NoPolicy
+from policy.service.middleware import (
+    ContextRuleLayer,
+    ExecAuditLayer,
+    PermissionLayer,
+    PinLayer,
+    TimeoutLayer,
+)
+from policy.service.middleware.timeout import SecondsFor
+from policy.service.registry import ToolRegistry
+from policy.service.service import ToolService
+from policy.service.visibility import Visibility
+from policy.service.world import Clock, LookUp, World, look_up_host, utc_now
+
+_DEFAULT_SECONDS = 30.0
+
+Middleware: TypeAlias = Callable[[ToolService], ToolService]
+
+
+class Store(Protocol):
+    """The part of a policy store that the service looks at."""
+
+    @property
+    def current(self) -> Judge | None:
+        """The generation in force."""
+        ...
+
+    @property
+    def status(self) -> Any:
+        """How fresh that generation is; `stale` is a bool."""
+        ...
+
+    def extend_catalog(self, specs: Iterable[ToolSpec]) -> Any:
+        """Let policies know of more tools."""
+        ...
+
+
+def build_tool_service(
+    store: Store | None = None,
+    *,
+    tools: Iterable[ToolHandler] | None = None,
+    approver: Approver | None = None,
+    audit: AuditSink | None = None,
+    audit_required: bool = True,
+    caller: Caller | None = None,
+    workspace: str | os.PathLike[str] | None = None,
+    home: str | None = None,
+    context: Callable[[Caller], Mapping[str, Any]] = lambda caller: EMPTY,
+    clock: Clock = utc_now,
+    look_up: LookUp = look_up_host,
+    default_timeout: float | None = None,
+    timeouts: Mapping[str, float] | None = None,
+    approval_timeout: float = 300.0,
+    asks_per_session: int = 50,
+    limits: Limits | None = None,
+) -> GovernedService:
+    """Return the service that runs `tools` as the policy in `store` says.
+
+    Without a store everything is denied until a filter is set. `tools` are the built-in ones
+    unless given; they work in `workspace`, by default the current folder. `caller` is who calls
+    where nobody is bound. `default_timeout` and `timeouts` (by tool) are in seconds and go before
+    those of the policy's configuration. Raises CatalogError or ToolError where two tools share a
+    name.
+    """
+    folder = os.path.realpath(workspace if workspace is not None else os.getcwd())
+    handlers = tuple(builtin_handlers(limits or Limits()) if tools is None else tools)
+    registry, events = ToolRegistry(), Events()
+    guards = GuardCell(Guards(approver=approver))
+    if store is not None:
+        store.extend_catalog(handler.spec for handler in handlers)
+    for handler in handlers:
+        registry.register(handler.spec.name, handler)
+    world = World(
+        workspace=folder, home=home or folder, clock=clock, look_up=look_up, context=context
+    )
+    no_policy = NoPolicy(lambda: Catalog(specs=registry.specs()))
+    adjudicator = Adjudicator(
+        source=(lambda: no_policy) if store is None else (lambda: store.current),
+        guards=guards,
+        world=world,
+        dispatchable=lambda name: registry.get(name) is not None,
+        stale=lambda: store is not None and bool(store.status.stale),
+    )
+    asking = Asking(limit=asks_per_session, seconds=approval_timeout, clock=clock)
+    seconds_for = _seconds_for(default_timeout, timeouts or {})
+    stack = stacked(
+        CoreDispatch(registry),
+        # Outside everything, so that denials, timeouts and crashes are recorded too.
+        lambda inner: ExecAuditLayer(
+            inner, sink=audit, required=audit_required, events=events, clock=clock
+        ),
+        # The call is read and judged once, by one policy; what follows reads that judgement.
+        lambda inner: PinLayer(inner, adjudicator),
+        # Deny stops here; ask goes to the approver, who sees the call as it will run.
+        lambda inner: PermissionLayer(inner, adjudicator=adjudicator, asking=asking),
+        # Forwards the judged call, rewritten or not.
+        lambda inner: ContextRuleLayer(inner, adjudicator=adjudicator),
+        # Inside of permission: waiting for a person does not use up the tool's time.
+        lambda inner: TimeoutLayer(inner, seconds_for),
+    )
+    return GovernedService(
+        stack=stack,
+        registry=registry,
+        guards=guards,
+        events=events,
+        visibility=Visibility(lambda who: _outlook(store, guards, who, world)),
+        announce=(lambda specs: None) if store is None else store.extend_catalog,
+        caller=caller or Caller(),
+        workspace=folder,
+        env=_environment(folder),
+    )
+
+
+def stacked(core: ToolService, *outermost_first: Middleware) -> ToolService:
+    """Return `core` with the middlewares around it, the first of them outermost."""
+    service = core
+    for around in reversed(outermost_first):
+        service = around(service)
+    return service
+
+
+def _environment(folder: str) -> Mapping[str, str]:
+    """Return what programs see of our environment: where programs are, and nothing secret."""
+    path = os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")
+    return {"PATH": path, "HOME": folder, "PWD": folder, "LANG": "C.UTF-8"}
+
+
+def _seconds_for(default: float | None, per_tool: Mapping[str, float]) -> SecondsFor:
+    """Return the limits given here, else those of the generation that judges the call."""
+
+    def seconds_for(tool: str, call: InFlight | None) -> float:
+        judge = None if call is None or call.judgement is None else call.judgement.judge
+        if tool in per_tool:
+            return per_tool[tool]
+        if default is not None or not isinstance(judge, Configured):
+            return default or _DEFAULT_SECONDS
+        return judge.settings.timeout_of(tool)
+
+    return seconds_for
+
+
+def _outlook(
+    store: Store | None, guards: GuardCell, caller: Caller, world: World
+) -> Callable[[str], Outlook]:
+    """Return what `caller` may hope for from each tool under the policy in force now."""
+    if store is None:
+        set_at_all = guards.current.smart_filter is not None
+        return lambda name: Outlook.OPEN if set_at_all else Outlook.HIDDEN
+    judge = store.current
+    if judge is None:
+        return lambda name: Outlook.HIDDEN
+    if not isinstance(judge, Configured):
+        return lambda name: Outlook.OPEN
+    program, facts = judge.program, world.facts(caller)
+    return lambda name: outlook(program, name, caller, facts)

@@ -1,0 +1,53 @@
+"""What a registry holds: `ToolHandler`, which runs one tool, whatever stands behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from policy.call import Caller
+from policy.catalog import ToolSpec
+from policy.decision import Decision
+from policy.facts import Facts
+from policy.service.service import ToolDefinition, ToolService
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionContext:
+    """What a running tool may know of its call.
+
+    `workspace` is the folder it works in, `env` the environment for programs it starts, `facts`
+    the world as it was judged (its resolvers give the paths and addresses that were judged), and
+    `tools` the service as this caller sees it.
+    """
+
+    call_id: str = ""
+    caller: Caller = field(default_factory=Caller)
+    workspace: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    facts: Facts = field(default_factory=Facts)
+    decision: Decision | None = None
+    tools: ToolService | None = None
+
+
+class ToolHandler(Protocol):
+    """Runs one tool: built in, on an MCP server, or in an extension.
+
+    `spec` is what policies know of it, `definition` what models see. `invoke` gets a plain JSON
+    object of its own, to keep or change, and returns a JSON value or a ToolOutput.
+    """
+
+    @property
+    def spec(self) -> ToolSpec:
+        """The tool's definition for policies."""
+        ...
+
+    @property
+    def definition(self) -> ToolDefinition:
+        """The tool's definition for models."""
+        ...
+
+    async def invoke(self, input: dict[str, Any], ctx: ExecutionContext) -> Any:
+        """Run the tool on a judged input; raise if it failed."""
+        ...

@@ -1,0 +1,17 @@
+"""How much the built-in tools take in and give out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Sizes are in bytes, times in seconds."""
+
+    read: int = 2_000_000
+    write: int = 10_000_000
+    entries: int = 10_000
+    output: int = 200_000
+    body: int = 2_000_000
+    web_seconds: float = 20.0

@@ -1,0 +1,15 @@
+"""The middlewares of the tool service, one module each; `service/build.py` puts them in order."""
+
+from policy.service.middleware.audit import ExecAuditLayer
+from policy.service.middleware.context_rules import ContextRuleLayer
+from policy.service.middleware.permission import PermissionLayer
+from policy.service.middleware.pin import PinLayer
+from policy.service.middleware.timeout import TimeoutLayer
+
+__all__ = [
+    "ContextRuleLayer",
+    "ExecAuditLayer",
+    "PermissionLayer",
+    "PinLayer",
+    "TimeoutLayer",
+]

@@ -1,0 +1,94 @@
+"""Writes exactly one record a call, whatever becomes of it, and tells who listens."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from policy.audit import AuditRecord, AuditSink
+from policy.errors import Execution, PermissionDenied
+from policy.service.events import Events, ToolEnded, ToolStarted
+from policy.service.in_flight import InFlight, carrying, current_call
+from policy.service.recording import arrival, ended, record_of
+from policy.service.service import PassThrough, ToolOutput, ToolService
+from policy.service.world import Clock, utc_now
+
+_MOST_OWED = 1_000
+
+
+class ExecAuditLayer(PassThrough):
+    """Outside of everything else, so that denials, timeouts and crashes are recorded too.
+
+    With `required`, nothing happens unrecorded: the output of a call whose record could not be
+    written is withheld, and no further call is run until the sink has taken what it is owed.
+    """
+
+    def __init__(
+        self,
+        inner: ToolService,
+        *,
+        sink: AuditSink | None = None,
+        required: bool = True,
+        events: Events | None = None,
+        clock: Clock = utc_now,
+        ticks: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(inner)
+        self._sink = sink
+        self._required = required
+        self._events = events or Events()
+        self._clock = clock
+        self._ticks = ticks
+        self._owed: deque[AuditRecord] = deque(maxlen=_MOST_OWED)
+
+    async def execute(self, name: str, input: Any) -> ToolOutput:
+        """Forward the call and record how it ended; stamp the output with its latency."""
+        call = current_call() or InFlight()
+        arrived, began = arrival(name, input, self._clock()), self._ticks()
+        self._events.tell(
+            ToolStarted(call_id=call.id, tool=arrived.tool, caller=call.caller, at=arrived.at)
+        )
+        output: ToolOutput | None = None
+        problem: BaseException | None = None
+        try:
+            self._require_sink(name)
+            with carrying(call):
+                output = await self.inner.execute(name, input)
+        except BaseException as error:
+            problem = error
+            raise
+        finally:
+            latency = max(0, round((self._ticks() - began) * 1000))
+            record = record_of(call, arrived, latency_ms=latency, problem=problem)
+            kept = self._keep(record)
+            self._events.tell(
+                ToolEnded(call_id=call.id, tool=arrived.tool, caller=call.caller, record=record)
+            )
+        if not kept:
+            raise Execution(name, f"{name} has run, but its record could not be written")
+        return ended(output, call, latency_ms=latency)
+
+    def _require_sink(self, name: str) -> None:
+        """Refuse the call while the sink does not take what it is owed."""
+        if self._required and not self._pay():
+            raise PermissionDenied(name, "calls cannot be recorded, and unrecorded none may run")
+
+    def _keep(self, record: AuditRecord) -> bool:
+        """Write a record, and tell whether the call may count as recorded."""
+        if self._sink is None:
+            return True
+        self._owed.append(record)
+        return self._pay() or not self._required
+
+    def _pay(self) -> bool:
+        """Write what could not be written yet, oldest first; tell whether nothing is left."""
+        while self._sink is not None and self._owed:
+            try:
+                self._sink.write(self._owed[0])
+            except Exception as error:  # noqa: BLE001 - any failure of a sink means: not recorded
+                self._events.failing_sink(error)
+                return False
+            self._owed.popleft()
+        return True

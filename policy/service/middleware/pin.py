@@ -1,0 +1,34 @@
+"""Reads and judges a call once, by one policy; what follows reads that judgement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from policy.errors import PermissionDenied
+from policy.service.adjudicator import Adjudicator
+from policy.service.in_flight import InFlight, carrying, current_call
+from policy.service.service import PassThrough, ToolOutput, ToolService
+
+
+class PinLayer(PassThrough):
+    """Puts the judgement into the call on its way, and forwards the call as it would run.
+
+    The name is repaired, the input validated and frozen here, so that everything further in,
+    the approver included, sees what would run. A call that is no call ends here.
+    """
+
+    def __init__(self, inner: ToolService, adjudicator: Adjudicator) -> None:
+        super().__init__(inner)
+        self._adjudicator = adjudicator
+
+    async def execute(self, name: str, input: Any) -> ToolOutput:
+        """Judge a raw call; raise NotFound or ValidationFailed where it is none."""
+        call = current_call() or InFlight()
+        judgement = await self._adjudicator.judge(name, input, call.caller)
+        call.judgement = judgement
+        # A denial is the permission layer's to pronounce.
+        if judgement.error is not None and not isinstance(judgement.error, PermissionDenied):
+            raise judgement.error
+        judged = judgement.decision.call
+        with carrying(call):
+            return await self.inner.execute(judged.tool, judged.input)

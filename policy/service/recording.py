@@ -1,0 +1,123 @@
+"""A call that has ended in, its audit record and its stamped output out."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from policy.audit import AuditRecord, Outcome, bounded, digest_of
+from policy.call import Frozen
+from policy.decision import Decision
+from policy.errors import ToolError
+from policy.service.in_flight import InFlight
+from policy.service.service import ToolOutput
+from policy.verdict import Verdict
+
+_LONGEST_NAME = 300
+_LONGEST_MESSAGE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """A call as it came, kept at once: whoever made it may go on to change what it passed."""
+
+    tool: str
+    input: Frozen
+    digest: str | None
+    cut: bool
+    at: datetime
+
+
+def arrival(tool: str, input: Any, at: datetime) -> Arrival:
+    """Return what is kept of a raw call, whatever its name and input are."""
+    kept, cut = bounded(input)
+    name = str(tool)
+    return Arrival(
+        tool=name[:_LONGEST_NAME],
+        input=kept,
+        digest=digest_of(input),
+        cut=cut or len(name) > _LONGEST_NAME,
+        at=at,
+    )
+
+
+def record_of(
+    call: InFlight, arrived: Arrival, *, latency_ms: int, problem: BaseException | None
+) -> AuditRecord:
+    """Return the record of a call; `problem` is what it raised, None for an output."""
+    decision = _decision(call, problem)
+    final, final_cut = (None, False) if decision is None else bounded(decision.call.input)
+    return AuditRecord(
+        id=call.id,
+        at=arrived.at,
+        caller=call.caller,
+        asked_tool=arrived.tool,
+        tool=None if decision is None else decision.call.tool[:_LONGEST_NAME],
+        input=arrived.input,
+        input_digest=arrived.digest,
+        final_input=final,
+        final_digest=None if decision is None else digest_of(decision.call.input),
+        verdict=Verdict.DENY if decision is None else decision.verdict,
+        outcome=outcome_of(problem),
+        latency_ms=latency_ms,
+        cut=arrived.cut or final_cut,
+        error=None if problem is None else getattr(problem, "kind", type(problem).__name__),
+        message=_message(problem),
+        reasons=() if decision is None else decision.reasons,
+        shadowed=() if decision is None else decision.shadowed,
+        generation=None if decision is None else decision.generation,
+        stale=call.judgement is not None and call.judgement.stale,
+        repairs=() if decision is None else decision.repairs,
+        rewritten=decision is not None and decision.rewritten,
+        approvals=tuple(call.approvals),
+    )
+
+
+def ended(output: ToolOutput, call: InFlight, *, latency_ms: int) -> ToolOutput:
+    """Return an output stamped with what is known of its call."""
+    decision = call.decision
+    stamped = replace(output.metadata, latency_ms=latency_ms, call_id=call.id)
+    if decision is not None:
+        stamped = replace(
+            stamped,
+            tool=decision.call.tool,
+            generation=decision.generation,
+            rewritten=decision.rewritten,
+            repairs=decision.repairs,
+        )
+    return replace(output, metadata=stamped)
+
+
+_OUTCOMES: dict[str, Outcome] = {
+    "permission-denied": "denied",
+    "not-found": "not-found",
+    "validation-failed": "refused",
+    "timeout": "timeout",
+    "transport": "unreachable",
+}
+
+
+def outcome_of(problem: BaseException | None) -> Outcome:
+    """Return how a call ended that raised `problem`."""
+    if problem is None:
+        return "ok"
+    if isinstance(problem, asyncio.CancelledError):
+        return "cancelled"
+    if isinstance(problem, ToolError):
+        return _OUTCOMES.get(problem.kind, "failed")
+    # What is no answer of a tool ends the program around it, or was never meant to happen.
+    return "failed" if isinstance(problem, Exception) else "cancelled"
+
+
+def _decision(call: InFlight, problem: BaseException | None) -> Decision | None:
+    """Return the decision a call ended with: that of its denial, if it was denied."""
+    denial = getattr(problem, "decision", None)
+    return denial if isinstance(denial, Decision) else call.decision
+
+
+def _message(problem: BaseException | None) -> str | None:
+    if isinstance(problem, ToolError):
+        return problem.message[:_LONGEST_MESSAGE]
+    return None

@@ -1,0 +1,94 @@
+"""The one interface in front of every tool: a name and a JSON input in, a `ToolOutput` out.
+
+Everything that consumes tools (agent loops, MCP servers, extensions) sees a `ToolService` and
+nothing behind it. `execute` waits for people and tools, so it is a coroutine; `list` and
+`describe` only look, so they are plain functions.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+from policy.call import EMPTY
+from policy.decision import GenerationId
+
+ToolSource: TypeAlias = Literal["builtin", "mcp", "extension"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutputMetadata:
+    """How an output came to be. `latency_ms` runs from the call's arrival to its end.
+
+    `generation` is the policy that let the call run, `rewritten` whether a context rule changed
+    the input, `repairs` what was done to the name and input before anything was decided.
+    """
+
+    latency_ms: int = 0
+    tokens_used: int | None = None
+    source: ToolSource = "builtin"
+    call_id: str = ""
+    tool: str = ""
+    generation: GenerationId | None = None
+    rewritten: bool = False
+    repairs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutput:
+    """What a tool returned, as a JSON value, and how it came to be."""
+
+    value: Any
+    metadata: ToolOutputMetadata = field(default_factory=ToolOutputMetadata)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDefinition:
+    """A tool as models and people see it.
+
+    `parameters` is its JSON Schema, strict where `strict` says so. `llm_context` holds examples
+    of use. `may_ask` says that a call may wait for an approval.
+    """
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    category: str | None = None
+    requires_confirmation: bool = False
+    strict: bool = False
+    llm_context: str | None = None
+    may_ask: bool = False
+    source: ToolSource = "builtin"
+
+
+class ToolService(Protocol):
+    """What runs tools. Each middleware is one, around the next."""
+
+    async def execute(self, name: str, input: Any) -> ToolOutput:
+        """Run a tool; raise ToolError if that did not end in an output."""
+        ...
+
+    def list(self) -> builtins.list[ToolDefinition]:
+        """Return the tools there are, by name."""
+        ...
+
+    def describe(self, name: str) -> ToolDefinition | None:
+        """Return one tool, None if there is none of this name."""
+        ...
+
+
+class PassThrough:
+    """The half of a middleware that is always the same: `list` and `describe` ask the inner one."""
+
+    def __init__(self, inner: ToolService) -> None:
+        self.inner = inner
+
+    def list(self) -> builtins.list[ToolDefinition]:
+        """Return the inner service's tools."""
+        return self.inner.list()
+
+    def describe(self, name: str) -> ToolDefinition | None:
+        """Return the inner service's tool of this name."""
+        return self.inner.describe(name)

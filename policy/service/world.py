@@ -1,0 +1,116 @@
+"""The world outside as a decision may see it: clock, folders, links and addresses, as Facts.
+
+Links are followed and names resolved at most once a call, and the answers are kept with its facts:
+a tool that asks them again gets what was judged, whatever has happened to the links since.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from policy.call import EMPTY, Caller
+from policy.facts import Facts, Resolvers
+
+# Looks a host name up; None where it does not resolve.
+LookUp: TypeAlias = Callable[[str], Awaitable[tuple[str, ...] | None]]
+_Answered = TypeVar("_Answered")
+
+# A call has few hosts; each round of deciding can only ask for those an earlier one did not know.
+_ROUNDS = 8
+
+
+class Clock(Protocol):
+    """Tells the time, with its zone."""
+
+    def __call__(self) -> datetime:
+        """Return the time now."""
+        ...
+
+
+def utc_now() -> datetime:
+    """Return the time now, in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Where facts come from. `context` gives the declared `context.…` facts for a caller."""
+
+    workspace: str | None = None
+    cwd: str | None = None
+    home: str | None = None
+    clock: Clock = utc_now
+    look_up: LookUp = field(default_factory=lambda: look_up_host)
+    context: Callable[[Caller], Mapping[str, Any]] = lambda caller: EMPTY
+
+    def facts(self, caller: Caller) -> Facts:
+        """Return the facts of this moment, without any way to look further."""
+        return Facts(
+            cwd=self.cwd or self.workspace,
+            workspace=self.workspace,
+            home=self.home,
+            now=self.clock(),
+            context=self.context(caller),
+        )
+
+    async def answered(
+        self, ask: Callable[[Facts], _Answered], caller: Caller
+    ) -> tuple[_Answered, Facts]:
+        """Return `ask` of the facts of this moment, with the facts.
+
+        `ask` is pure and quick; a name it wants resolved is looked up without blocking the loop,
+        and it is asked again with the answer.
+        """
+        paths: dict[str, str | None] = {}
+        hosts: dict[str, tuple[str, ...] | None] = {}
+        missing: list[str] = []
+
+        def path(name: str) -> str | None:
+            if name not in paths:
+                paths[name] = follow_links(name)
+            return paths[name]
+
+        def host(name: str) -> tuple[str, ...] | None:
+            if name not in hosts:
+                missing.append(name)
+                return None
+            return hosts[name]
+
+        facts = replace(self.facts(caller), resolvers=Resolvers(path=path, host=host))
+        for _ in range(_ROUNDS):
+            answer = ask(facts)
+            if not missing:
+                return answer, facts
+            wanted = tuple(dict.fromkeys(missing))
+            found = await asyncio.gather(*(self.look_up(name) for name in wanted))
+            hosts.update(zip(wanted, found, strict=True))
+            missing.clear()
+        # Names beyond that stay unresolved, and so undecidable.
+        return ask(facts), facts
+
+
+def follow_links(path: str) -> str | None:
+    """Return an absolute path with links followed as far as it exists; None if that is unknown."""
+    try:
+        return os.path.realpath(path, strict=True)
+    except (FileNotFoundError, NotADirectoryError):
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return None
+
+
+async def look_up_host(name: str, *, seconds: float = 5.0) -> tuple[str, ...] | None:
+    """Return the addresses of a host name by the system's resolver; None without an answer."""
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(seconds):
+            found = await loop.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError, TimeoutError):
+        return None
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found)) or None

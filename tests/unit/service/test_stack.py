@@ -1,0 +1,577 @@
+"""The stack as a whole, from `build_tool_service`, counting what reaches approver and handler."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policy.audit import MemorySink
+from policy.call import Caller, ToolCall
+from policy.errors import Execution, NotFound, PermissionDenied, Timeout
+from policy.facts import Facts
+from policy.service import (
+    Allow,
+    ApprovalOutcome,
+    ApprovalRequest,
+    Approved,
+    Confirm,
+    Denied,
+    Deny,
+    ExecutionContext,
+    GovernedService,
+    Rewrite,
+    RuleContext,
+    ScriptedApprover,
+    TimedOut,
+    build_tool_service,
+)
+from policy.verdict import Verdict
+from tests.fakes import BrokenSink, CountingHandler, FakeClock
+from tests.unit.service.judges import FakeGeneration, FakeStore, always
+
+
+class Fixture:
+    """A service around one counting tool, with everything that can be looked at."""
+
+    def __init__(self, store: Any, *outcomes: ApprovalOutcome, **more: Any) -> None:
+        self.handler: CountingHandler = more.pop("handler", None) or CountingHandler()
+        self.approver = ScriptedApprover(*outcomes)
+        self.sink = MemorySink()
+        given = {"approver": self.approver, "audit": self.sink, **more}
+        self.service: GovernedService = build_tool_service(
+            store, tools=[self.handler], clock=FakeClock(), **given
+        )
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        return len(self.approver.requests), self.handler.calls
+
+    def outcomes(self) -> list[str]:
+        return [record.outcome for record in self.sink.records]
+
+
+class Says:
+    """A filter or rule that always says the same, or raises it."""
+
+    def __init__(self, said: Any) -> None:
+        self.said = said
+
+    def classify(self, name: str, input: Mapping[str, Any]) -> Any:
+        return self._say()
+
+    def evaluate(self, name: str, input: Mapping[str, Any], ctx: RuleContext) -> Any:
+        return self._say()
+
+    def _say(self) -> Any:
+        if isinstance(self.said, BaseException):
+            raise self.said
+        return self.said
+
+
+YES = Approved(by="ada")
+NO = Denied(by="ada")
+
+
+async def test_an_allowed_call_runs_once_and_nobody_is_asked() -> None:
+    f = Fixture(FakeStore(always(Verdict.ALLOW)))
+    out = await f.service.execute("echo", {"a": [1, {"b": 2}]})
+    assert out.value == {"a": [1, {"b": 2}]}
+    assert out.metadata.generation is not None
+    assert out.metadata.generation.number == 1
+    assert f.counts == (0, 1)
+    assert f.outcomes() == ["ok"]
+
+
+async def test_a_denied_call_reaches_neither_approver_nor_handler() -> None:
+    f = Fixture(FakeStore(always(Verdict.DENY)), YES)
+    with pytest.raises(PermissionDenied) as caught:
+        await f.service.execute("echo", {})
+    assert getattr(caught.value.decision, "verdict", None) is Verdict.DENY
+    assert f.counts == (0, 0)
+    assert f.outcomes() == ["denied"]
+
+
+async def test_an_approved_call_runs_once_and_says_who_approved() -> None:
+    f = Fixture(FakeStore(always(Verdict.ASK)), YES)
+    await f.service.execute("echo", {"a": 1})
+    assert f.counts == (1, 1)
+    assert f.approver.requests[0].input == {"a": 1}
+    (approval,) = f.sink.records[0].approvals
+    assert (approval.by, approval.outcome) == ("ada", "approved")
+
+
+@pytest.mark.parametrize("answer", [NO, TimedOut(), None, True, "yes"])
+async def test_anything_but_an_approval_denies(answer: Any) -> None:
+    f = Fixture(FakeStore(always(Verdict.ASK)), answer)
+    with pytest.raises(PermissionDenied):
+        await f.service.execute("echo", {})
+    assert f.counts == (1, 0)
+    assert f.outcomes() == ["denied"]
+
+
+async def test_without_an_approver_an_ask_is_a_denial() -> None:
+    f = Fixture(FakeStore(always(Verdict.ASK)), approver=None)
+    with pytest.raises(PermissionDenied, match="nobody to give it"):
+        await f.service.execute("echo", {})
+    assert f.counts == (0, 0)
+
+
+async def test_without_a_store_everything_is_denied_until_a_filter_allows() -> None:
+    f = Fixture(None)
+    with pytest.raises(PermissionDenied):
+        await f.service.execute("echo", {})
+    assert f.service.list() == []
+    f.service.set_smart_filter(Says(Allow()))
+    await f.service.execute("echo", {})
+    assert [tool.name for tool in f.service.list()] == ["echo"]
+    assert f.counts == (0, 1)
+
+
+async def test_a_store_without_a_generation_denies_everything() -> None:
+    f = Fixture(FakeStore(None))
+    f.service.set_smart_filter(Says(Allow()))
+    with pytest.raises(PermissionDenied, match="no policy is in force"):
+        await f.service.execute("echo", {})
+    assert f.service.list() == []
+    assert f.counts == (0, 0)
+
+
+@pytest.mark.parametrize("policy", [Verdict.ALLOW, Verdict.ASK, Verdict.DENY])
+@pytest.mark.parametrize("said", [Allow(), Confirm("sure?"), Deny("no"), ValueError("x"), None])
+async def test_a_filter_can_only_tighten(policy: Verdict, said: Any) -> None:
+    f = Fixture(FakeStore(always(policy)), YES)
+    f.service.set_smart_filter(Says(said))
+    denied = policy is Verdict.DENY or not isinstance(said, (Allow, Confirm))
+    asks = not denied and (policy is Verdict.ASK or isinstance(said, Confirm))
+    if denied:
+        with pytest.raises(PermissionDenied):
+            await f.service.execute("echo", {})
+    else:
+        await f.service.execute("echo", {})
+    assert f.counts == (int(asks), int(not denied))
+
+
+@pytest.mark.parametrize("said", [Deny("no"), RuntimeError("x"), None, Rewrite(None)])  # type: ignore[arg-type]
+async def test_a_context_rule_that_refuses_does_so_before_anybody_is_asked(said: Any) -> None:
+    f = Fixture(FakeStore(always(Verdict.ASK)), YES)
+    f.service.set_rules([Says(Allow()), Says(said)])
+    with pytest.raises(PermissionDenied):
+        await f.service.execute("echo", {})
+    assert f.counts == (0, 0)
+
+
+async def test_a_tool_without_handler_is_not_found_before_anybody_is_asked() -> None:
+    f = Fixture(FakeStore(always(Verdict.ASK)), YES)
+    with pytest.raises(NotFound):
+        await f.service.execute("other", {})
+    assert f.counts == (0, 0)
+    assert f.outcomes() == ["not-found"]
+
+
+def _below_ten(call: ToolCall, facts: Facts) -> Verdict:
+    return Verdict.ALLOW if call.input.get("n", 0) < 10 else Verdict.DENY
+
+
+async def test_what_a_rule_rewrites_is_what_runs_and_is_decided_again() -> None:
+    f = Fixture(FakeStore(FakeGeneration(_below_ten)))
+    f.service.set_rules([Says(Rewrite({"n": 2}))])
+    out = await f.service.execute("echo", {"n": 1})
+    assert out.value == {"n": 2}
+    assert out.metadata.rewritten
+    f.service.set_rules([Says(Rewrite({"n": 20}))])
+    with pytest.raises(PermissionDenied):
+        await f.service.execute("echo", {"n": 1})
+    assert f.counts == (0, 1)
+
+
+async def test_no_rewrite_rescues_a_denied_call() -> None:
+    f = Fixture(FakeStore(FakeGeneration(_below_ten)))
+    f.service.set_rules([Says(Rewrite({"n": 2}))])
+    with pytest.raises(PermissionDenied):
+        await f.service.execute("echo", {"n": 20})
+    assert f.counts == (0, 0)
+
+
+async def test_two_rules_that_want_different_inputs_deny() -> None:
+    f = Fixture(FakeStore(always(Verdict.ALLOW)))
+    f.service.set_rules([Says(Rewrite({"n": 1})), Says(Rewrite({"n": 2}))])
+    with pytest.raises(PermissionDenied, match="different inputs"):
+        await f.service.execute("echo", {})
+    assert f.counts == (0, 0)
+
+
+async def test_a_rewrite_that_would_go_on_rewriting_denies() -> None:
+    class More:
+        def evaluate(self, name: str, input: Mapping[str, Any], ctx: RuleContext) -> Rewrite:
+            return Rewrite({"n": input.get("n", 0) + 1})
+
+    f = Fixture(FakeStore(always(Verdict.ALLOW)))
+    f.service.set_rules([More()])
+    with pytest.raises(PermissionDenied, match="changed again"):
+        await f.service.execute("echo", {})
+
+
+async def test_the_approver_sees_the_rewritten_call_and_exactly_that_runs() -> None:
+    store = FakeStore(FakeGeneration(lambda call, facts: (Verdict.ASK, {"n": 5})))
+    f = Fixture(store, YES)
+    out = await f.service.execute("echo", {"n": 500})
+    assert f.approver.requests[0].input == {"n": 5}
+    assert out.value == {"n": 5}
+    record = f.sink.records[0]
+    assert (record.input, record.final_input, record.rewritten) == ({"n": 500}, {"n": 5}, True)
+
+
+async def test_a_handler_may_change_its_input_without_changing_the_record() -> None:
+    async def spoil(input: dict[str, Any], ctx: ExecutionContext) -> str:
+        input["a"].append("more")
+        return "done"
+
+    f = Fixture(FakeStore(always(Verdict.ALLOW)), handler=CountingHandler(body=spoil))
+    given: dict[str, Any] = {"a": []}
+    await f.service.execute("echo", given)
+    assert given == {"a": []}
+    assert f.sink.records[0].final_input == {"a": ()}
+
+
+# --- the answer comes, and meanwhile the world has changed -----------------------------------
+
+
+class Meanwhile:
+    """Approves, after doing something."""
+
+    def __init__(self, *steps: Any) -> None:
+        self.steps = list(steps)
+        self.requests: list[ApprovalRequest] = []
+
+    async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
+        self.requests.append(request)
+        if self.steps:
+            self.steps.pop(0)()
+        return YES
+
+
+async def test_a_policy_that_denies_by_the_time_of_the_answer_denies() -> None:
+    store = FakeStore(always(Verdict.ASK))
+
+    def turn() -> None:
+        store.current = always(Verdict.DENY, number=2)
+
+    f = Fixture(store, approver=Meanwhile(turn))
+    with pytest.raises(PermissionDenied):
+        await f.service.execute("echo", {})
+    assert f.handler.calls == 0
+    generation = f.sink.records[0].generation
+    assert generation is not None
+    assert generation.number == 2
+
+
+async def test_a_filter_that_denies_by_the_time_of_the_answer_denies() -> None:
+    f = Fixture(FakeStore(always(Verdict.ASK)))
+    f.service.set_approver(Meanwhile(lambda: f.service.set_smart_filter(Says(Deny("no")))))
+    with pytest.raises(PermissionDenied):
+        await f.service.execute("echo", {})
+    assert f.handler.calls == 0
+
+
+async def test_a_rule_that_was_not_answered_for_is_asked_anew_once() -> None:
+    store = FakeStore(always(Verdict.ASK))
+
+    def turn() -> None:
+        store.current = always(Verdict.ASK, number=2, name="another")
+
+    approver = Meanwhile(turn)
+    f = Fixture(store, approver=approver)
+    await f.service.execute("echo", {})
+    assert len(approver.requests) == 2
+    assert f.handler.calls == 1
+
+
+async def test_a_policy_that_keeps_changing_ends_in_a_denial() -> None:
+    store = FakeStore(always(Verdict.ASK))
+
+    def turn(name: str) -> Any:
+        def do() -> None:
+            store.current = always(Verdict.ASK, name=name)
+
+        return do
+
+    approver = Meanwhile(turn("b"), turn("c"), turn("d"))
+    f = Fixture(store, approver=approver)
+    with pytest.raises(PermissionDenied, match="changed while it was being approved"):
+        await f.service.execute("echo", {})
+    assert len(approver.requests) == 2
+    assert f.handler.calls == 0
+
+
+async def test_an_approval_serves_only_the_call_it_was_given_for() -> None:
+    store = FakeStore(FakeGeneration(lambda call, facts: (Verdict.ASK, {"n": 1})))
+
+    def turn() -> None:
+        store.current = FakeGeneration(lambda call, facts: (Verdict.ASK, {"n": 2}))
+
+    approver = Meanwhile(turn)
+    f = Fixture(store, approver=approver)
+    out = await f.service.execute("echo", {})
+    assert [request.input for request in approver.requests] == [{"n": 1}, {"n": 2}]
+    assert out.value == {"n": 2}
+
+
+async def test_an_input_changed_by_its_owner_while_waiting_is_asked_anew() -> None:
+    given = {"n": 1}
+    approver = Meanwhile(lambda: given.update(n=2))
+    f = Fixture(FakeStore(always(Verdict.ASK)), approver=approver)
+    out = await f.service.execute("echo", given)
+    assert [request.input for request in approver.requests] == [{"n": 1}, {"n": 2}]
+    assert out.value == {"n": 2}
+    assert f.sink.records[0].input == {"n": 1}
+
+
+async def test_a_refusal_sticks_for_that_call_for_the_rest_of_the_session() -> None:
+    f = Fixture(FakeStore(always(Verdict.ASK)), NO, YES, YES)
+    alice = f.service.bound_to(Caller(session="a"))
+    with pytest.raises(PermissionDenied):
+        await alice.execute("echo", {"n": 1})
+    child = Caller(session="c", agent="child", parent=Caller(session="a"))
+    for service in (alice, f.service.bound_to(child)):
+        with pytest.raises(PermissionDenied, match="refused before"):
+            await service.execute("echo", {"n": 1.0})
+    assert f.counts == (1, 0)
+    await alice.execute("echo", {"n": 2})
+    await f.service.bound_to(Caller(session="b")).execute("echo", {"n": 1})
+    assert f.counts == (3, 2)
+
+
+async def test_a_session_can_cause_only_so_many_questions() -> None:
+    f = Fixture(FakeStore(always(Verdict.ASK)), YES, YES, YES, asks_per_session=2)
+    await f.service.execute("echo", {"n": 1})
+    await f.service.execute("echo", {"n": 2})
+    with pytest.raises(PermissionDenied, match="too many questions"):
+        await f.service.execute("echo", {"n": 3})
+    assert f.counts == (2, 2)
+
+
+@pytest.mark.parametrize("problem", [ValueError("x"), TimeoutError(), asyncio.CancelledError()])
+async def test_a_failing_approver_denies(problem: BaseException) -> None:
+    class Failing:
+        async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
+            raise problem
+
+    f = Fixture(FakeStore(always(Verdict.ASK)), approver=Failing())
+    with pytest.raises(PermissionDenied):
+        await f.service.execute("echo", {})
+    assert f.handler.calls == 0
+    assert f.outcomes() == ["denied"]
+
+
+async def test_an_approver_that_never_answers_denies_in_time() -> None:
+    class Never:
+        async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
+            return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]
+
+    f = Fixture(FakeStore(always(Verdict.ASK)), approver=Never(), approval_timeout=0.01)
+    with pytest.raises(PermissionDenied, match="in time"):
+        await f.service.execute("echo", {})
+    assert f.handler.calls == 0
+
+
+async def test_a_call_cancelled_while_waiting_for_an_answer_never_runs() -> None:
+    waiting = asyncio.Event()
+
+    class Waits:
+        async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
+            waiting.set()
+            return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]
+
+    f = Fixture(FakeStore(always(Verdict.ASK)), approver=Waits())
+    task = asyncio.create_task(f.service.execute("echo", {}))
+    await waiting.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert f.handler.calls == 0
+    assert f.outcomes() == ["cancelled"]
+
+
+# --- running ---------------------------------------------------------------------------------
+
+
+async def _forever(input: dict[str, Any], ctx: ExecutionContext) -> Any:
+    await asyncio.get_running_loop().create_future()
+
+
+async def test_a_tool_that_takes_too_long_ends_in_a_timeout_with_its_limit() -> None:
+    f = Fixture(
+        FakeStore(always(Verdict.ALLOW)),
+        handler=CountingHandler(body=_forever),
+        timeouts={"echo": 0.01},
+    )
+    with pytest.raises(Timeout) as caught:
+        await f.service.execute("echo", {})
+    assert caught.value.seconds == 0.01
+    assert f.outcomes() == ["timeout"]
+
+
+async def test_waiting_for_a_person_does_not_use_up_the_tools_time() -> None:
+    class Slow:
+        async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
+            await asyncio.sleep(0.05)
+            return YES
+
+    f = Fixture(FakeStore(always(Verdict.ASK)), approver=Slow(), default_timeout=0.02)
+    await f.service.execute("echo", {})
+    assert f.outcomes() == ["ok"]
+
+
+async def test_a_handlers_own_timeout_error_is_its_failure() -> None:
+    async def fails(input: dict[str, Any], ctx: ExecutionContext) -> Any:
+        raise TimeoutError
+
+    f = Fixture(FakeStore(always(Verdict.ALLOW)), handler=CountingHandler(body=fails))
+    with pytest.raises(Execution) as caught:
+        await f.service.execute("echo", {})
+    assert isinstance(caught.value.__cause__, TimeoutError)
+    assert f.outcomes() == ["failed"]
+
+
+async def test_what_a_tool_was_refused_is_no_refusal_of_the_tool() -> None:
+    async def nested(input: dict[str, Any], ctx: ExecutionContext) -> Any:
+        assert ctx.tools is not None
+        return (await ctx.tools.execute("echo", {"n": 20})).value
+
+    handler = CountingHandler(body=nested)
+    f = Fixture(FakeStore(FakeGeneration(_below_ten)), handler=handler)
+    with pytest.raises(Execution):
+        await f.service.execute("echo", {"n": 1})
+    assert f.outcomes() == ["denied", "failed"]
+    assert len({record.id for record in f.sink.records}) == 2
+
+
+async def test_a_keyboard_interrupt_in_a_tool_is_recorded_and_passed_on() -> None:
+    async def interrupted(input: dict[str, Any], ctx: ExecutionContext) -> Any:
+        raise BaseExceptionOfOurs
+
+    f = Fixture(FakeStore(always(Verdict.ALLOW)), handler=CountingHandler(body=interrupted))
+    with pytest.raises(BaseExceptionOfOurs):
+        await f.service.execute("echo", {})
+    assert f.outcomes() == ["cancelled"]
+
+
+class BaseExceptionOfOurs(BaseException):
+    pass
+
+
+async def test_each_call_is_judged_by_one_policy_with_one_set_of_guards() -> None:
+    """Filter and rules are exchanged as pairs; no call may meet halves of two pairs."""
+    f = Fixture(FakeStore(always(Verdict.ALLOW)))
+
+    class Tag:
+        def __init__(self, tag: int) -> None:
+            self.tag = tag
+
+        def classify(self, name: str, input: Mapping[str, Any]) -> Any:
+            return Allow() if input.get("tag", self.tag) == self.tag else Deny("mixed")
+
+        def evaluate(self, name: str, input: Mapping[str, Any], ctx: RuleContext) -> Any:
+            return Rewrite({**input, "tag": self.tag})
+
+    async def swap() -> None:
+        for tag in range(200):
+            f.service.guards.set_both(Tag(tag), [Tag(tag)])
+            await asyncio.sleep(0)
+
+    async def call() -> None:
+        for _ in range(100):
+            await f.service.execute("echo", {})
+            await asyncio.sleep(0)
+
+    f.service.guards.set_both(Tag(-1), [Tag(-1)])
+    await asyncio.gather(swap(), call(), call())
+    assert f.outcomes() == ["ok"] * 200
+
+
+async def test_registering_and_unregistering_never_disturb_running_calls() -> None:
+    started, go = asyncio.Event(), asyncio.Event()
+
+    async def waits(input: dict[str, Any], ctx: ExecutionContext) -> str:
+        started.set()
+        await go.wait()
+        return "old"
+
+    f = Fixture(FakeStore(always(Verdict.ALLOW)), handler=CountingHandler(body=waits))
+    running = asyncio.create_task(f.service.execute("echo", {}))
+    await started.wait()
+    assert f.service.unregister("echo") is f.handler
+    with pytest.raises(NotFound):
+        await f.service.execute("echo", {})
+    f.service.register(CountingHandler("echo"))
+    assert (await f.service.execute("echo", {"new": True})).value == {"new": True}
+    go.set()
+    assert (await running).value == "old"
+
+
+async def test_nothing_runs_while_records_cannot_be_written() -> None:
+    sink = BrokenSink()
+    f = Fixture(FakeStore(always(Verdict.ALLOW)), audit=sink)
+    with pytest.raises(Execution, match="record could not be written"):
+        await f.service.execute("echo", {"n": 1})
+    with pytest.raises(PermissionDenied, match="cannot be recorded"):
+        await f.service.execute("echo", {"n": 2})
+    assert f.handler.calls == 1
+    sink.mended = True
+    await f.service.execute("echo", {"n": 3})
+    assert f.handler.calls == 2
+    assert [record.outcome for record in sink.records] == ["ok", "denied", "ok"]
+
+
+async def test_an_optional_sink_that_fails_stops_nothing() -> None:
+    f = Fixture(FakeStore(always(Verdict.ALLOW)), audit=BrokenSink(), audit_required=False)
+    await f.service.execute("echo", {})
+    await f.service.execute("echo", {})
+    assert f.handler.calls == 2
+
+
+async def test_names_are_looked_up_once_and_only_where_a_rule_wants_addresses(
+    tmp_path: Path,
+) -> None:
+    asked: list[str] = []
+
+    async def look_up(name: str) -> tuple[str, ...] | None:
+        asked.append(name)
+        return ("10.0.0.1",)
+
+    def rule(call: ToolCall, facts: Facts) -> Verdict:
+        if "host" not in call.input:
+            return Verdict.ALLOW
+        assert facts.resolvers.host is not None
+        found = facts.resolvers.host(call.input["host"])
+        return Verdict.DENY if found is None else Verdict.ALLOW
+
+    f = Fixture(FakeStore(FakeGeneration(rule)), look_up=look_up, workspace=tmp_path)
+    await f.service.execute("echo", {})
+    assert asked == []
+    await f.service.execute("echo", {"host": "a.example"})
+    assert asked == ["a.example"]
+    resolve = f.handler.contexts[-1].facts.resolvers.host
+    assert resolve is not None
+    assert resolve("a.example") == ("10.0.0.1",)
+
+
+async def test_listeners_hear_of_every_call_and_cannot_break_one() -> None:
+    f = Fixture(FakeStore(FakeGeneration(_below_ten)))
+    heard: list[str] = []
+
+    def listen(event: Any) -> None:
+        heard.append(type(event).__name__)
+        raise RuntimeError
+
+    end = f.service.subscribe(listen)
+    await f.service.execute("echo", {"n": 1})
+    with pytest.raises(PermissionDenied):
+        await f.service.execute("echo", {"n": 10})
+    end()
+    await f.service.execute("echo", {"n": 1})
+    assert heard == ["ToolStarted", "ToolEnded"] * 2
