@@ -92,8 +92,6 @@ class _Runner:
     ) -> Circumstances:
         for path, expr in given.bindings:
             name = fact_name(path)
-            if self._is_parameter(path):
-                continue
             try:
                 circumstances = give(circumstances, name, value_of(expr))
             except KeyError:
@@ -103,10 +101,6 @@ class _Runner:
             except NotGivable as wanted:
                 pending.append(_wrong_kind(name, str(wanted), expr.span))
         return circumstances
-
-    def _is_parameter(self, path: tree.FieldPath) -> bool:
-        """Tell whether a pack's parameter is given: it was bound before the base was made."""
-        return self.suite.base is not None and not path.steps and path.root not in FACTS
 
     def _case(
         self,

@@ -1,0 +1,279 @@
+"""A snapshot in; the generation that it makes, or everything that is wrong with it, out.
+
+Nothing is read here: the same snapshot, catalogue and number give the same generation.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, time
+from functools import cache
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from policy.call import freeze
+from policy.catalog import Catalog
+from policy.checks import PolicySources, check
+from policy.decision import GenerationId
+from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, visible
+from policy.layers import merge
+from policy.program import compile_policy
+from policy.reload.folder import (
+    DATA_SUFFIXES,
+    SETTINGS_FILE,
+    Snapshot,
+    content_digest,
+)
+from policy.reload.generation import Generation
+from policy.reload.places import Path, Place, places
+from policy.reload.settings import Settings
+from policy.reload.settings_file import read_settings
+from policy.reload.shipped import shipped_packs
+from policy.reload.text import decode
+from policy.reload.tools import catalogue
+from policy.source import Source
+from policy.syntax import Parsed, parse, tables_to_layers, tree
+from policy.values import Unreadable, check_value, read_json
+from policy.verify import ExampleResult, run_examples
+
+_Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """The outcome of a build: a generation unless some diagnostic is an error.
+
+    `examples` are the results of the tests in the files, empty where it did not come to them.
+    """
+
+    generation: Generation | None
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
+    examples: tuple[ExampleResult, ...] = ()
+
+
+def build(snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
+    """Return what a snapshot makes; see `Builder` for building again and again."""
+    return Builder().build(snapshot, catalog=catalog, number=number, now=now)
+
+
+class Builder:
+    """Builds generations, and reads again only the files whose text is new since the last one."""
+
+    def __init__(self) -> None:
+        self._parsed: dict[tuple[str, str], Parsed] = {}
+
+    def build(self, snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
+        """Return the generation `number`, loaded at `now`, or all that is wrong."""
+        work = _Reading(snapshot=snapshot)
+        files = self._policies(work)
+        settings, tables, found = _configuration(work)
+        tools, problems = catalogue(catalog, settings, snapshot=snapshot, found=found)
+        work.problems += problems
+        if not files and not tables:
+            work.problems += _empty(snapshot)
+            return work.failed()
+        shipped = _shipped_trees()
+        checked = check(
+            PolicySources(
+                files=files,
+                shipped=shipped,
+                tables=tables,
+                data=_data(work, (*files, *shipped.values())),
+                context=settings.context,
+                binders=settings.binders,
+            ),
+            tools,
+        )
+        merged = merge(checked.policies, tools)
+        work.problems += (*checked.diagnostics, *merged.diagnostics)
+        if has_errors(work.problems):
+            return work.failed()
+        floor = _floor(snapshot, settings)
+        program = compile_policy(merged.policy, tools, floor=floor)
+        examples = run_examples(checked.suites, program, catalog=tools)
+        work.problems += (problem for result in examples for problem in result.diagnostics)
+        if has_errors(work.problems):
+            return replace(work.failed(), examples=examples)
+        generation = Generation(
+            id=GenerationId(number=number, digest=snapshot.digest),
+            program=program,
+            catalog=tools,
+            settings=settings,
+            warnings=in_order(work.problems),
+            digests=snapshot.digests,
+            sources=MappingProxyType(dict(work.sources)),
+            examples=examples,
+            loaded_at=now,
+        )
+        return Built(
+            generation=generation,
+            diagnostics=generation.warnings,
+            sources=generation.sources,
+            examples=examples,
+        )
+
+    def _policies(self, work: _Reading) -> tuple[tree.PolicyFile, ...]:
+        """Parse the policy files; of a folder around a single file only the packs count."""
+        snapshot = work.snapshot
+        kept: dict[tuple[str, str], Parsed] = {}
+        trees: list[tree.PolicyFile] = []
+        for name in snapshot.policies:
+            content = snapshot.files[name].content
+            source, problems = decode(name, content)
+            if source is None:
+                work.problems += problems if snapshot.only in (None, name) else ()
+                continue
+            key = (name, content_digest(content))
+            parsed = kept[key] = self._parsed.get(key) or parse(source)
+            is_pack = isinstance(parsed.tree.header, tree.PackHeader)
+            if snapshot.only not in (None, name) and not is_pack:
+                continue
+            work.sources[name] = source
+            work.problems += parsed.diagnostics
+            trees.append(parsed.tree)
+        self._parsed = kept
+        return tuple(trees)
+
+
+@cache
+def _shipped_trees() -> Mapping[str, tree.PolicyFile]:
+    return MappingProxyType({name: parse(text).tree for name, text in shipped_packs().items()})
+
+
+@dataclass(slots=True, kw_only=True)
+class _Reading:
+    """One build under way: what is wrong so far, and the texts it was seen in."""
+
+    snapshot: Snapshot
+    problems: list[Diagnostic] = field(default_factory=list)
+    sources: dict[str, Source] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.problems += (
+            problem
+            for name, problem in self.snapshot.unread.items()
+            if not name.endswith(DATA_SUFFIXES) or name == SETTINGS_FILE
+        )
+
+    def failed(self) -> Built:
+        return Built(
+            generation=None,
+            diagnostics=in_order(self.problems),
+            sources=MappingProxyType(dict(self.sources)),
+        )
+
+
+def unexpected(error: Exception) -> Diagnostic:
+    """Return what to say of an error that no stage should raise."""
+    return diagnose(
+        "internal-error",
+        f"building the policy failed: {visible(f'{type(error).__name__}: {error}', 200)}",
+        help="this is a flaw of Placet; please report it with the policy that shows it",
+    )
+
+
+def _empty(snapshot: Snapshot) -> tuple[Diagnostic, ...]:
+    if snapshot.unread:
+        return ()  # that is what is wrong
+    return (
+        diagnose(
+            "empty-policy",
+            "there is no policy file here",
+            file=visible(snapshot.root),
+            help="a policy folder holds `.policy` files; without any, everything is denied",
+        ),
+    )
+
+
+def _configuration(
+    work: _Reading,
+) -> tuple[Settings, tuple[_Table, ...], Mapping[Path, Place]]:
+    file = work.snapshot.files.get(SETTINGS_FILE)
+    if file is None:
+        return Settings(), (), MappingProxyType({})
+    source, problems = decode(SETTINGS_FILE, file.content, drop_mark=True)
+    work.problems += problems
+    if source is None:
+        return Settings(), (), MappingProxyType({})
+    work.sources[SETTINGS_FILE] = source
+    settings, wrong = read_settings(source, root=work.snapshot.root)
+    work.problems += wrong
+    rules = tables_to_layers(settings.tables, source=source)
+    work.problems += rules.diagnostics
+    tables = tuple((binding, statements, source) for binding, statements in rules.layers)
+    return settings, tables, places(source)
+
+
+def _data(work: _Reading, trees: Iterable[tree.PolicyFile]) -> Mapping[str, Any]:
+    """Return the data files by name; those that no rule names are not looked into."""
+    snapshot = work.snapshot
+    data: dict[str, Any] = {name: None for name in snapshot.files if name.endswith(DATA_SUFFIXES)}
+    named = {
+        statement.file
+        for file in trees
+        for statement in file.statements
+        if isinstance(statement, tree.SetFromFile | tree.DataTable)
+    }
+    for name in sorted(named):
+        if name in snapshot.unread:
+            work.problems.append(snapshot.unread[name])
+            data[name] = None
+        elif name in data:
+            data[name] = _parsed_data(work, name)
+    return MappingProxyType(data)
+
+
+def _parsed_data(work: _Reading, name: str) -> Any:
+    content = work.snapshot.files[name].content
+    read = read_json(content) if name.endswith(".json") else _toml(work, name, content)
+    if not isinstance(read, Unreadable):
+        return read
+    problem = diagnose(
+        "bad-data",
+        f"`{visible(name, 200)}` cannot be read: {read.reason}",
+        file=visible(name, 200),
+        help="data files are TOML or JSON",
+    )
+    work.problems.append(problem)
+    return None
+
+
+def _toml(work: _Reading, name: str, content: bytes) -> Any:
+    source, problems = decode(name, content, drop_mark=True)
+    work.problems += problems
+    if source is None:
+        return None
+    try:
+        value = _as_json(tomllib.loads(source.text))
+    except RecursionError:
+        return Unreadable(reason="nested too deeply")
+    except ValueError as error:
+        return Unreadable(reason=visible(str(error), 200))
+    return check_value(value) or freeze(value)
+
+
+def _as_json(value: Any) -> Any:
+    """Return a TOML value with its dates and times as the texts that a rule compares."""
+    match value:
+        case dict():
+            return {key: _as_json(item) for key, item in value.items()}
+        case list():
+            return [_as_json(item) for item in value]
+        case datetime() | date() | time():
+            return value.isoformat()
+        case _:
+            return value
+
+
+def _floor(snapshot: Snapshot, settings: Settings) -> tuple[str, ...]:
+    """Return the paths that no rule may let a call write, as spelled and with links resolved."""
+    paths = {posixpath.join(snapshot.root, SETTINGS_FILE)}
+    for file in snapshot.files.values():
+        paths |= {file.lexical, file.real}
+    if settings.service.audit is not None:
+        paths.add(settings.service.audit)
+    return tuple(sorted(paths))

@@ -1,0 +1,304 @@
+"""`PolicyStore`: the one mutable reference, to the generation in force.
+
+Readers take the reference and need no lock. Building is serialised, and what was built is only
+published if the folder still stands as it was read, so an older build never follows a newer one.
+Anything wrong keeps the last good generation and says since when it is stale, and why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from policy.call import Caller, ToolCall
+from policy.catalog import Catalog, ToolSpec, builtin_catalog
+from policy.decision import Answer, Decision, GenerationId
+from policy.diagnostics import Diagnostic
+from policy.facts import Facts
+from policy.reload.build import Builder, Built, unexpected
+from policy.reload.folder import Snapshot, read_folder, signature
+from policy.reload.generation import Generation
+from policy.reload.nothing import refuse
+from policy.reload.status import Reloaded, Status, first_error
+from policy.reload.watcher import watch_path
+
+# How often a folder that changes while it is being built is built again before what was read
+# last is published after all; the watcher looks again anyway.
+_ROUNDS = 10
+
+Subscriber: TypeAlias = Callable[[Reloaded], None]
+
+_SOMEBODY = Caller()
+_NOWHERE = Facts()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _State:
+    """What readers see: a generation and its status, swapped as one."""
+
+    generation: Generation | None
+    status: Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Work:
+    """What a build depends on: the digest of the files and the revision of the catalogue."""
+
+    digest: str
+    tools: int
+
+
+class PolicyStore:
+    """The generation in force for one policy folder or file.
+
+    The first load happens at once; if it fails, `current` is None and everything is denied.
+    `poll` and `settle` are in seconds: how often the folder is compared without an event, and how
+    long an error waits for one more read before it is believed (a save may be half done).
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        catalog: Catalog | None = None,
+        poll: float = 1.0,
+        settle: float = 0.1,
+        on_change: Iterable[Subscriber] = (),
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._path = os.path.abspath(os.fspath(path))
+        self._catalog = builtin_catalog() if catalog is None else catalog
+        self._tools = 0
+        self._poll = poll
+        self._settle = settle
+        self._clock = clock
+        self._subscribers: tuple[Subscriber, ...] = tuple(on_change)
+        self._building = threading.RLock()
+        self._builder = Builder()
+        self._done: _Work | None = None
+        self._good: _Work | None = None
+        self._state = _State(
+            generation=None,
+            status=Status(
+                generation=None,
+                stale_since=None,
+                because=None,
+                diagnostics=(),
+                checked_at=clock(),
+            ),
+        )
+        self.reload()
+
+    @property
+    def path(self) -> str:
+        """The absolute path of the folder or file."""
+        return self._path
+
+    @property
+    def current(self) -> Generation | None:
+        """The generation in force; None if none could be loaded yet."""
+        return self._state.generation
+
+    @property
+    def status(self) -> Status:
+        """Which generation is in force, and whether the files say something newer."""
+        return self._state.status
+
+    @property
+    def catalog(self) -> Catalog:
+        """The tools policies are checked against, besides those their own configuration adds."""
+        return self._catalog
+
+    def decide(
+        self, call: ToolCall, caller: Caller = _SOMEBODY, *, facts: Facts = _NOWHERE
+    ) -> Decision:
+        """Return the decision of the generation in force; deny if there is none."""
+        return self.answer(call.tool, call.input, caller=caller, facts=facts).decision
+
+    def answer(
+        self,
+        tool: str,
+        input: object,
+        *,
+        caller: Caller = _SOMEBODY,
+        facts: Facts = _NOWHERE,
+    ) -> Answer:
+        """Return the answer of the generation in force to a raw call; deny if there is none."""
+        generation = self._state.generation
+        if generation is None:
+            return refuse(tool)
+        return generation.answer(tool, input, caller=caller, facts=facts)
+
+    def subscribe(self, callback: Subscriber) -> Callable[[], None]:
+        """Call `callback` after every swap and every change of the status; return how to stop.
+
+        It is called in the thread that reloads, in the order of the changes.
+        """
+        with self._building:
+            self._subscribers = (*self._subscribers, callback)
+
+        def stop() -> None:
+            with self._building:
+                kept = list(self._subscribers)
+                with suppress(ValueError):
+                    kept.remove(callback)
+                self._subscribers = tuple(kept)
+
+        return stop
+
+    def extend_catalog(self, specs: Iterable[ToolSpec]) -> Reloaded:
+        """Add tools to the catalogue and check the policy against it again.
+
+        Raises CatalogError, and changes nothing, where the tools cannot stand in one catalogue.
+        """
+        with self._building:
+            self._catalog = self._catalog.with_tools(specs)
+            self._tools += 1
+            return self.reload()
+
+    def reload(self) -> Reloaded:
+        """Read the files now and, if they say something new and right, put it in force.
+
+        The watcher does exactly this. Blocks while it reads and builds.
+        """
+        started = time.perf_counter()
+        with self._building:
+            before = self._state
+            self._bring_up_to_date()
+            after = self._state
+            outcome = Reloaded(
+                changed=after.generation is not before.generation,
+                generation=after.generation,
+                diagnostics=after.status.diagnostics,
+                status=after.status,
+                milliseconds=(time.perf_counter() - started) * 1000,
+            )
+            if outcome.changed or _told(before.status) != _told(after.status):
+                self._tell(outcome)
+        return outcome
+
+    @asynccontextmanager
+    async def watch(self) -> AsyncIterator[PolicyStore]:
+        """Reload in the background whenever the files change, until the block ends."""
+        ready = asyncio.Event()
+        watching = asyncio.create_task(
+            watch_path(self._path, self._reload_aside, poll=self._poll, ready=ready)
+        )
+        listening = asyncio.create_task(ready.wait())
+        try:
+            await asyncio.wait((watching, listening), return_when=asyncio.FIRST_COMPLETED)
+            if watching.done():
+                await watching
+            # What changed between the last load and the beginning of listening.
+            await self._reload_aside()
+            yield self
+        finally:
+            for task in (listening, watching):
+                task.cancel()
+            await asyncio.gather(listening, watching, return_exceptions=True)
+
+    async def _reload_aside(self) -> None:
+        """Reload in a thread, so that calls go on being served; cancelling waits for its end."""
+        work = asyncio.ensure_future(asyncio.to_thread(self.reload))
+        try:
+            await asyncio.shield(work)
+        except asyncio.CancelledError:
+            await work
+            raise
+
+    def _bring_up_to_date(self) -> None:
+        """Build until what was built is what stands on disk, and publish that."""
+        waited: tuple[_Work, Built] | None = None
+        for last in (*(False,) * _ROUNDS, True):
+            seen = signature(self._path)
+            snapshot = read_folder(self._path)
+            work = _Work(digest=snapshot.digest, tools=self._tools)
+            if work == self._done:
+                self._checked()
+                return
+            if work == self._good:
+                self._restore(work)
+                return
+            if waited is not None and waited[0] == work:
+                built = waited[1]
+            else:
+                built = self._build(snapshot)
+                if built.generation is None and not last:
+                    # Perhaps half a save: an error is believed when it is still there.
+                    waited = (work, built)
+                    time.sleep(self._settle)
+                    continue
+            if last or signature(self._path) == seen:
+                self._publish(built, work)
+                return
+
+    def _checked(self) -> None:
+        before = self._state
+        self._state = replace(before, status=replace(before.status, checked_at=self._clock()))
+
+    def _build(self, snapshot: Snapshot) -> Built:
+        current = self._state.generation
+        number = 1 if current is None else current.id.number + 1
+        try:
+            return self._builder.build(
+                snapshot, catalog=self._catalog, number=number, now=self._clock()
+            )
+        except Exception as error:  # noqa: BLE001 — a flaw of ours must not lose the last good one
+            return Built(generation=None, diagnostics=(unexpected(error),), sources={})
+
+    def _publish(self, built: Built, work: _Work) -> None:
+        self._done = work
+        now = self._clock()
+        if built.generation is not None:
+            self._good = work
+            self._state = _State(
+                generation=built.generation,
+                status=_fresh(built.generation, built.diagnostics, now),
+            )
+            return
+        before = self._state
+        self._state = _State(
+            generation=before.generation,
+            status=Status(
+                generation=None if before.generation is None else before.generation.id,
+                stale_since=before.status.stale_since or now,
+                because=first_error(built.diagnostics),
+                diagnostics=built.diagnostics,
+                checked_at=now,
+            ),
+        )
+
+    def _restore(self, work: _Work) -> None:
+        """Take the status back: the files say again what is in force."""
+        generation = self._state.generation
+        assert generation is not None
+        self._done = work
+        status = _fresh(generation, generation.warnings, self._clock())
+        self._state = _State(generation=generation, status=status)
+
+    def _tell(self, outcome: Reloaded) -> None:
+        for subscriber in self._subscribers:
+            # A listener's mistake must not keep a policy from taking effect, nor from others.
+            with suppress(Exception):
+                subscriber(outcome)
+
+
+def _fresh(generation: Generation, diagnostics: tuple[Diagnostic, ...], now: datetime) -> Status:
+    return Status(
+        generation=generation.id,
+        stale_since=None,
+        because=None,
+        diagnostics=diagnostics,
+        checked_at=now,
+    )
+
+
+def _told(status: Status) -> tuple[GenerationId | None, datetime | None, str | None]:
+    return (status.generation, status.stale_since, status.because)

@@ -1,0 +1,358 @@
+"""A path in, one `Snapshot` out: the bytes of everything a generation is made of, read as one.
+
+A pass lists the folder and reads its files; passes are repeated until two in a row saw the same.
+Then all of it stood on disk together at the moment between the two, so a save of several files or
+a swapped link can never be read half and half.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeAlias
+
+from policy.diagnostics import Diagnostic, diagnose, visible
+
+SETTINGS_FILE = "placet.toml"
+POLICY_SUFFIX = ".policy"
+DATA_SUFFIXES = (".toml", ".json")
+
+LARGEST_FILE = 5_000_000  # bytes
+LARGEST_FOLDER = 100_000_000  # bytes, all files together
+MOST_FILES = 10_000
+MOST_ENTRIES = 100_000  # whatever they are called: a folder is no place for a source tree
+DEEPEST = 32  # folders
+
+# What a single policy file may use of the folder it stands in.
+_BESIDE_A_FILE = ("packs", "data")
+_PASSES = 20
+_PAUSE = 0.005  # seconds, growing with each pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadFile:
+    """One file as it was read: its name in the folder, where it really lies, and its bytes."""
+
+    name: str
+    lexical: str
+    real: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """Everything that was read, at one moment.
+
+    `root` is the policy folder and `only` the one file that is meant, if the path was a file.
+    `unread` says of names that matter why they could not be read; a data file's problem counts
+    only if something names it. `digest` covers names, contents and problems.
+    """
+
+    path: str
+    root: str
+    only: str | None
+    files: Mapping[str, ReadFile]
+    unread: Mapping[str, Diagnostic]
+    digest: str
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """The names of the policy files, sorted."""
+        return tuple(name for name in sorted(self.files) if name.endswith(POLICY_SUFFIX))
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """Each file's own digest, by name."""
+        return MappingProxyType(
+            {name: content_digest(file.content) for name, file in sorted(self.files.items())}
+        )
+
+
+def content_digest(content: bytes) -> str:
+    """Return `sha256:` and the hexadecimal digest of some bytes."""
+    return "sha256:" + hashlib.sha256(content).hexdigest()
+
+
+def read_folder(path: str | os.PathLike[str]) -> Snapshot:
+    """Return what stands at `path`, a policy folder or one `.policy` file, as of one moment.
+
+    Never raises for what is on disk: what cannot be read is in `unread`.
+    """
+    place = os.path.abspath(os.fspath(path))
+    before = _read_once(place)
+    for attempt in range(1, _PASSES):
+        after = _read_once(place)
+        if after.digest == before.digest and after == before:
+            return after
+        before = after
+        time.sleep(_PAUSE * attempt)
+    moving = diagnose(
+        "unreadable-file",
+        "the policy folder kept changing while it was read",
+        file=SETTINGS_FILE if before.only is None else before.only,
+        help="wait until what writes there is done",
+    )
+    return _snapshot(before.path, before.root, before.only, before.files, {"": moving})
+
+
+Signature: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
+
+
+def signature(path: str | os.PathLike[str]) -> Signature:
+    """Return what a change on disk would change, without reading a byte of content."""
+    place = os.path.abspath(os.fspath(path))
+    walk = _Walk(place)
+    return tuple(sorted((name, _stat_signature(target)) for name, target in walk.candidates()))
+
+
+def _stat_signature(path: str) -> tuple[int, ...]:
+    try:
+        found = os.stat(path)
+    except OSError as problem:
+        return (problem.errno or 0,)
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _read_once(place: str) -> Snapshot:
+    walk = _Walk(place)
+    files: dict[str, ReadFile] = {}
+    total = 0
+    for name, path in walk.candidates():
+        outcome = _read_file(walk, name, path)
+        if isinstance(outcome, Diagnostic):
+            walk.unread[name] = outcome
+            continue
+        total += len(outcome.content)
+        if total > LARGEST_FOLDER or len(files) >= MOST_FILES:
+            walk.unread[""] = _too_much(name)
+            break
+        files[name] = outcome
+    return _snapshot(place, walk.root, walk.only, files, walk.unread)
+
+
+def _too_much(name: str) -> Diagnostic:
+    return diagnose(
+        "file-too-large",
+        f"the policy folder holds more than {MOST_FILES} files or {LARGEST_FOLDER // 1_000_000} MB",
+        file=name,
+        help="keep only policies and their data in the folder",
+    )
+
+
+def _snapshot(
+    place: str,
+    root: str,
+    only: str | None,
+    files: Mapping[str, ReadFile],
+    unread: Mapping[str, Diagnostic],
+) -> Snapshot:
+    digest = hashlib.sha256()
+    for name in sorted({*files, *unread}):
+        # Lengths before the parts, so that no two folders can give one text to hash.
+        told = files[name].content if name in files else unread[name].message.encode()
+        kind = b"file" if name in files else b"problem"
+        for part in (kind, name.encode("utf-8", "surrogateescape"), told):
+            digest.update(len(part).to_bytes(8, "big"))
+            digest.update(part)
+    return Snapshot(
+        path=place,
+        root=root,
+        only=only,
+        files=MappingProxyType(dict(files)),
+        unread=MappingProxyType(dict(unread)),
+        digest=f"sha256:{digest.hexdigest()}",
+    )
+
+
+class _Walk:
+    """One listing of the folder: candidates by name, and what went wrong on the way."""
+
+    def __init__(self, place: str) -> None:
+        self.unread: dict[str, Diagnostic] = {}
+        self.only: str | None = None
+        self.root = place
+        self._entries = 0
+        if os.path.isfile(place) or (place.endswith(POLICY_SUFFIX) and not os.path.isdir(place)):
+            self.root, self.only = os.path.split(place)
+        self.real_root = os.path.realpath(self.root)
+
+    def candidates(self) -> Iterator[tuple[str, str]]:
+        """Yield the name and lexical path of every file that matters, whether readable or not."""
+        if self.only is not None:
+            yield from self._around_a_file(self.only)
+            return
+        if not os.path.isdir(self.root):
+            self.unread[""] = _no_folder(self.root)
+            return
+        yield from self._below("", (self.real_root,))
+
+    def _around_a_file(self, only: str) -> Iterator[tuple[str, str]]:
+        yield only, os.path.join(self.root, only)
+        if os.path.lexists(os.path.join(self.root, SETTINGS_FILE)):
+            for name in self._list(""):
+                path = os.path.join(self.root, name)
+                if _is_data(name) and not os.path.isdir(path):
+                    yield name, path
+        for folder in _BESIDE_A_FILE:
+            path = os.path.join(self.root, folder)
+            if os.path.isdir(path):
+                real = os.path.realpath(path)
+                if self._is_inside(real):
+                    yield from self._below(folder + "/", (self.real_root, real))
+
+    def _below(self, prefix: str, above: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+        for name in self._list(prefix):
+            full = prefix + name
+            path = os.path.join(self.root, full)
+            if os.path.isdir(path):
+                yield from self._folder(full, path, above)
+            elif _matters(full):
+                yield full, path
+
+    def _folder(self, name: str, path: str, above: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+        real = os.path.realpath(path)
+        if not self._is_inside(real):
+            self.unread[name] = _outside(name)
+        elif real in above:
+            self.unread[name] = diagnose(
+                "link-cycle",
+                f"the link `{visible(name)}` leads back to a folder it stands in",
+                file=visible(name),
+                help="remove the link",
+            )
+        elif len(above) > DEEPEST:
+            self.unread[name] = diagnose(
+                "unreadable-file",
+                f"`{visible(name)}` lies more than {DEEPEST} folders deep",
+                file=visible(name),
+                help="keep the policy folder flat enough to review",
+            )
+        else:
+            yield from self._below(name + "/", (*above, real))
+
+    def _list(self, prefix: str) -> list[str]:
+        folder = os.path.join(self.root, prefix) if prefix else self.root
+        try:
+            names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
+        except OSError as problem:
+            self.unread[prefix] = _unreadable(prefix or ".", problem)
+            return []
+        self._entries += len(names)
+        if self._entries > MOST_ENTRIES:
+            self.unread[""] = _too_much(prefix)
+            return []
+        return names
+
+    def _is_inside(self, real: str) -> bool:
+        return real == self.real_root or real.startswith(self.real_root.rstrip("/") + "/")
+
+    def holds(self, real: str) -> bool:
+        """Tell whether a resolved path lies below the resolved folder."""
+        return self._is_inside(real)
+
+
+def _matters(name: str) -> bool:
+    return name.endswith(POLICY_SUFFIX) or _is_data(name)
+
+
+def _is_data(name: str) -> bool:
+    return name.endswith(DATA_SUFFIXES)
+
+
+def _read_file(walk: _Walk, name: str, path: str) -> ReadFile | Diagnostic:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return diagnose(
+            "not-utf8",
+            f"the file name `{visible(name)}` is not UTF-8",
+            file=visible(name),
+            help="rename the file",
+        )
+    try:
+        real = os.path.realpath(path, strict=True)
+        if not walk.holds(real):
+            return _outside(name)
+        content = _read_regular(name, real)
+    except OSError as problem:
+        return _unreadable(name, problem)
+    if isinstance(content, Diagnostic):
+        return content
+    return ReadFile(name=name, lexical=path, real=real, content=content)
+
+
+def _read_regular(name: str, real: str) -> bytes | Diagnostic:
+    """Return the content of a regular file; nothing else is ever opened."""
+    found = os.stat(real)
+    if not stat.S_ISREG(found.st_mode):
+        return _not_regular(name)
+    if found.st_size > LARGEST_FILE:
+        return _too_large(name, found.st_size)
+    # Non-blocking, should a pipe have taken its place since; then `fstat` tells.
+    descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return _not_regular(name)
+        content = file.read(LARGEST_FILE + 1)
+    return content if len(content) <= LARGEST_FILE else _too_large(name, len(content))
+
+
+def _no_folder(root: str) -> Diagnostic:
+    what = "is no folder" if os.path.lexists(root) else "does not exist"
+    return diagnose(
+        "unreadable-file",
+        f"the policy folder `{visible(os.path.basename(root))}` {what}",
+        file=visible(root),
+        help="give the path of a folder with `.policy` files, or of one such file",
+    )
+
+
+def _outside(name: str) -> Diagnostic:
+    return diagnose(
+        "outside-folder",
+        f"`{visible(name)}` is a link that leads out of the policy folder",
+        file=visible(name),
+        help="put the file itself into the folder, so that all that decides stands in one place",
+    )
+
+
+def _not_regular(name: str) -> Diagnostic:
+    return diagnose(
+        "unreadable-file",
+        f"`{visible(name)}` is no regular file",
+        file=visible(name),
+        help="pipes, sockets and devices are never opened; put a file there",
+    )
+
+
+def _too_large(name: str, size: int) -> Diagnostic:
+    return diagnose(
+        "file-too-large",
+        f"`{visible(name)}` holds {size} bytes, more than {LARGEST_FILE}",
+        file=visible(name),
+        help="split the file",
+    )
+
+
+_WHY = {
+    errno.ENOENT: "leads nowhere",
+    errno.ELOOP: "is a link that leads back to itself",
+    errno.EACCES: "may not be read by this process",
+    errno.EPERM: "may not be read by this process",
+}
+
+
+def _unreadable(name: str, problem: OSError) -> Diagnostic:
+    why = _WHY.get(problem.errno or 0, f"could not be read ({problem.strerror or 'unknown'})")
+    return diagnose(
+        "unreadable-file",
+        f"`{visible(name)}` {why}",
+        file=visible(name),
+        help="remove it, or make it a file that the service can read",
+    )

@@ -1,0 +1,63 @@
+"""One read of a policy, ready to decide: a call in, a decision that names this generation out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from policy.call import Caller, ToolCall
+from policy.catalog import Catalog
+from policy.decision import Answer, Decision, GenerationId, answer
+from policy.diagnostics import Diagnostic
+from policy.facts import Facts
+from policy.program import Program
+from policy.reload.settings import Settings
+from policy.source import Source
+from policy.verify import ExampleResult
+
+_SOMEBODY = Caller()
+_NOWHERE = Facts()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """Everything one set of files means: it never changes, and it alone judges a call.
+
+    `digests` are those of every file read, by name; `examples` the results of the tests in the
+    files, all of them passed; `loaded_at` is when it was built, in UTC. `sources` holds the texts,
+    for showing where a reason comes from.
+    """
+
+    id: GenerationId
+    program: Program
+    catalog: Catalog
+    settings: Settings
+    warnings: tuple[Diagnostic, ...]
+    digests: Mapping[str, str]
+    sources: Mapping[str, Source] = field(compare=False)
+    examples: tuple[ExampleResult, ...]
+    loaded_at: datetime
+
+    def __repr__(self) -> str:
+        return f"<Generation {self.id.number} {self.id.digest[:19]}>"
+
+    def decide(
+        self, call: ToolCall, caller: Caller = _SOMEBODY, *, facts: Facts = _NOWHERE
+    ) -> Decision:
+        """Return the decision about a call. Pure, and never raises."""
+        return self.answer(call.tool, call.input, caller=caller, facts=facts).decision
+
+    def answer(
+        self,
+        tool: str,
+        input: object,
+        *,
+        caller: Caller = _SOMEBODY,
+        facts: Facts = _NOWHERE,
+    ) -> Answer:
+        """Return the decision about a raw call, with the call as admitted or why it was not.
+
+        `input` is a JSON object as Python holds it, or its text or bytes. Never raises.
+        """
+        return answer(self.program, tool, input, caller=caller, facts=facts, generation=self.id)

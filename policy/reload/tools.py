@@ -1,0 +1,126 @@
+"""A catalogue and the configuration in; the catalogue that policies are checked against out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from policy.catalog import Catalog, CatalogError, ToolSpec, read_listing
+from policy.diagnostics import Diagnostic, Severity, diagnose, did_you_mean, visible
+from policy.reload.folder import SETTINGS_FILE, Snapshot
+from policy.reload.places import Path, Place
+from policy.reload.settings import Settings, ToolSettings
+from policy.source import Span
+from policy.values import Unreadable, read_json
+
+
+def catalogue(
+    base: Catalog,
+    settings: Settings,
+    *,
+    snapshot: Snapshot,
+    found: Mapping[Path, Place],
+) -> tuple[Catalog, tuple[Diagnostic, ...]]:
+    """Return `base` with the tools of the listed files and with what `[tools.…]` adds to them.
+
+    `found` are the places of `placet.toml`, for what is wrong there.
+    """
+    problems: list[Diagnostic] = []
+    catalog = base
+    listed: list[tuple[Path, str, str | None]] = [
+        (("catalogue", "files"), name, None) for name in settings.catalogue.files
+    ]
+    listed += [
+        (("catalogue", "servers", server), name, server)
+        for server, name in settings.catalogue.servers.items()
+    ]
+    for key, name, server in listed:
+        span = found[key].value if key in found else None
+        specs = _listed(snapshot, name, server=server, span=span, problems=problems)
+        try:
+            catalog = catalog.with_tools(specs)
+        except CatalogError as error:
+            problems.append(_bad(str(error), name, span))
+    if settings.catalogue.complete is not None:
+        catalog = Catalog(specs=catalog.specs, complete=settings.catalogue.complete)
+    problems += _unknown(catalog, settings, found)
+    return _added(catalog, settings), tuple(problems)
+
+
+def _listed(
+    snapshot: Snapshot,
+    name: str,
+    *,
+    server: str | None,
+    span: Span | None,
+    problems: list[Diagnostic],
+) -> tuple[ToolSpec, ...]:
+    if name in snapshot.unread:
+        problems.append(snapshot.unread[name])
+        return ()
+    if name not in snapshot.files:
+        known = tuple(file for file in snapshot.files if file.endswith(".json"))
+        help = did_you_mean(name, known) or "paths start at the policy folder, and end in `.json`"
+        problems.append(_bad(f"there is no file `{visible(name, 200)}`", name, span, help=help))
+        return ()
+    read = read_json(snapshot.files[name].content)
+    if isinstance(read, Unreadable):
+        problems.append(_bad(f"`{visible(name, 200)}`: {read.reason}", name, span))
+        return ()
+    # Whoever puts a list into the policy folder has reviewed it, as they have the rules.
+    listing = read_listing(read, server=server, reviewed=True)
+    problems.extend(
+        _bad(f"`{visible(name, 200)}`: {problem}", name, span) for problem in listing.problems
+    )
+    return listing.specs
+
+
+def _bad(message: str, name: str, span: Span | None, *, help: str = "") -> Diagnostic:
+    return diagnose(
+        "bad-catalogue",
+        message,
+        span=span,
+        file=None if span is not None else visible(name, 200),
+        help=help or "list tools as a server answers to `tools/list`",
+    )
+
+
+def _unknown(catalog: Catalog, settings: Settings, found: Mapping[Path, Place]) -> list[Diagnostic]:
+    named: list[Path] = [("tools", name) for name in settings.tools]
+    named += [("timeouts", "tools", name) for name in settings.timeouts]
+    return [
+        diagnose(
+            "unknown-tool",
+            f"no tool is called `{visible(path[-1], 80)}`",
+            span=found[path].key if path in found else None,
+            file=SETTINGS_FILE,
+            label="not in the catalogue",
+            help=did_you_mean(path[-1], catalog.names),
+            severity=None if catalog.complete else Severity.WARNING,
+        )
+        for path in named
+        if catalog.get(path[-1]) is None
+    ]
+
+
+def _added(catalog: Catalog, settings: Settings) -> Catalog:
+    specs = tuple(
+        _with(spec, settings.tools[spec.name]) if spec.name in settings.tools else spec
+        for spec in catalog.specs
+    )
+    return Catalog(specs=specs, complete=catalog.complete)
+
+
+def _with(spec: ToolSpec, added: ToolSettings) -> ToolSpec:
+    """Return the tool with what the configuration adds; what the tool says itself stays."""
+    return replace(
+        spec,
+        requires_confirmation=spec.requires_confirmation or added.requires_confirmation,
+        exec_class=spec.exec_class if added.exec_class is None else added.exec_class,
+        category=spec.category if added.category is None else added.category,
+        read_only=spec.read_only if added.read_only is None else added.read_only,
+        destructive=spec.destructive if added.destructive is None else added.destructive,
+        resources=tuple(dict.fromkeys((*spec.resources, *added.resources))),
+        complete=spec.complete or added.complete,
+        unseen=spec.unseen or added.unseen,
+    )
