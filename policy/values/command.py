@@ -64,10 +64,12 @@ def command_fits(
     if answer is not True:
         return answer
     answer = both(answer, _fits_assignments(command, pattern))
-    if not redirections_covered and uncovered_redirections(command, pattern):
+    uncovered = uncovered_redirections(command, pattern)
+    if uncovered and not redirections_covered:
         answer = both(answer, None)
     if pattern.redirections and not _has_redirections(command, pattern):
-        return False
+        # An uncovered one may be another spelling of the pattern's.
+        return both(answer, None) if uncovered else False
     return answer
 
 

@@ -209,7 +209,8 @@ def _is_label(label: str) -> bool:
     if not label.startswith("xn--"):
         return label[2:4] != "--"
     try:
-        return "xn--" + label[4:].encode().decode("punycode").encode("punycode").decode() == label
+        international = label[4:].encode().decode("punycode")
+        return bool(ada_url.URL(f"https://{international}.example").hostname == f"{label}.example")
     except (UnicodeError, ValueError):
         return False
 

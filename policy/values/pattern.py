@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
@@ -13,8 +14,10 @@ from policy.values.reading import Unreadable
 from policy.values.text import escape_for_people, is_encodable
 
 _LONGEST_SOURCE = 10_000
-# Parts found times bytes of the text: seconds at the very worst.
-_MOST_WORK = 20_000_000_000
+# Parts found times bytes of the text, where one search may run far beyond the part it finds:
+# some seconds at the very worst.
+_MOST_WORK = 1_000_000_000
+_BOUNDED = re.compile(r"[{][0-9]+(,[0-9]+)?[}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +48,16 @@ class Regex:
         if not is_encodable(text):
             return None
         encoded = text.encode()
-        most = _MOST_WORK // (len(encoded) + 1)
+        most = len(encoded) + 2 if self._is_bounded() else _MOST_WORK // (len(encoded) + 1)
         found = [match.span() for match in islice(self._compiled.finditer(encoded), most)]
         if len(found) == most:
             return None
         places = [(start, end) for start, end in found if start < end]
         return tuple(places) if text.isascii() else _in_characters(encoded, places)
+
+    def _is_bounded(self) -> bool:
+        """Tell whether no part it fits, and so no search, can be longer than the source says."""
+        return set("*+{").isdisjoint(_BOUNDED.sub("", self.source))
 
     def replace_all(self, text: str, replacement: str, *, literal: bool = True) -> str | None:
         """Replace every part that fits and is not empty.

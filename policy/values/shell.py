@@ -141,6 +141,7 @@ class _Parts:
     """One command being read."""
 
     start: int
+    end: int = 0
     words: list[_Word] = field(default_factory=list)
     redirections: list[Redirection] = field(default_factory=list)
 
@@ -175,10 +176,12 @@ class _Reader:
             elif self.text[self.place] == "#":
                 end = self.text.find("\n", self.place)
                 self.place = len(self.text) if end < 0 else end
-            elif not self._redirection(parts):
+            else:
                 if parts.is_empty():
                     parts.start = self.place
-                parts.words.append(self._word())
+                if not self._redirection(parts):
+                    parts.words.append(self._word())
+                parts.end = self.place
         if not parts.is_empty():
             self._end(parts, "\n")
         elif self.separators and self.separators[-1] in ("&&", "||", "|"):
@@ -210,9 +213,7 @@ class _Reader:
             if operator != "\n":
                 raise _NotPlain(f"no command stands before `{operator}`")
             return _Parts(start=self.place)
-        end = self.place - len(operator) if operator != "\n" else self.place
-        text = self.text[parts.start : end].strip()
-        self.commands.append(_command(parts, text))
+        self.commands.append(_command(parts, self.text[parts.start : parts.end]))
         self.separators.append(operator)
         return _Parts(start=self.place)
 
@@ -232,8 +233,6 @@ class _Reader:
             raise _NotPlain("a here-document, process substitution or unknown redirection")
         if op.startswith("&") and fd is not None:
             raise _NotPlain("a digit before `&>` that shells read differently")
-        if parts.is_empty():
-            parts.start = start
         self.place = after
         self._skip_blanks()
         if self.place >= len(self.text) or self.text[self.place] in "\n;&|<>#":
