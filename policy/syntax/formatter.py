@@ -58,13 +58,17 @@ def _blocks(parsed: Parsed) -> list[_Block]:
         while position < len(comments) and comments[position].span.start < end:
             inside.append(comments[position])
             position += 1
-        block = _statement_block(source, (start, end), node=nodes.get(start), inside=inside)
-        if (
-            position < len(comments)
-            and "\n" not in source.text[end : comments[position].span.start]
-        ):
-            block = _with_comment(block, comments[position])
+        node = nodes.get(start)
+        behind = comments[position : position + 1]
+        if not behind or not _same_line(source, end, behind[0]):
+            block = _statement_block(source, (start, end), node=node, inside=inside)
+        elif inside and node is not None:
             position += 1
+            block = _statement_block(source, (start, end), node=node, inside=[*inside, *behind])
+        else:
+            position += 1
+            block = _statement_block(source, (start, end), node=node, inside=inside)
+            block = _with_comment(block, behind[0])
         blocks.append(block)
     return blocks + [_comment_block(comment) for comment in comments[position:]]
 

@@ -120,7 +120,6 @@ MISTAKES: tuple[Mistake, ...] = (
         found=r'"(?:[^"\\\n]|\\.)*\\?(?=\n|\Z)',
         message="the text does not end on its line",
         help='close it with `"`; a line break inside is `\\n`',
-        code="unterminated-text",
     ),
     Mistake(
         example="deny bash_exec when input.command matches «/rm -rf»",
@@ -128,7 +127,6 @@ MISTAKES: tuple[Mistake, ...] = (
         expected=_one_of("REGEX"),
         message="the regular expression does not end on its line",
         help="close it with `/`; a slash inside is `\\/`",
-        code="unterminated-text",
     ),
     Mistake(
         example="deny bash_exec when input.command == «/rm/»",
@@ -349,7 +347,7 @@ def describe(source: Source, code: str, *, piece: Piece, error: UnexpectedInput)
     text = code[piece.start : piece.end]
     token = getattr(error, "token", None)
     ended = isinstance(token, Token) and token.type == "$END"
-    found = error.pos_in_stream or 0
+    found: int = error.pos_in_stream  # type: ignore[assignment]
     at = len(text) if ended else min(max(found, 0), len(text))
     expected: set[str] = set(
         getattr(error, "expected", None) or getattr(error, "allowed", ()) or ()

@@ -1,0 +1,134 @@
+"""Laws of reading and writing policy text."""
+
+from __future__ import annotations
+
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from policy.source import Source
+from policy.syntax import Parsed, format_source, parse, print_clause, print_expr, print_tree
+from policy.syntax import tree as t
+from tests import strategies
+
+
+def read(text: str) -> Parsed:
+    return parse(Source(name="law.policy", text=text))
+
+
+@given(strategies.policy_files())
+def test_printing_and_parsing_again_is_the_identity(tree: t.PolicyFile) -> None:
+    text = print_tree(tree)
+    parsed = read(text)
+    assert parsed.diagnostics == (), text
+    assert parsed.tree == tree, text
+
+
+@given(strategies.expressions)
+def test_an_expression_is_said_on_one_line(expression: t.Expr) -> None:
+    said = print_expr(expression)
+    assert "\n" not in said
+    (let,) = read(f"policy for every agent\nlet x = {said}\n").tree.statements
+    assert isinstance(let, t.Let)
+    assert let.value == expression
+
+
+@given(strategies.clauses)
+def test_a_clause_is_said_as_it_parses(clauses: tuple[t.Clause, ...]) -> None:
+    said = " ".join(map(print_clause, clauses))
+    (rule,) = read(f"policy for every agent\ndeny * {said}\n").tree.statements
+    assert isinstance(rule, t.Rule)
+    assert rule.clauses == clauses
+
+
+_comments = st.from_regex(r"#[ a-z\"/#]{0,5}", fullmatch=True).map(str.rstrip)
+
+
+@st.composite
+def commented(draw: st.DrawFn) -> str:
+    """Draw the text of a policy with comments and blank lines strewn between its words."""
+    lines: list[str] = []
+    for line in print_tree(draw(strategies.policy_files())).splitlines():
+        if draw(st.booleans()):
+            lines.append(draw(st.sampled_from(["", "  "])) + draw(_comments))
+        lines += draw(st.sampled_from([[], [], [""], ["", "  ", ""]]))
+        behind = draw(st.sampled_from(["", "  "]))
+        lines.append(line + (behind + draw(_comments) if behind else ""))
+    return draw(st.sampled_from(["\n", "\r\n"])).join([*lines, ""])
+
+
+@given(commented())
+def test_formatting_keeps_the_meaning_and_every_comment(text: str) -> None:
+    parsed = read(text)
+    assert parsed.diagnostics == ()
+    again = read(format_source(parsed))
+    assert again.tree == parsed.tree
+    assert sorted(c.text for c in again.tree.comments) == sorted(
+        c.text for c in parsed.tree.comments
+    )
+
+
+@given(commented())
+def test_formatting_twice_changes_nothing_more(text: str) -> None:
+    once = format_source(read(text))
+    assert format_source(read(once)) == once
+
+
+@given(st.text())
+@example("\ufeff\x00\r\u202e#")
+@example('allow "\\')
+@example("policy for every agent\nx: deny * when input.a matches /")
+def test_any_text_gives_a_tree_or_mistakes_inside_it(text: str) -> None:
+    _inside(text)
+
+
+def _inside(text: str) -> None:
+    parsed = read(text)
+    for diagnostic in parsed.diagnostics:
+        span = diagnostic.span
+        assert span is not None
+        assert 0 <= span.start <= span.end <= len(text)
+        assert diagnostic.message
+        assert diagnostic.help
+    assert isinstance(format_source(parsed), str)
+
+
+@st.composite
+def spoiled(draw: st.DrawFn) -> str:
+    """Draw a valid policy with pieces of it deleted, doubled, moved or replaced."""
+    text = print_tree(draw(strategies.policy_files()))
+    for _ in range(draw(st.integers(1, 3))):
+        start = draw(st.integers(0, len(text)))
+        end = min(len(text), start + draw(st.integers(0, 12)))
+        piece = text[start:end]
+        match draw(st.sampled_from(["delete", "double", "move", "replace"])):
+            case "delete":
+                text = text[:start] + text[end:]
+            case "double":
+                text = text[:end] + piece + text[end:]
+            case "move":
+                rest = text[:start] + text[end:]
+                to = draw(st.integers(0, len(rest)))
+                text = rest[:to] + piece + rest[to:]
+            case _:
+                text = text[:start] + draw(st.text(max_size=4)) + text[end:]
+    return text
+
+
+@given(spoiled())
+def test_a_spoiled_policy_gives_a_tree_or_mistakes_inside_it(text: str) -> None:
+    _inside(text)
+
+
+@given(strategies.policy_files(), st.text(), st.integers(0, 4))
+def test_a_broken_statement_leaves_the_others_as_they_are(
+    tree: t.PolicyFile, broken: str, place: int
+) -> None:
+    statement = " ".join(f"?? {broken}".split())
+    before = t.PolicyFile(
+        source=tree.source, header=tree.header, statements=tree.statements[:place]
+    )
+    assume(before.header is not None)
+    after = t.PolicyFile(source=tree.source, header=None, statements=tree.statements[place:])
+    parsed = read(f"{print_tree(before)}{statement}\n{print_tree(after)}")
+    assert parsed.tree == tree
+    assert parsed.diagnostics
