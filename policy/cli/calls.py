@@ -100,7 +100,7 @@ class _Line(_Part):
 
 
 def read_call(
-    line: str | bytes, *, settings: Settings, home: str | None, links: ResolvePath | None
+    line: str | bytes, *, settings: Settings, links: ResolvePath | None
 ) -> AskedCall | NoCall:
     """Read one line as a call; what the line leaves open comes from the configuration."""
     value = read_json(line)
@@ -121,7 +121,7 @@ def read_call(
         tool=read.tool,
         input=value.get("input"),
         caller=_caller(read.caller) if read.caller else settings.caller or Caller(),
-        facts=_facts(read, settings=settings, home=home, links=links),
+        facts=_facts(read, links=links),
     )
 
 
@@ -145,15 +145,13 @@ def _caller(given: _Caller) -> Caller:
     )
 
 
-def _facts(
-    read: _Line, *, settings: Settings, home: str | None, links: ResolvePath | None
-) -> Facts:
+def _facts(read: _Line, *, links: ResolvePath | None) -> Facts:
     facts = read.facts or _Facts()
     answers = facts.resolver
     return Facts(
         cwd=read.cwd,
-        workspace=read.workspace or settings.service.workspace,
-        home=read.home or settings.service.home or home,
+        workspace=read.workspace,
+        home=read.home,
         now=read.now,
         said=tuple(read.said),
         history=tuple(_past(entry) for entry in read.history),

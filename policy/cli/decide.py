@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -45,7 +44,7 @@ def command(
     """Decide calls by the policy at PATH: JSON lines in, one decision a line out.
 
     A line that is no call is answered with an error and never with a verdict; the exit status is
-    then 2. Without `home` in the line or the configuration, the home folder is this process's.
+    then 2. Workspace and home come from the configuration where the line has none.
 
     \b
     Example:
@@ -78,7 +77,6 @@ def ask(line: bytes, generation: Generation, *, lexical: bool) -> AskedCall | No
     return read_call(
         line,
         settings=generation.settings,
-        home=os.path.expanduser("~"),
         links=None if lexical else follow_links,
     )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from policy.call import Caller, ToolCall
@@ -60,4 +61,26 @@ class Generation:
 
         `input` is a JSON object as Python holds it, or its text or bytes. Never raises.
         """
-        return answer(self.program, tool, input, caller=caller, facts=facts, generation=self.id)
+        return answer(
+            self.program,
+            tool,
+            input,
+            caller=caller,
+            facts=self.complete(facts),
+            generation=self.id,
+        )
+
+    def complete(self, facts: Facts) -> Facts:
+        """Return the facts with the folders they leave open as configured.
+
+        The home folder is this process's where nothing says otherwise: without one, no path could
+        be told from an item such as `~/.ssh/**`, and every rule that names one would take.
+        """
+        if facts.workspace is not None and facts.home is not None:
+            return facts
+        service = self.settings.service
+        return replace(
+            facts,
+            workspace=facts.workspace or service.workspace,
+            home=facts.home or service.home or os.path.expanduser("~"),
+        )
