@@ -49,7 +49,7 @@ _DAYS: dict[str, frozenset[int]] = {
 _BROKEN: Test = BROKEN_TEST
 
 
-def read_test(expr: tree.Expr, reading: Reading) -> Test:
+def read_test(expr: tree.Expr, reading: Reading) -> Test:  # noqa: C901 one arm a node
     """Return the test that `expr` stands for; what is wrong with it has been said."""
     if not reading.count(expr.span):
         return BROKEN_TEST

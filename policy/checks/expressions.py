@@ -76,7 +76,9 @@ CONDITIONS = (
 TestReader = Callable[[tree.Expr, Reading], Any]
 
 
-def read_value(expr: tree.Expr, reading: Reading, *, tests: TestReader) -> Typed:
+def read_value(  # noqa: C901 one arm a node
+    expr: tree.Expr, reading: Reading, *, tests: TestReader
+) -> Typed:
     """Return the value that `expr` stands for, and its kind; what is wrong has been said."""
     if not reading.count(expr.span):
         return BROKEN
@@ -444,7 +446,8 @@ def _fits(expr: tree.Function, signature: Signature, args: list[Typed], reading:
         more = "" if signature.rest is None else " at least"
         reading.report.say(
             "wrong-arguments",
-            f"`{expr.name}` takes{more} {least} argument{'' if least == 1 else 's'}, not {len(args)}",
+            f"`{expr.name}` takes{more} {least} {'value' if least == 1 else 'values'}, "
+            f"not {len(args)}",
             span=expr.span,
             help="see the functions in `docs/language.md`",
         )

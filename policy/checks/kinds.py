@@ -224,7 +224,7 @@ def orderable(left: Kind, right: Kind) -> bool:
 
 
 def arithmetic(op: str, left: Kind, right: Kind) -> Kind | None:
-    """Return the kind of `left op right`, None where no values of these kinds can be so combined."""
+    """Return the kind of `left op right`, None where such values cannot be so combined."""
     found = [
         result
         for (sign, a, b), result in _ARITHMETIC.items()

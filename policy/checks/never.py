@@ -137,7 +137,7 @@ def _member(test: Member) -> bool | None:
 
 
 def _resources(test: ResourceTest) -> bool | None:
-    """Where a place restricts, something must be in the set; where it permits, all may be absent."""
+    """Where a place restricts, something must be in the set; where it permits, nothing need be."""
     empty = test.operand is not None and is_empty(test.operand)
     match test.form:
         case "some" if empty and not test.permits:

@@ -83,7 +83,7 @@ def _read(found: Definition, world: World, *, chain: Chain) -> ValueSet | None:
 
 
 def _items(
-    items: Iterable[tree.SetItem], kind: SetKind, scope: Scope, world: World, *, chain: Chain
+    items: Iterable[tree.Expr], kind: SetKind, scope: Scope, world: World, *, chain: Chain
 ) -> tuple[SetPart, ...]:
     parts = (item_of(item, kind, scope, world, chain=chain) for item in items)
     return tuple(part for part in parts if part is not None)

@@ -73,7 +73,7 @@ def read_layer(layer: Layer, world: World, names: Names) -> CheckedPolicy:
     )
 
 
-def _read(
+def _read(  # noqa: C901 one arm a statement
     statement: tree.Statement,
     unit: Unit,
     key: LayerKey,

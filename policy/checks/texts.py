@@ -38,7 +38,7 @@ _DEEPEST = 20
 
 
 def fill_in(text: str, scope: Scope, report: Report, *, span: Span, depth: int = 0) -> str:
-    """Return `text` with every `${name}` replaced by the text, or number, that `name` stands for."""
+    """Return `text` with every `${name}` replaced by what `name` stands for."""
     if "${" not in text:
         return text
 

@@ -1,0 +1,92 @@
+"""Two selectors and a catalogue in; whether some tool, known or to come, can be in both, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from policy.catalog import Catalog, ToolPattern, ToolSelector, ToolSpec
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Overlaps:
+    """Answers about selectors over one catalogue; what was looked up once is kept."""
+
+    catalog: Catalog
+    _fitting: dict[ToolSelector, tuple[ToolSpec, ...]] = field(default_factory=dict)
+
+    def fitting(self, selector: ToolSelector) -> tuple[ToolSpec, ...]:
+        """Return the known tools that the selector fits."""
+        found = self._fitting.get(selector)
+        if found is None:
+            names = selector.exact_names()
+            candidates = (
+                self.catalog.specs
+                if names is None
+                else [spec for n in sorted(names) if (spec := self.catalog.get(n)) is not None]
+            )
+            found = tuple(spec for spec in candidates if selector.fits(spec))
+            self._fitting[selector] = found
+        return found
+
+    def may_meet_unknown(self, left: ToolSelector, right: ToolSelector) -> bool:
+        """Tell whether a tool that is not known yet could be in both; exceptions do not count."""
+        if self.catalog.complete:
+            return False
+        return any(_meet(a, b) for a in self._open_globs(left) for b in set(_globs(right)))
+
+    def _open_globs(self, selector: ToolSelector) -> Iterator[str]:
+        """Yield the flat patterns of a selector that could fit a tool not known yet."""
+        for glob in dict.fromkeys(_globs(selector)):
+            if "*" in glob or "?" in glob or self.catalog.get(glob) is None:
+                yield glob
+
+
+def _globs(selector: ToolSelector) -> Iterator[str]:
+    for part in selector.included:
+        if isinstance(part, ToolSelector):
+            yield from _globs(part)
+        else:
+            yield _flat(part)
+
+
+def _flat(pattern: ToolPattern) -> str:
+    """Return a glob over flat names that fits whatever the pattern fits."""
+    if pattern.origin is None:
+        return pattern.text
+    server, _, tool = pattern.text.partition("/")
+    return f"{server}__{tool}" if pattern.origin == "mcp" else f"ext__{server}__{tool}"
+
+
+@lru_cache(maxsize=65_536)
+def _meet(left: str, right: str) -> bool:
+    """Tell whether some text fits both globs: a walk over pairs of places in them."""
+    if not set("*?") & set(left + right):
+        return left == right
+    reached = {(0, 0)}
+    todo = [(0, 0)]
+    while todo:
+        i, j = todo.pop()
+        if i == len(left) and j == len(right):
+            return True
+        for pair in _next(left, right, i, j):
+            if pair not in reached:
+                reached.add(pair)
+                todo.append(pair)
+    return False
+
+
+def _next(left: str, right: str, i: int, j: int) -> Iterator[tuple[int, int]]:
+    a = left[i] if i < len(left) else ""
+    b = right[j] if j < len(right) else ""
+    if a == "*":
+        yield i + 1, j
+        if b and b != "*":
+            yield i, j + 1
+    if b == "*":
+        yield i, j + 1
+        if a and a != "*":
+            yield i + 1, j
+    if a and b and "*" not in (a, b) and (a == b or "?" in (a, b)):
+        yield i + 1, j + 1
