@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeAlias
 
-from policy.audit import AuditSink
+from policy.audit import AuditSink, JsonlSink
 from policy.call import EMPTY, Caller
 from policy.catalog import Catalog, ToolSpec
 from policy.decision import Outlook, outlook
+from policy.reload import Generation, ServiceSettings
 from policy.service.adjudicator import Adjudicator
 from policy.service.approval import Approver
 from policy.service.asking import Asking
@@ -20,7 +21,7 @@ from policy.service.guards import GuardCell, Guards
 from policy.service.handler import ToolHandler
 from policy.service.handlers import Limits, builtin_handlers
 from policy.service.in_flight import InFlight
-from policy.service.judge import Configured, Judge, NoPolicy
+from policy.service.judge import Judge, NoPolicy
 from policy.service.middleware import (
     ContextRuleLayer,
     ExecAuditLayer,
@@ -52,6 +53,11 @@ class Store(Protocol):
         """How fresh that generation is; `stale` is a bool."""
         ...
 
+    @property
+    def catalog(self) -> Catalog:
+        """The tools policies know of."""
+        ...
+
     def extend_catalog(self, specs: Iterable[ToolSpec]) -> Any:
         """Let policies know of more tools."""
         ...
@@ -81,19 +87,31 @@ def build_tool_service(
     Without a store everything is denied until a filter is set. `tools` are the built-in ones
     unless given; they work in `workspace`, by default the current folder. `caller` is who calls
     where nobody is bound. `default_timeout` and `timeouts` (by tool) are in seconds and go before
-    those of the policy's configuration. Raises CatalogError or ToolError where two tools share a
-    name.
+    those of the policy's configuration. What the configuration says of workspace, home, audit file
+    and limits is taken where nothing is given here, as it stood when the service was built.
+    Raises CatalogError or ToolError where two tools share a name.
     """
-    folder = os.path.realpath(workspace if workspace is not None else os.getcwd())
-    handlers = tuple(builtin_handlers(limits or Limits()) if tools is None else tools)
+    settings = _configured(store)
+    chosen = workspace if workspace is not None else settings.workspace
+    folder = os.path.realpath(chosen if chosen is not None else os.getcwd())
+    allowed = limits or _limits(settings)
+    handlers = tuple(builtin_handlers(allowed) if tools is None else tools)
+    if audit is None and settings.audit is not None:
+        audit = JsonlSink(settings.audit)
     registry, events = ToolRegistry(), Events()
     guards = GuardCell(Guards(approver=approver))
     if store is not None:
-        store.extend_catalog(handler.spec for handler in handlers)
+        unknown = [h.spec for h in handlers if store.catalog.get(h.spec.name) != h.spec]
+        if unknown:
+            store.extend_catalog(unknown)
     for handler in handlers:
         registry.register(handler.spec.name, handler)
     world = World(
-        workspace=folder, home=home or folder, clock=clock, look_up=look_up, context=context
+        workspace=folder,
+        home=home or settings.home or folder,
+        clock=clock,
+        look_up=look_up,
+        context=context,
     )
     no_policy = NoPolicy(lambda: Catalog(specs=registry.specs()))
     adjudicator = Adjudicator(
@@ -141,6 +159,21 @@ def stacked(core: ToolService, *outermost_first: Middleware) -> ToolService:
     return service
 
 
+def _configured(store: Store | None) -> ServiceSettings:
+    """Return what the policy's configuration says of the service."""
+    judge = None if store is None else store.current
+    return judge.settings.service if isinstance(judge, Generation) else ServiceSettings()
+
+
+def _limits(settings: ServiceSettings) -> Limits:
+    return Limits(
+        output=settings.bash.output,
+        body=settings.web.body,
+        command_seconds=settings.bash.timeout,
+        web_seconds=settings.web.timeout,
+    )
+
+
 def _environment(folder: str) -> Mapping[str, str]:
     """Return what programs see of our environment: where programs are, and nothing secret."""
     path = os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")
@@ -154,7 +187,7 @@ def _seconds_for(default: float | None, per_tool: Mapping[str, float]) -> Second
         judge = None if call is None or call.judgement is None else call.judgement.judge
         if tool in per_tool:
             return per_tool[tool]
-        if default is not None or not isinstance(judge, Configured):
+        if default is not None or not isinstance(judge, Generation):
             return default or _DEFAULT_SECONDS
         return judge.settings.timeout_of(tool)
 
@@ -171,7 +204,7 @@ def _outlook(
     judge = store.current
     if judge is None:
         return lambda name: Outlook.HIDDEN
-    if not isinstance(judge, Configured):
+    if not isinstance(judge, Generation):
         return lambda name: Outlook.OPEN
     program, facts = judge.program, world.facts(caller)
     return lambda name: outlook(program, name, caller, facts)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias
 
 from policy.admission import RawCall, Refused, admit
 from policy.call import Caller, ToolCall
 from policy.catalog import Catalog
 from policy.decision import Decision
 from policy.facts import Facts
-from policy.program import Program
 from policy.verdict import Verdict
 
 
@@ -48,25 +47,6 @@ class Judge(Protocol):
 
     def answer(self, tool: str, input: Any, *, caller: Caller, facts: Facts) -> Answer:
         """Read a raw call and decide it; never raises."""
-        ...
-
-
-class _Settings(Protocol):
-    def timeout_of(self, tool: str) -> float: ...
-
-
-@runtime_checkable
-class Configured(Protocol):
-    """A judge that also knows the configuration and, before any input, what to hope for."""
-
-    @property
-    def program(self) -> Program:
-        """What it decides by."""
-        ...
-
-    @property
-    def settings(self) -> _Settings:
-        """What was configured beside the rules."""
         ...
 
 

@@ -14,4 +14,5 @@ class Limits:
     entries: int = 10_000
     output: int = 200_000
     body: int = 2_000_000
+    command_seconds: float = 60.0
     web_seconds: float = 20.0

@@ -11,7 +11,7 @@ import os
 import signal
 from asyncio.subprocess import Process
 from contextlib import suppress
-from typing import Any
+from typing import Any, Self
 
 from policy.errors import Execution, Timeout
 from policy.service.handler import ExecutionContext
@@ -23,26 +23,58 @@ _CHUNK = 65_536
 
 
 def bash_exec(limits: Limits) -> Run:
-    """Return what runs command lines, keeping `limits.output` bytes of each stream."""
+    """Return what runs command lines, keeping `limits.output` bytes of each stream.
+
+    The call's own `timeout` goes before the configured one; the limit of the service stands.
+    """
 
     async def run(input: dict[str, Any], ctx: ExecutionContext) -> dict[str, Any]:
-        process = await _started(input["command"], ctx)
-        seconds = input.get("timeout")
+        asked = input.get("timeout")
+        seconds = float(limits.command_seconds if asked is None else asked)
         try:
             async with asyncio.timeout(seconds) as limit:
-                return await _finished(process, limits.output)
+                return await _finished(input["command"], ctx, limits.output)
         except TimeoutError as error:
             if not limit.expired():
                 raise
-            message = f"the command took longer than {seconds} seconds and was ended"
-            raise Timeout(_NAME, message, seconds=float(seconds or 0)) from error
-        finally:
-            await _ended(process)
+            message = f"the command took longer than {seconds:g} seconds and was ended"
+            raise Timeout(_NAME, message, seconds=seconds) from error
 
     return run
 
 
-async def _started(command: str, ctx: ExecutionContext) -> Process:
+async def _finished(command: str, ctx: ExecutionContext, most: int) -> dict[str, Any]:
+    """Wait for the shell itself to end; what it left running ends with it.
+
+    The pipes are our own: asyncio's would make the end of the shell wait for everyone who still
+    holds them.
+    """
+    async with _Kept(most) as out, _Kept(most) as err:
+        process = await _started(command, ctx, (out.write_end, err.write_end))
+        out.let_go()
+        err.let_go()
+        try:
+            reading = asyncio.gather(out.drain(), err.drain())
+            try:
+                code = await process.wait()
+                _kill(process)
+                await reading
+            finally:
+                reading.cancel()
+                await asyncio.gather(reading, return_exceptions=True)
+        finally:
+            # Also while the call is being cancelled.
+            _kill(process)
+            await asyncio.shield(process.wait())
+    return {
+        "exit_code": code,
+        "stdout": out.text(),
+        "stderr": err.text(),
+        "truncated": out.cut or err.cut,
+    }
+
+
+async def _started(command: str, ctx: ExecutionContext, streams: tuple[int, int]) -> Process:
     if ctx.workspace is None:
         raise Execution(_NAME, "there is no workspace to work in")
     if "\0" in command:
@@ -57,56 +89,55 @@ async def _started(command: str, ctx: ExecutionContext) -> Process:
             cwd=ctx.workspace,
             env=dict(ctx.env),
             stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+            stdout=streams[0],
+            stderr=streams[1],
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
         raise Execution(_NAME, "the shell could not be started") from error
 
 
-async def _finished(process: Process, most: int) -> dict[str, Any]:
-    """Wait for the shell itself to end; what it left running ends with it."""
-    assert process.stdout is not None
-    assert process.stderr is not None
-    out, err = _Kept(most), _Kept(most)
-    reading = asyncio.gather(out.drain(process.stdout), err.drain(process.stderr))
-    try:
-        code = await process.wait()
-        _kill(process)
-        await reading
-    finally:
-        reading.cancel()
-    return {
-        "exit_code": code,
-        "stdout": out.text(),
-        "stderr": err.text(),
-        "truncated": out.cut or err.cut,
-    }
-
-
 class _Kept:
-    """The beginning of a stream; the rest is read, so that its writer goes on, and dropped."""
+    """The beginning of what is written to a pipe; the rest is read too, so that its writer goes
+    on, and dropped.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._content = bytearray()
+        self._stream = asyncio.StreamReader()
+        self._transport: asyncio.ReadTransport | None = None
+        self.write_end = -1
         self.cut = False
 
-    async def drain(self, stream: asyncio.StreamReader) -> None:
-        while chunk := await stream.read(_CHUNK):
+    async def __aenter__(self) -> Self:
+        read_end, self.write_end = os.pipe()
+        self._transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(self._stream), os.fdopen(read_end, "rb")
+        )
+        return self
+
+    async def __aexit__(self, *ignored: object) -> None:
+        self.let_go()
+        if self._transport is not None:
+            self._transport.close()
+
+    def let_go(self) -> None:
+        """Close our own end for writing, so that the stream ends with its last writer."""
+        if self.write_end >= 0:
+            os.close(self.write_end)
+            self.write_end = -1
+
+    async def drain(self) -> None:
+        """Read to the end."""
+        while chunk := await self._stream.read(_CHUNK):
             room = self._most - len(self._content)
             self._content += chunk[:room]
             self.cut = self.cut or len(chunk) > room
 
     def text(self) -> str:
+        """Return what was kept, as text."""
         return self._content.decode("utf-8", "replace")
-
-
-async def _ended(process: Process) -> None:
-    """Kill the whole group and wait for the shell, also while the call is being cancelled."""
-    _kill(process)
-    await asyncio.shield(process.wait())
 
 
 def _kill(process: Process) -> None:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from policy.call import Caller, ToolCall
-from policy.catalog import ToolSpec
+from policy.catalog import Catalog, ToolSpec
 from policy.decision import Decision, GenerationId, Reason
 from policy.facts import Facts
 from policy.verdict import Verdict
@@ -54,11 +54,11 @@ class FakeStore:
     """A store whose generation a test puts there."""
 
     current: Any
-    specs: list[ToolSpec] = field(default_factory=list)
+    catalog: Catalog = field(default_factory=Catalog)
     status: Any = field(default_factory=lambda: SimpleNamespace(stale=False))
 
     def extend_catalog(self, specs: Iterable[ToolSpec]) -> None:
-        self.specs.extend(specs)
+        self.catalog = self.catalog.with_tools(specs)
 
 
 def always(verdict: Verdict, *, number: int = 1, name: str = "rule") -> FakeGeneration:
