@@ -45,6 +45,9 @@ DEFAULT_PORTS = {
     "amqps": 5671,
 }
 _LONGEST = 65_536
+# What is read again in one decision is remembered, if it is not large.
+_SHORT = 2_048
+_LONGEST_HOST = 1_000
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _UNCLEAR = re.compile(r"[\x00-\x20\x7f-\xa0\\]|\s")
 _USER = re.compile(r"[A-Za-z0-9._~-]*(:[A-Za-z0-9._~!$&'()*+,;=-]*)?")
@@ -73,9 +76,17 @@ class Endpoint:
     address: IPv4Address | IPv6Address | None = None
 
 
-@lru_cache(maxsize=2048)
 def read_endpoint(text: str) -> Endpoint | Unreadable:
     """Read a URL, or a bare `host[:port][/path]` as https."""
+    return _remembered(text) if len(text) <= _SHORT else _read_endpoint(text)
+
+
+@lru_cache(maxsize=1024)
+def _remembered(text: str) -> Endpoint | Unreadable:
+    return _read_endpoint(text)
+
+
+def _read_endpoint(text: str) -> Endpoint | Unreadable:
     problem = _problem(text)
     if problem is not None:
         return Unreadable(reason=problem)
@@ -167,14 +178,20 @@ def _split_port(authority: str, default: int) -> tuple[str, int] | None:
     return (host, number) if 0 < number < 65_536 else None
 
 
-@lru_cache(maxsize=4096)
 def _read_host(text: str) -> tuple[str, Address | None] | Unreadable:
+    if not 0 < len(text) <= _LONGEST_HOST:
+        return Unreadable(reason=f"not a host: {quote(text)}")
+    return _read_short_host(text)
+
+
+@lru_cache(maxsize=4096)
+def _read_short_host(text: str) -> tuple[str, Address | None] | Unreadable:
     if text.startswith("["):
         address = read_address(text[1:-1]) if text.endswith("]") and ":" in text else None
         if address is None:
             return Unreadable(reason=f"not an IPv6 address: {quote(text)}")
         return str(address), address
-    if not text or _NO_HOST.search(text) or _UNCLEAR.search(text):
+    if _NO_HOST.search(text) or _UNCLEAR.search(text):
         return Unreadable(reason=f"not a host: {quote(text)}")
     try:
         read = ada_url.URL(f"https://{text}/")

@@ -5,6 +5,11 @@ The tables are generous. A name missing here is a program whose operands are tak
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+# What is asked again in one decision is remembered, if it is not large.
+_SHORT = 2_048
+
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -94,6 +99,15 @@ _SED_HARMLESS = frozenset("0123456789,$pdq=;! ")
 
 def runs_commands(words: tuple[str, ...]) -> bool:
     """Tell whether a command may run others that its words do not show as commands."""
+    return _remembered(words) if sum(map(len, words)) <= _SHORT else _runs_commands(words)
+
+
+@lru_cache(maxsize=1024)
+def _remembered(words: tuple[str, ...]) -> bool:
+    return _runs_commands(words)
+
+
+def _runs_commands(words: tuple[str, ...]) -> bool:
     if not words:
         return False
     name = words[0].rpartition("/")[2]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from policy.values.glob import escape_glob
 from policy.values.programs import runs_code, runs_commands
@@ -15,11 +16,15 @@ from policy.values.reading import Unreadable
 from policy.values.text import is_encodable, is_ordinary, quote
 
 _LONGEST = 1_000_000
+# What is read again in one decision is remembered, if it is not large.
+_SHORT = 2_048
 _RESERVED_TEXT = """
     if then elif else fi for while until do done case esac select function time coproc in
     { } [[ ]] ! repeat foreach end nocorrect noglob
 """
 _RESERVED = frozenset(_RESERVED_TEXT.split())
+# Characters that mean nothing to any shell, wherever they stand in a word.
+_PLAIN = re.compile(r"[A-Za-z0-9_./,:@%+-]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OPERATORS = ("&&", "||", ";", "|", "&", "\n")
 _REDIRECTIONS = ("&>>", "&>", "<>", ">>", ">|", ">&", "<&", ">", "<")
@@ -104,6 +109,15 @@ def cd_operand(command: SimpleCommand) -> str | None:
 
 def read_script(text: str) -> Script | Unreadable:
     """Read a shell script conservatively."""
+    return _remembered(text) if len(text) <= _SHORT else _read_script(text)
+
+
+@lru_cache(maxsize=1024)
+def _remembered(text: str) -> Script | Unreadable:
+    return _read_script(text)
+
+
+def _read_script(text: str) -> Script | Unreadable:
     if len(text) > _LONGEST:
         return Unreadable(reason="a script that is too long")
     try:
@@ -197,7 +211,7 @@ class _Reader:
             self.place += 2
 
     def _operator(self) -> str | None:
-        if self.text.startswith("&>", self.place):
+        if self.text[self.place] not in ";&|\n" or self.text.startswith("&>", self.place):
             return None
         for operator in _OPERATORS:
             if self.text.startswith(operator, self.place):
@@ -220,6 +234,8 @@ class _Reader:
     def _redirection(self, parts: _Parts) -> bool:
         """Read a redirection, if one stands here."""
         start = place = self.place
+        if self.text[place] not in "&<>0123456789":
+            return False
         while self.text[place : place + 1].isdigit() and self.text[place].isascii():
             place += 1
         op = next((op for op in _REDIRECTIONS if self.text.startswith(op, place)), None)
@@ -237,10 +253,14 @@ class _Reader:
         self._skip_blanks()
         if self.place >= len(self.text) or self.text[self.place] in "\n;&|<>#":
             raise _NotPlain("a redirection without a target")
-        target = self._word().text
+        word = self._word()
+        target = word.text
         if op in (">&", "<&") and not (target == "-" or _is_descriptor(target)):
             if op == "<&" or fd is not None or target[:1].isdigit() or target[:1] == "-":
                 raise _NotPlain("a copied descriptor that is none")
+            if word.quoted_from < len(target):
+                # bash takes quotes away twice here, so that another file is written.
+                raise _NotPlain("a quoted file after `>&`")
             op = "&>"
         parts.redirections.append(Redirection(op=op, target=target, fd=fd))
         return True
@@ -255,7 +275,11 @@ class _Reader:
             char = text[self.place]
             if char in " \t\n;&|<>":
                 break
-            if char in "'\"\\":
+            plain = _PLAIN.match(text, self.place)
+            if plain is not None:
+                piece = plain[0]
+                self.place = plain.end()
+            elif char in "'\"\\":
                 if text.startswith("\\\n", self.place):
                     self.place += 2
                     continue

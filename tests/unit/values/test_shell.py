@@ -50,7 +50,7 @@ def test_literal_commands_are_read(text: str, words: list[list[str]]) -> None:
         "case a in b) c;; esac",
         "[[ a ]]", "time a", "coproc a", "function a", "do a", "'if' a",
         "a 'b", 'a "b', "a \\", "a &&", "a |", "&& a", "; a", "a ;; b", "a |& b", "a && && b",
-        "a >", "a > > b", "a >& b c > &", "a 2>& b", "a <& b", "a 2&> b", "a >&1x", "a >&3-",
+        "a >", "a > > b", "a >& b c > &", "a 2>& b", "a <& b", "a 2&> b", "a >&1x", "a >&3-", "a >&'b'",
         "a\r", "a\x00b", "a\x1b", "a \u200bb", "a\u00a0b", "a \u202eb", "a \ud800", "a e\u0301",
         "a+=b", "a[0]=b", "'' a", "a {fd}> b", "a 1234> b",
     ],
