@@ -34,15 +34,15 @@ from policy.values.path_pattern import (
 from policy.values.pattern import Regex, compile_regex
 from policy.values.reading import Unreadable
 from policy.values.recipient import check_recipient_pattern, read_recipient, recipient_in
-from policy.values.shell import (
+from policy.values.script import (
     Redirection,
     Script,
     SimpleCommand,
     cd_operand,
     harmless_redirection,
     is_harmless_name,
-    read_script,
 )
+from policy.values.shell import read_script
 from policy.values.text import compare_text, escape_for_people, is_ordinary, normalise, plain, quote
 from policy.values.times import (
     parse_clock,

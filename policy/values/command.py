@@ -15,13 +15,13 @@ from policy.values.glob import compile_name_glob, fits_sequence, has_wildcard, l
 from policy.values.logic import both
 from policy.values.programs import runs_commands
 from policy.values.reading import Unreadable
-from policy.values.shell import (
+from policy.values.script import (
     Redirection,
     SimpleCommand,
     harmless_redirection,
     is_harmless_name,
-    read_single_command,
 )
+from policy.values.shell import read_single_command
 from policy.values.text import quote
 
 _WordTest: TypeAlias = Callable[[str], bool]

@@ -109,7 +109,7 @@ def _has_byte_class(source: str) -> bool:
 def _what(error: Exception) -> str:
     said = error.args[0] if error.args else ""
     text = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
-    return escape_for_people(text, 80)
+    return escape_for_people(text, 40)
 
 
 def _in_characters(encoded: bytes, places: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

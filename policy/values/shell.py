@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from policy.values.glob import escape_glob
-from policy.values.programs import runs_code, runs_commands
 from policy.values.reading import Unreadable
+from policy.values.script import Redirection, Script, SimpleCommand, cd_operand
 from policy.values.text import is_encodable, is_ordinary, quote
 
 _LONGEST = 1_000_000
@@ -29,82 +29,6 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OPERATORS = ("&&", "||", ";", "|", "&", "\n")
 _REDIRECTIONS = ("&>>", "&>", "<>", ">>", ">|", ">&", "<&", ">", "<")
 _QUOTED_TILDE = "a quoted `~`, which a tool may replace and the shell does not"
-_FREE = frozenset({"cd", "pwd", "true", "false", ":"})
-_HARMLESS_NAMES = frozenset({"LANG", "LANGUAGE", "TZ", "NO_COLOR", "TERM", "COLUMNS"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Redirection:
-    """One redirection: `op` is the operator, `fd` the descriptor spelled before it, if any.
-
-    For the copies `>&` and `<&` the target is a descriptor or `-`; `>&file` is read as `&>`.
-    """
-
-    op: str
-    target: str
-    fd: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimpleCommand:
-    """One simple command, as the program gets it: without quotes, `~/…` not yet replaced.
-
-    `folders` are the operands of the `cd`s that surely ran before it, in order; None where the
-    folder it runs in is not known. `hides` says that it may run commands which are not in sight,
-    `unseen` that it runs code.
-    """
-
-    words: tuple[str, ...] = ()
-    assignments: tuple[tuple[str, str], ...] = ()
-    redirections: tuple[Redirection, ...] = ()
-    folders: tuple[str, ...] | None = ()
-    text: str = field(default="", compare=False)
-
-    @property
-    def hides(self) -> bool:
-        """Whether commands may run that are not in sight."""
-        return runs_commands(self.words)
-
-    @property
-    def unseen(self) -> bool:
-        """Whether it runs code whose effects are not in sight."""
-        return runs_code(self.words)
-
-    @property
-    def free(self) -> bool:
-        """Whether it needs no pattern: `pwd`, `true`, `false`, `:` or a plain `cd`."""
-        if not self.words or self.words[0] not in _FREE:
-            return False
-        if not all(is_harmless_name(name) for name, _ in self.assignments):
-            return False
-        if not all(harmless_redirection(item) for item in self.redirections):
-            return False
-        return self.words[0] != "cd" or cd_operand(self) is not None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Script:
-    """All simple commands of a script, in order, however they are joined."""
-
-    commands: tuple[SimpleCommand, ...]
-
-
-def is_harmless_name(name: str) -> bool:
-    """Tell whether setting a variable changes no more than language, time zone or looks."""
-    return name in _HARMLESS_NAMES or name.startswith("LC_")
-
-
-def harmless_redirection(redirection: Redirection) -> bool:
-    """Tell whether a redirection only copies a descriptor or has to do with /dev/null."""
-    return redirection.op in (">&", "<&") or redirection.target == "/dev/null"
-
-
-def cd_operand(command: SimpleCommand) -> str | None:
-    """Return where a plain `cd` goes (`~` without operand); None for any other."""
-    if command.words[:1] != ("cd",) or len(command.words) > 2:
-        return None
-    target = command.words[1] if len(command.words) == 2 else "~"
-    return None if not target or target.startswith(("-", "+")) else target
 
 
 def read_script(text: str) -> Script | Unreadable:
@@ -414,15 +338,3 @@ def _moved(folders: tuple[str, ...] | None, target: str) -> tuple[str, ...] | No
     if target.startswith(("/", "~")):
         return (target,)
     return None if folders is None else (*folders, target)
-
-
-__all__ = [
-    "Redirection",
-    "Script",
-    "SimpleCommand",
-    "cd_operand",
-    "harmless_redirection",
-    "is_harmless_name",
-    "read_script",
-    "read_single_command",
-]
