@@ -104,11 +104,8 @@ _roots = names.filter(
         not in {"from", "to", "second", "minute", "hour", "day", "week", "session", "agent", "user"}
     )
 )
-paths = node(
-    t.FieldPath,
-    root=_roots,
-    steps=some(st.one_of(field_names, texts, st.integers(0, 50), st.just(t.Star())), least=0),
-)
+_steps = st.one_of(field_names, texts, st.integers(0, 50), st.just(t.Star()))
+paths = node(t.FieldPath, root=_roots, steps=some(_steps, least=0))
 every_agent = node(t.EveryAgent)
 agents = st.one_of(
     node(t.Agents, patterns=texts.map(lambda text: (text,)), plural=st.just(False)),
@@ -267,7 +264,7 @@ limits = node(
         st.one_of(
             durations,
             st.sampled_from("second minute hour day week session agent user".split()),
-            paths,
+            node(t.FieldPath, root=_roots, steps=some(_steps)),
         ),
         least=0,
     ),

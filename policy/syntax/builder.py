@@ -315,6 +315,14 @@ class Builder(Transformer[Token, Any]):
         )
 
     def periods(self, children: list[Child]) -> tuple[t.Duration | str | t.FieldPath, ...]:
+        for part in children:
+            if isinstance(part, t.FieldPath) and not part.steps:
+                _problem(
+                    f"`{part.root}` is no period of a limit",
+                    part,
+                    help="write `per second`, `minute`, `hour`, `day`, `week` or a span; `per "
+                    "session`, `agent`, `user`; or `per input.f`",
+                )
         return tuple(str(part) if isinstance(part, Token) else part for part in children)
 
     def label_results(self, children: list[Child]) -> t.LabelResults:

@@ -16,7 +16,7 @@ from policy.syntax.tree import Comment
 BYTE_ORDER_MARK = "\ufeff"
 
 # Brackets and operators may stand in each other this deep. What walks a tree may recurse.
-MAX_DEPTH = 100
+MAX_DEPTH = 64
 
 _WORD_END = r"(?![A-Za-z0-9_-])"
 _PIECE = re.compile(

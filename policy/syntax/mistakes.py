@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lark import Token, UnexpectedInput
 
-from policy.diagnostics import Diagnostic, diagnose, did_you_mean
+from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
 from policy.source import Source
 from policy.syntax.cutter import Piece
 
@@ -32,7 +32,7 @@ class Mistake:
     `found` must fit at the offending token and `before` at the end of what stands before it, both
     as regular expressions; `expected` are terminals one of which could have stood there. Where
     `before` has a group named `at`, the diagnostic points there instead. `{}` in the texts is the
-    token pointed at.
+    token pointed at. With `or_near` the help is the nearest word that could have stood there.
     """
 
     example: str
@@ -42,6 +42,7 @@ class Mistake:
     before: str = ""
     expected: frozenset[str] = frozenset()
     code: str = "syntax-error"
+    or_near: bool = False
 
 
 def _one_of(*terminals: str) -> frozenset[str]:
@@ -82,17 +83,18 @@ MISTAKES: tuple[Mistake, ...] = (
         help='write a rule, such as `deny bash_exec`; a set is `paths NAME = "…"`',
     ),
     Mistake(
+        example='«file_read» {path: "/a"} -> deny',
+        before=_START,
+        found=r"[A-Za-z_*?][A-Za-z0-9_.*?/-]*(?=[ \t]*\{)",
+        message="a call stands in a `test`",
+        help='write `test "…"`, and the call on an indented line below it',
+    ),
+    Mistake(
         example="«if» input.a == 1",
         before=_START,
         found=r"(?:if|else)(?![A-Za-z0-9_-])",
         message="there is no `{}`",
         help="the effect comes first: `deny bash_exec when …`; an exception is `unless …`",
-    ),
-    Mistake(
-        example="«//» a remark",
-        found=r"//|/\*|--(?=\s)",
-        message="a comment begins with `#`",
-        help="write `# …`",
     ),
     Mistake(
         example="no-name: «bash_exec» when input.a == 1",
@@ -101,6 +103,7 @@ MISTAKES: tuple[Mistake, ...] = (
         expected=_one_of("VERDICT"),
         message="`{}` is no effect of a rule",
         help="after its name a rule says `allow`, `ask`, `deny`, `rewrite`, `redact` or `limit`",
+        or_near=True,
     ),
     # ---- characters of other languages
     Mistake(
@@ -127,6 +130,20 @@ MISTAKES: tuple[Mistake, ...] = (
         expected=_one_of("REGEX"),
         message="the regular expression does not end on its line",
         help="close it with `/`; a slash inside is `\\/`",
+    ),
+    Mistake(
+        example="deny bash_exec when input.command matches «//»",
+        found=r"//",
+        expected=_one_of("REGEX"),
+        message="the regular expression is empty",
+        help="write what it looks for between the slashes",
+    ),
+    Mistake(
+        example="deny bash_exec «//» a remark",
+        before=r"(?:\A|\s)",
+        found=r"//|/\*",
+        message="a comment begins with `#`",
+        help="write `# …`",
     ),
     Mistake(
         example="deny bash_exec when input.command == «/rm/»",
@@ -215,12 +232,27 @@ MISTAKES: tuple[Mistake, ...] = (
         help="write a second rule; the strictest opinion wins, whatever the order",
     ),
     Mistake(
+        example="allow bash_exec «with» aproval",
+        found=r"with(?![A-Za-z0-9_-])",
+        expected=_one_of("WITH_APPROVAL"),
+        message="after `{}` stands `approval` here",
+        help="write `with approval`; a replacement `with \"…\"` follows `matching /…/`",
+    ),
+    Mistake(
+        example="ask bash_exec «two» persons",
+        found=r"two(?![A-Za-z0-9_-])",
+        expected=_one_of("TWO_PEOPLE"),
+        message="after `{}` stands `people` here",
+        help="write `two people`",
+    ),
+    Mistake(
         example="allow bash_exec «bash»",
         before=r"[A-Za-z0-9_*?\"]\s+",
         found=r"[A-Za-z_*?][A-Za-z0-9_*?./-]*",
         expected=_one_of("_EXCEPT"),
         message="`{}` follows a tool without a comma, and begins no clause",
         help="put commas between tools; clauses are `when`, `unless`, `because`, …",
+        or_near=True,
     ),
     Mistake(
         example="limit bash_exec «5» per minute",
@@ -368,18 +400,21 @@ def describe(source: Source, code: str, *, piece: Piece, error: UnexpectedInput)
         if led is not None and "at" in led.groupdict():
             start = at - len(before) + led.start("at")
             end = at - len(before) + led.end("at") if not mistake.found else end
-        return _told(source, piece, mistake, start=start, end=end)
+        near = _nearest(text[start:end], expected) if mistake.or_near else ""
+        return _told(source, piece, mistake, start=start, end=end, help=near or mistake.help)
     return _unexpected(source, piece, text, at=at, expected=expected)
 
 
-def _told(source: Source, piece: Piece, mistake: Mistake, *, start: int, end: int) -> Diagnostic:
+def _told(
+    source: Source, piece: Piece, mistake: Mistake, *, start: int, end: int, help: str
+) -> Diagnostic:
     span = source.span(piece.start + start, piece.start + end)
     word = _short(source.text[span.start : span.end])
     return diagnose(
         mistake.code,
         mistake.message.replace("{}", word),
         span=span,
-        help=mistake.help,
+        help=help,
     )
 
 
@@ -395,17 +430,15 @@ def _unexpected(
             "syntax-error",
             f"no statement begins with `{word}`",
             span=span,
-            help=_nearest(word, STATEMENT_WORDS)
+            help=_near_word(word, STATEMENT_WORDS)
             or "a statement begins with `allow`, `ask`, `deny`, `default`, `test` or one of their "
             "kin, a rule perhaps with its name and a colon",
         )
-    words = [w for w in map(_said, sorted(expected)) if _WORD.fullmatch(w.strip("`").split()[0])]
     return diagnose(
         "syntax-error",
         f"`{word}` cannot stand here",
         span=span,
-        help=_nearest(word, tuple(w.strip("`") for w in words if w.startswith("`")))
-        or _may_stand(expected),
+        help=_nearest(word, expected) or _may_stand(expected),
     )
 
 
@@ -418,7 +451,16 @@ def _unfinished(source: Source, piece: Piece, expected: set[str]) -> Diagnostic:
     )
 
 
-def _nearest(word: str, words: tuple[str, ...]) -> str:
+def _nearest(word: str, expected: set[str]) -> str:
+    """Return the help that names the nearest word of those that could have stood there."""
+    words: list[str] = []
+    for terminal in sorted(expected):
+        said = _said(terminal)
+        words += _CHOICES.get(terminal) or ([said[1:-1]] if _WORD.fullmatch(said[1:-1]) else [])
+    return _near_word(word, tuple(words))
+
+
+def _near_word(word: str, words: tuple[str, ...]) -> str:
     if not _WORD.fullmatch(word):
         return ""
     if word.lower() in words:
@@ -426,8 +468,21 @@ def _nearest(word: str, words: tuple[str, ...]) -> str:
     return did_you_mean(word, words)
 
 
+_CHOICES = {
+    "VERDICT": ["allow", "ask", "deny"],
+    "SET_KIND": ["paths", "hosts", "commands", "strings", "numbers", "addresses"],
+    "KIND": "tools paths hosts commands strings numbers addresses string number span path "
+    "host".split(),
+    "TYPE": ["string", "number", "boolean", "list", "object"],
+    "UNIT": ["second", "minute", "hour", "day", "week"],
+    "SCOPE": ["session", "agent", "user"],
+    "DAYS": ["weekdays", "weekends", "mon", "tue", "wed", "thu", "fri", "sat", "sun"],
+    "TEXT_OPERATOR": ["contains"],
+    "BOOLEAN": ["true", "false"],
+    "PRESENT": ["present"],
+    "ABSENT": ["absent"],
+}
 _SAID = {
-    "$END": "the end of the statement",
     "NAME": "a name",
     "FIELD": "the name of a field",
     "STRING": "a text in double quotes",
@@ -480,7 +535,7 @@ def _said(terminal: str) -> str:
 
 
 def _may_stand(expected: set[str]) -> str:
-    wanted = expected - {"COMMENT", "_WHITE_SPACE"}
+    wanted = expected - {"COMMENT", "_WHITE_SPACE", "$END", "<END-OF-FILE>"}
     ordered = sorted(wanted, key=lambda name: (name in _SELDOM, _said(name)))
     said = list(dict.fromkeys(map(_said, ordered)))
     if not said:
@@ -490,5 +545,4 @@ def _may_stand(expected: set[str]) -> str:
 
 
 def _short(text: str) -> str:
-    line = text.split("\n", 1)[0]
-    return line if len(line) <= 40 else f"{line[:40]}…"
+    return visible(text.split("\n", 1)[0], 40)

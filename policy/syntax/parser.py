@@ -24,6 +24,9 @@ from policy.syntax.tree import Header, PackHeader, PolicyFile, PolicyHeader, Sta
 # A file full of unseen characters is one mistake many times; these suffice to find it.
 _MAX_UNSEEN = 20
 
+# A condition stands in a clause, a clause in a rule, an item in a list of the rule.
+_ABOVE = 4
+
 _HEADER = re.compile(r"(?:policy|pack)(?![A-Za-z0-9_-])(?![ \t]*:)")
 # Nothing nests without one of these, so a statement with few of them needs no measuring.
 _NESTING = re.compile(r"[(\[{.+*-]|\b(?:not|any|all)\b")
@@ -43,13 +46,15 @@ _Node: TypeAlias = Header | Statement
 def parse(source: Source) -> Parsed:
     """Read one policy file; any text whatever gives a tree and diagnostics."""
     cuts = cut(source)
-    diagnostics = [*_marks(source), *_stray(source, cuts)]
+    unseen_at = unseen(source.text)
+    marked = frozenset(unseen_at)
+    diagnostics = [*_marks(source, unseen_at), *_stray(source, cuts)]
     header: Header | None = None
     statements: list[Statement] = []
     for number, piece in enumerate(cuts.pieces):
         is_header = _HEADER.match(cuts.code, piece.start) is not None
         node, problems = _parse_piece(source, cuts.code, piece=piece, is_header=is_header)
-        diagnostics += problems
+        diagnostics += [d for d in problems if d.span is None or d.span.start not in marked]
         if is_header:
             diagnostics += _misplaced(source, piece, number=number, header=header)
             if header is None and isinstance(node, PolicyHeader | PackHeader):
@@ -96,7 +101,7 @@ def _deepest_beyond(code: str, piece: Piece, root: _Node) -> tuple[int, int] | N
     stack: list[tuple[object, int]] = [(root, 0)]
     while stack:
         node, depth = stack.pop()
-        if depth > MAX_DEPTH + 10:
+        if depth > MAX_DEPTH + _ABOVE:
             span = getattr(node, "span", None)
             return (span.start, span.end) if span is not None else (piece.start, piece.end)
         stack.extend((child, depth + 1) for child in _children(node))
@@ -124,7 +129,7 @@ def _too_deep(source: Source, start: int, end: int) -> Diagnostic:
     )
 
 
-def _marks(source: Source) -> Iterator[Diagnostic]:
+def _marks(source: Source, unseen_at: list[int]) -> Iterator[Diagnostic]:
     if source.text.startswith(BYTE_ORDER_MARK):
         yield diagnose(
             "byte-order-mark",
@@ -132,7 +137,7 @@ def _marks(source: Source) -> Iterator[Diagnostic]:
             span=source.span(0, 1),
             help="save it as UTF-8 without one",
         )
-    for offset in unseen(source.text)[:_MAX_UNSEEN]:
+    for offset in unseen_at[:_MAX_UNSEEN]:
         yield diagnose(
             "control-character",
             f"a character that is not seen: `U+{ord(source.text[offset]):04X}`",

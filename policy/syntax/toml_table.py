@@ -132,8 +132,8 @@ class _Reader:
 
     def report(self, path: Path, message: str, *, help: str) -> None:
         """Report a mistake at an entry."""
-        diagnostic = diagnose("table-value", message, span=self.span(path), help=help)
-        if diagnostic not in self.diagnostics:
+        if not any(known.message == message for known in self.diagnostics):
+            diagnostic = diagnose("table-value", message, span=self.span(path), help=help)
             self.diagnostics.append(diagnostic)
 
     def span(self, path: Path) -> Span:

@@ -1,0 +1,16 @@
+"""The grammar is unambiguous, and complete enough for the reference."""
+
+from __future__ import annotations
+
+from policy.source import Source
+from policy.syntax import grammar, parse
+
+
+def test_the_grammar_has_no_conflict_and_no_two_terminals_in_one_place() -> None:
+    lark = grammar.build(None, strict=True)
+    assert {rule.origin.name for rule in lark.rules} >= {"header", "statement"}
+
+
+def test_every_word_ends_where_a_longer_one_goes_on() -> None:
+    text = "policy for every agent\n\nallow whenever, mcp_x, after.all, denying\n"
+    assert parse(Source(name="a.policy", text=text)).diagnostics == ()
