@@ -26,7 +26,6 @@ PARSING = frozenset(
         "syntax-error",
         "too-deep",
         "unknown-escape",
-        "unterminated-text",
     }
 )
 
