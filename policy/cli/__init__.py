@@ -40,9 +40,9 @@ class _Commands(click.Group):
             from policy.diagnostics import nearest
 
             near = nearest(args[0], _COMMANDS) if args else None
-            if near is not None:
-                error.message = f"{error.message} Did you mean '{near}'?"
-            raise
+            if near is None:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean '{near}'?", ctx) from error
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

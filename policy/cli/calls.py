@@ -139,10 +139,13 @@ def _caller(given: _Caller) -> Caller:
         role=given.role,
         user=given.user,
         groups=tuple(given.groups),
-        scope=scope
-        and GuestScope(allowed_tools=tuple(scope.allowed_tools), expires_at=scope.expires_at),
-        parent=given.parent and _caller(given.parent),
+        scope=None if scope is None else _scope(scope),
+        parent=None if given.parent is None else _caller(given.parent),
     )
+
+
+def _scope(given: _Scope) -> GuestScope:
+    return GuestScope(allowed_tools=tuple(given.allowed_tools), expires_at=given.expires_at)
 
 
 def _facts(read: _Line, *, links: ResolvePath | None) -> Facts:

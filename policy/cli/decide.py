@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -66,7 +67,7 @@ def command(
 
 def lines_of(call_file: BinaryIO | None) -> Iterator[bytes]:
     """Yield the lines that are not blank."""
-    stream = call_file or click.get_binary_stream("stdin")
+    stream = call_file or sys.stdin.buffer
     for line in stream:
         if line.strip():
             yield line

@@ -1,0 +1,86 @@
+"""What `serve` was told and a policy store in, the service as each call's caller sees it out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from policy.audit import JsonlSink
+from policy.call import Caller
+from policy.reload import PolicyStore, ServiceSettings
+from policy.service import Approver, GovernedService, Limits, ToolEvent, build_tool_service
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """What the command line says; None leaves it to the configuration.
+
+    `authenticated` says that whoever can call is known: the parent process on stdio, the holder
+    of the token over HTTP. Everybody else is anonymous, whatever the configuration says.
+    """
+
+    workspace: Path | None
+    audit: Path | None
+    agent: str | None
+    approver: Approver | None
+    authenticated: bool
+
+
+class Governed:
+    """Gives the service, bound to the caller that the policy in force names at that moment.
+
+    Workspace, audit file and limits are taken from the first generation there is, and kept: a
+    service that began without any is built anew when a policy comes, before that policy allows
+    anything.
+    """
+
+    def __init__(
+        self, store: PolicyStore, serving: Serving, *, listener: Callable[[ToolEvent], None]
+    ) -> None:
+        self._store = store
+        self.serving = serving
+        self._listener = listener
+        self._configured = False
+        self._service = self._build()
+
+    @property
+    def workspace(self) -> str:
+        """The folder that the tools work in."""
+        return self._service.workspace or os.getcwd()
+
+    @property
+    def caller(self) -> Caller:
+        """Who calls, as things stand now."""
+        if not self.serving.authenticated:
+            return Caller(agent="anonymous", role="anonymous")
+        generation = self._store.current
+        named = Caller() if generation is None else generation.settings.caller or Caller()
+        return replace(named, agent=self.serving.agent or named.agent)
+
+    def __call__(self) -> GovernedService:
+        """Return the service for the caller of a call that arrives now."""
+        if not self._configured and self._store.current is not None:
+            self._service = self._build()
+        return self._service.bound_to(self.caller)
+
+    def _build(self) -> GovernedService:
+        generation = self._store.current
+        self._configured = generation is not None
+        said = ServiceSettings() if generation is None else generation.settings.service
+        audit = self.serving.audit or said.audit
+        service = build_tool_service(
+            self._store,
+            approver=self.serving.approver,
+            audit=None if audit is None else JsonlSink(audit),
+            workspace=self.serving.workspace or said.workspace,
+            home=said.home,
+            limits=Limits(
+                output=said.bash.output,
+                body=said.web.body,
+                web_seconds=said.web.timeout,
+            ),
+        )
+        service.subscribe(self._listener)
+        return service

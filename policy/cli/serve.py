@@ -1,0 +1,225 @@
+"""`placet serve`: the governed tools over MCP, on standard input and output or over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from policy.cli.approvers import Asked, approver_for
+from policy.cli.governed import Governed, Serving
+from policy.cli.loading import path_argument, stop
+from policy.diagnostics import visible
+from policy.reload import PolicyStore, Reloaded
+
+if TYPE_CHECKING:
+    from policy.proxy import Address
+
+_SHORTEST_TOKEN = 16
+
+
+@click.command("serve")
+@path_argument
+@click.option(
+    "--workspace",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The folder that the tools work in; else the configuration's, else the current one.",
+)
+@click.option("--http", "address", metavar="HOST:PORT", help="Serve HTTP instead of stdio.")
+@click.option(
+    "--token-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The bearer token that HTTP clients must show. Without it they may call nothing.",
+)
+@click.option(
+    "--allow-host",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="A further name that HTTP clients may know this server by.",
+)
+@click.option(
+    "--approve",
+    type=click.Choice(["deny", "terminal"]),
+    default="deny",
+    show_default=True,
+    help="What becomes of asks. The terminal can only be asked with --http.",
+)
+@click.option(
+    "--approve-script",
+    "script",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="For demos and tests: the answers to asks, one a line, `yes` or `no`.",
+)
+@click.option(
+    "--audit",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Append a record of every call to this file, as JSON lines.",
+)
+@click.option("--agent", metavar="NAME", help="Which agent calls; else what `[serve]` says.")
+def command(
+    path: Path,
+    *,
+    workspace: Path | None,
+    address: str | None,
+    token_file: Path | None,
+    names: tuple[str, ...],
+    approve: Asked,
+    script: Path | None,
+    audit: Path | None,
+    agent: str | None,
+) -> None:
+    """Offer the tools to MCP clients, governed by the policy at PATH, until the client leaves.
+
+    The files are watched: an edit takes effect with the next call, a broken one changes nothing.
+    What happens to the policy is told on standard error, a line each.
+
+    \b
+    Examples:
+      placet serve rules/ --workspace ~/project
+      placet serve rules/ --workspace ~/project --http 127.0.0.1:8642 --token-file token
+    """
+    try:
+        import_module("policy.proxy")
+    except ImportError:
+        stop("serving needs the extra `mcp`: install placet[mcp]")
+    if address is None and (approve == "terminal" or token_file is not None or names):
+        stop("--approve terminal, --token-file and --allow-host need --http")
+    where = None if address is None else _address(address, names)
+    token = None if token_file is None else _token(token_file)
+    serving = Serving(
+        workspace=workspace,
+        audit=None if audit is None else Path(os.path.abspath(audit)),
+        agent=agent,
+        approver=approver_for(approve, script),
+        authenticated=where is None or token is not None,
+    )
+    _log_to_stderr()
+    store = PolicyStore(path, on_change=(_tell,))
+    governed = Governed(store, serving, listener=import_module("policy.proxy").keep)
+    if not os.path.isdir(governed.workspace):
+        stop(f"the workspace {governed.workspace} is no folder: name one with --workspace")
+    with suppress(KeyboardInterrupt):
+        asyncio.run(_serve(store, governed, where, token=token))
+
+
+async def _serve(
+    store: PolicyStore, governed: Governed, where: Address | None, *, token: str | None
+) -> None:
+    from policy.proxy import ListChanges, serve_http, serve_stdio, tool_server
+
+    changes = ListChanges()
+    server = tool_server(governed, changes)
+
+    async def serve() -> None:
+        if where is None:
+            _say(_welcome("stdio", governed))
+            await serve_stdio(server)
+            return
+        try:
+            await serve_http(
+                server,
+                where,
+                token=token,
+                listening=lambda url: _say(_welcome(url, governed)),
+            )
+        except OSError as error:
+            stop(f"{where.shown}:{where.port} cannot be listened at: {error.strerror or error}")
+
+    async with store.watch(), changes.telling():
+        ended = store.subscribe(lambda outcome: changes.changed() if outcome.changed else None)
+        try:
+            await _until_signalled(serve)
+        finally:
+            ended()
+
+
+async def _until_signalled(serve: Callable[[], Awaitable[None]]) -> None:
+    """Serve until that ends by itself or a signal asks for the end; a second one insists."""
+    loop = asyncio.get_running_loop()
+    serving = asyncio.ensure_future(serve())
+
+    def end() -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+        serving.cancel()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, end)
+    try:
+        await serving
+    except* (asyncio.CancelledError, BrokenPipeError, ConnectionResetError):
+        pass  # asked to end, or the client is gone
+
+
+def _welcome(how: str, governed: Governed) -> str:
+    serving = governed.serving
+    caller = governed.caller
+    who = visible(f"{caller.role} as agent {caller.agent}", 200)
+    asks = "asks are denied" if serving.approver is None else "asks are put to the approver"
+    if not serving.authenticated:
+        who, asks = "nobody in particular", "every call is denied without --token-file"
+    return f"serving on {how} for {who}; workspace {governed.workspace}; {asks}"
+
+
+def _tell(outcome: Reloaded) -> None:
+    status, milliseconds = outcome.status, f"{outcome.milliseconds:.0f} ms"
+    because = visible(status.because or "", 500)
+    force = status.generation
+    if force is None:
+        _say(f"no policy in force, everything is denied: {because} ({milliseconds})")
+        return
+    named = f"generation {force.number} {force.digest[:19]}"
+    if status.stale:
+        _say(f"stale: {named} stays in force: {because} ({milliseconds})")
+        return
+    _say(f"{named} in force ({milliseconds})")
+
+
+def _say(line: str) -> None:
+    with suppress(OSError):  # nobody may be reading
+        click.echo(f"placet: {line}", err=True)
+
+
+def _address(text: str, names: tuple[str, ...]) -> Address:
+    from policy.proxy import Address
+
+    host, _, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
+    if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65_535):
+        stop(f"--http takes HOST:PORT, such as 127.0.0.1:8642, not {visible(text, 80)}")
+    return Address(host=host, port=int(port), names=names)
+
+
+def _token(file: Path) -> str:
+    try:
+        token = file.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        stop(f"{file} cannot be read: {error}")
+    if len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable():
+        stop(f"{file} holds no token of at least {_SHORTEST_TOKEN} plain characters")
+    return token
+
+
+class _OneLine(logging.Formatter):
+    """Log records as single lines, with the kind of an exception instead of its traceback."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        kind = record.exc_info[0] if record.exc_info else None
+        why = "" if kind is None else f" ({kind.__name__})"
+        return f"placet: {visible(record.getMessage(), 500)}{why}"
+
+
+def _log_to_stderr() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_OneLine())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
