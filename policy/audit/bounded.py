@@ -54,7 +54,7 @@ def _copy(value: Any, budget: _Budget, *, depth: int) -> Frozen:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
-        return value if value.bit_length() <= 256 else budget.take(f"integer of {_bits(value)}")
+        return value if value.bit_length() <= 256 else _long_integer(value, budget)
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, Decimal):
@@ -96,5 +96,7 @@ def _within(items: Iterable[Any], budget: _Budget) -> Iterable[Any]:
             return
 
 
-def _bits(value: int) -> str:
-    return f"{value.bit_length()} bits"
+def _long_integer(value: int, budget: _Budget) -> str:
+    """Return what stands for an integer whose digits would take long to write."""
+    budget.cut = True
+    return budget.take(f"<integer of {value.bit_length()} bits>")

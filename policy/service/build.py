@@ -94,6 +94,8 @@ def build_tool_service(
     settings = _configured(store)
     chosen = workspace if workspace is not None else settings.workspace
     folder = os.path.realpath(chosen if chosen is not None else os.getcwd())
+    # What rules mean by `~` and what a shell makes of it must be the same folder.
+    at_home = home or settings.home or os.path.expanduser("~")
     allowed = limits or _limits(settings)
     handlers = tuple(builtin_handlers(allowed) if tools is None else tools)
     if audit is None and settings.audit is not None:
@@ -108,7 +110,7 @@ def build_tool_service(
         registry.register(handler.spec.name, handler)
     world = World(
         workspace=folder,
-        home=home or settings.home or folder,
+        home=at_home,
         clock=clock,
         look_up=look_up,
         context=context,
@@ -147,7 +149,7 @@ def build_tool_service(
         announce=(lambda specs: None) if store is None else store.extend_catalog,
         caller=caller or Caller(),
         workspace=folder,
-        env=_environment(folder),
+        env=_environment(folder, at_home),
     )
 
 
@@ -174,10 +176,10 @@ def _limits(settings: ServiceSettings) -> Limits:
     )
 
 
-def _environment(folder: str) -> Mapping[str, str]:
+def _environment(folder: str, home: str) -> Mapping[str, str]:
     """Return what programs see of our environment: where programs are, and nothing secret."""
     path = os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")
-    return {"PATH": path, "HOME": folder, "PWD": folder, "LANG": "C.UTF-8"}
+    return {"PATH": path, "HOME": home, "PWD": folder, "LANG": "C.UTF-8"}
 
 
 def _seconds_for(default: float | None, per_tool: Mapping[str, float]) -> SecondsFor:

@@ -98,8 +98,9 @@ async def _started(command: str, ctx: ExecutionContext, streams: tuple[int, int]
 
 
 class _Kept:
-    """The beginning of what is written to a pipe; the rest is read too, so that its writer goes
-    on, and dropped.
+    """The beginning of what is written to a pipe.
+
+    The rest is read too, so that its writer goes on, and dropped.
     """
 
     def __init__(self, most: int) -> None:

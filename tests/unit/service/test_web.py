@@ -1,0 +1,125 @@
+"""`web_fetch` against a real server on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from policy.errors import Execution, Timeout, Transport
+from policy.facts import Facts, Resolvers
+from policy.service import ExecutionContext, Limits
+from policy.service.handlers.web import web_fetch
+
+
+class Server:
+    """Answers every request with `answer`, and keeps what it was sent."""
+
+    def __init__(self) -> None:
+        self.requests: list[str] = []
+        self.answer = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"
+        self.silent = False
+        self.port = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = await reader.readuntil(b"\r\n\r\n")
+            self.requests.append(head.decode("latin-1"))
+            if self.silent:
+                await reader.read()
+            else:
+                writer.write(self.answer)
+                await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    kept = Server()
+    listening = await asyncio.start_server(kept.serve, "127.0.0.1", 0)
+    kept.port = listening.sockets[0].getsockname()[1]
+    yield kept
+    listening.close()
+
+
+async def fetch(url: str, *, addresses: tuple[str, ...] | None = None, **more: Any) -> Any:
+    facts = Facts(resolvers=Resolvers(host=lambda name: addresses))
+    tool = web_fetch(Limits(body=100, web_seconds=0.5))
+    return await tool({"url": url, **more}, ExecutionContext(facts=facts))
+
+
+async def test_a_page_is_fetched(server: Server) -> None:
+    result = await fetch(f"http://127.0.0.1:{server.port}/a?b=c", headers={"X-Mine": "1"})
+    assert (result["status"], result["body"], result["truncated"]) == (200, "hello", False)
+    assert server.requests[0].startswith("GET /a?b=c HTTP/1.1\r\n")
+    assert "x-mine: 1" in server.requests[0].lower()
+
+
+async def test_the_connection_goes_to_the_judged_address_under_the_hosts_name(
+    server: Server,
+) -> None:
+    # The name exists nowhere: only what was judged can have led here.
+    url = f"http://name.invalid:{server.port}/"
+    assert (await fetch(url, addresses=("127.0.0.1",)))["status"] == 200
+    assert f"host: name.invalid:{server.port}" in server.requests[0].lower()
+
+
+async def test_a_redirect_is_returned_and_not_followed(server: Server) -> None:
+    server.answer = (
+        b"HTTP/1.1 302 Found\r\nlocation: http://169.254.169.254/\r\ncontent-length: 0\r\n\r\n"
+    )
+    result = await fetch(f"http://127.0.0.1:{server.port}/")
+    assert (result["status"], result["location"]) == (302, "http://169.254.169.254/")
+    assert len(server.requests) == 1
+
+
+async def test_a_body_is_kept_only_up_to_its_limit(server: Server) -> None:
+    server.answer = b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n" + b"x" * 1_000
+    result = await fetch(f"http://127.0.0.1:{server.port}/")
+    assert result["body"] == "x" * 100
+    assert result["truncated"]
+
+
+async def test_a_silent_server_ends_in_a_timeout(server: Server) -> None:
+    server.silent = True
+    with pytest.raises(Timeout):
+        await fetch(f"http://127.0.0.1:{server.port}/")
+
+
+async def test_proxies_of_the_environment_are_not_used(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9/")
+    assert (await fetch(f"http://127.0.0.1:{server.port}/"))["status"] == 200
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["file:///etc/passwd", "ftp://a.example/", "http://", "nonsense", "http://u:p@127.0.0.1/"],
+)
+async def test_what_is_no_plain_web_address_is_refused(url: str) -> None:
+    with pytest.raises((Execution, Transport)):
+        await fetch(url, addresses=("127.0.0.1",))
+
+
+@pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding ", "connection"])
+async def test_headers_that_route_or_frame_are_refused(name: str) -> None:
+    with pytest.raises(Execution, match="headers"):
+        await fetch("http://127.0.0.1:9/", headers={name: "x"})
+
+
+@pytest.mark.parametrize("header", [("a\r\nb", "x"), ("a", "x\r\nInjected: 1"), ("ä", "x")])
+async def test_headers_cannot_smuggle_lines(server: Server, header: tuple[str, str]) -> None:
+    with pytest.raises((Execution, Transport)):
+        await fetch(f"http://127.0.0.1:{server.port}/", headers={header[0]: header[1]})
+    assert server.requests == []
+
+
+async def test_a_dead_server_is_unreachable() -> None:
+    with pytest.raises(Transport):
+        await fetch("http://127.0.0.1:9/")
