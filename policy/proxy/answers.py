@@ -1,0 +1,99 @@
+"""A call that has ended in, the MCP result out: text, structure, and what Placet says about it.
+
+An error tells its stable kind, what the service says, and the first few deciding reasons; nothing
+in `_meta` says more than the text does.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from mcp.types import CallToolResult, TextContent
+
+from policy.audit import AuditRecord
+from policy.diagnostics import visible
+from policy.errors import ToolError
+from policy.service import ToolOutput
+from policy.verdict import Verdict
+
+_MOST_REASONS = 3
+_LONGEST_TEXT = 300
+_LONGEST_MESSAGE = 2_000
+
+
+def answer(output: ToolOutput, record: AuditRecord | None) -> CallToolResult:
+    """Return the result of a call that ended in an output: text as it is, all else as JSON."""
+    value = plain(output.value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    return CallToolResult(
+        content=[TextContent(text=text)],
+        structured_content=value if isinstance(value, dict) else None,
+        _meta=_meta(record),
+    )
+
+
+def refusal(error: ToolError, record: AuditRecord | None) -> CallToolResult:
+    """Return the result of a call that ended in an error, for the model to read and go on."""
+    message = visible(error.message, _LONGEST_MESSAGE)
+    return CallToolResult(
+        content=[TextContent(text=f"{error.kind}: {message}")],
+        structured_content={"error": {"kind": error.kind, "message": message}},
+        is_error=True,
+        _meta=_meta(record),
+    )
+
+
+def _meta(record: AuditRecord | None) -> dict[str, Any] | None:
+    """Return what Placet says of the call: its verdict, who decided, and the policy's number."""
+    if record is None:
+        return None
+    said: dict[str, Any] = {"call": record.id, "verdict": record.verdict.value}
+    if record.error is not None:
+        said["kind"] = record.error
+    if record.generation is not None:
+        said["generation"] = {
+            "number": record.generation.number,
+            "digest": record.generation.digest,
+        }
+    said["reasons"] = [
+        {
+            "rule": visible(reason.rule, _LONGEST_TEXT),
+            **({"message": visible(reason.message, _LONGEST_TEXT)} if reason.message else {}),
+        }
+        for reason in _told(record)
+    ]
+    if record.stale:
+        said["stale"] = True
+    if record.rewritten and record.verdict is not Verdict.DENY:
+        said["rewritten"] = True
+    if record.approvals:
+        said["approval"] = record.approvals[-1].outcome
+    return {"placet": said}
+
+
+def _told(record: AuditRecord) -> tuple[Any, ...]:
+    deciding = tuple(reason for reason in record.reasons if reason.verdict is record.verdict)
+    return deciding[:_MOST_REASONS]
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON that every client can read: no NaN, no half of a character."""
+    match value:
+        case None | bool() | int():
+            return value
+        case str():
+            return value.encode("utf-8", "replace").decode("utf-8")
+        case float():
+            return value if math.isfinite(value) else None
+        case Decimal():
+            return str(value)
+        case Mapping():
+            return {plain(str(key)): plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case _:
+            return plain(str(value))

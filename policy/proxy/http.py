@@ -1,0 +1,144 @@
+"""HTTP requests in, MCP over streamable HTTP out, on one address and for one bearer token."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from policy.proxy.server import ToolServer
+
+PATH = "/mcp"
+_LOCAL = ("127.0.0.1", "localhost", "[::1]")
+_LARGEST_BODY = 64_000_000  # bytes
+_GRACE = 2  # seconds that open streams have to end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where to listen. `names` are further Host headers to accept, without a port."""
+
+    host: str
+    port: int
+    names: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The host as it stands in a URL."""
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+
+async def serve_http(
+    server: ToolServer,
+    address: Address,
+    *,
+    token: str | None,
+    listening: Callable[[str], None],
+) -> None:
+    """Serve until cancelled; `listening` is told the URL. Raises OSError if that cannot be had.
+
+    With a token, every request without it gets 401; without one, everybody is served.
+    """
+    # Whoever makes a browser on this machine ask us has another Host or Origin: refused.
+    hosts = (*_LOCAL, address.shown, *address.names)
+    app: ASGIApp = server.streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=_LARGEST_BODY,
+        transport_security=TransportSecuritySettings(
+            enable_dns_rebinding_protection=True,
+            allowed_hosts=[name for host in hosts for name in (host, f"{host}:*")],
+            allowed_origins=[f"http://{host}:*" for host in hosts],
+        ),
+    )
+    if token is not None:
+        app = _TokenRequired(app, token)
+    bound = _bound(address)
+    listening(f"http://{address.shown}:{bound.getsockname()[1]}{PATH}")
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        ws="none",
+        timeout_graceful_shutdown=_GRACE,
+    )
+    try:
+        await _run(_Listener(config), (bound,))
+    finally:
+        bound.close()
+
+
+def _bound(address: Address) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((address.host, address.port))
+        bound.listen(128)
+        bound.setblocking(False)  # noqa: FBT003 - the standard library's own
+    except OSError:
+        bound.close()
+        raise
+    return bound
+
+
+class _Listener(uvicorn.Server):
+    """A server that leaves the process's signals to whoever runs it."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture nothing."""
+        yield
+
+
+async def _run(listener: _Listener, sockets: Sequence[socket.socket]) -> None:
+    """Run until cancelled, and then let open requests end in order."""
+    serving = asyncio.ensure_future(listener.serve(sockets=list(sockets)))
+    try:
+        await asyncio.shield(serving)
+    except asyncio.CancelledError:
+        listener.should_exit = True
+        with suppress(Exception):
+            await serving
+        raise
+
+
+class _TokenRequired:
+    """An application behind one bearer token."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._expected = f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not self._matches(scope):
+            await _unauthorized(send)
+            return
+        await self._app(scope, receive, send)
+
+    def _matches(self, scope: Scope) -> bool:
+        given = [value for name, value in scope["headers"] if name == b"authorization"]
+        return len(given) == 1 and hmac.compare_digest(given[0], self._expected)
+
+
+async def _unauthorized(send: Send) -> None:
+    body = b'{"error": "a bearer token is needed"}'
+    await send(
+        {
+            "type": "http.response.start",
+            "status": 401,
+            "headers": [
+                (b"content-type", b"application/json"),
+                (b"content-length", str(len(body)).encode()),
+                (b"www-authenticate", b'Bearer realm="placet"'),
+            ],
+        }
+    )
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,122 @@
+"""A tool service in, an MCP server around it out: messages in, `ToolService`, messages out."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Protocol, TypeAlias
+
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.subscriptions import ListenHandler
+from mcp.types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    Tool,
+    ToolAnnotations,
+)
+
+from policy.call import thaw
+from policy.errors import ToolError
+from policy.proxy.answers import answer, plain, refusal
+from policy.proxy.changes import Context, ListChanges
+from policy.proxy.ended import ending
+from policy.service import GovernedService, ToolDefinition, ToolHandler
+
+_LOG = logging.getLogger(__name__)
+_INSTRUCTIONS = (
+    "Every call is decided by a policy. A refused call is answered with an error that says why; "
+    "trying it again in other words is refused as well."
+)
+
+# The service as the caller of this very call sees it. It is asked anew for every message, because
+# the configuration that names the caller may change while this runs.
+ServiceFor: TypeAlias = Callable[[], GovernedService]
+
+
+class _Specified(Protocol):
+    def get(self, name: str) -> ToolHandler | None: ...
+
+
+class ToolServer(Server[Any]):
+    """An MCP server that tells every client, over every transport, that its list may change."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """Return the SDK's options, with list changes announced; its HTTP app passes none."""
+        return super().create_initialization_options(
+            notification_options or NotificationOptions(tools_changed=True),
+            experimental_capabilities,
+            extensions,
+        )
+
+
+def tool_server(service_for: ServiceFor, changes: ListChanges) -> ToolServer:
+    """Return the server that offers the tools of `service_for()` to MCP clients."""
+
+    async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        changes.listed(ctx)
+        service = service_for()
+        return ListToolsResult(tools=[_shown(tool, service.registry) for tool in service.list()])
+
+    async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
+        return await called(service_for(), params.name, params.arguments)
+
+    return ToolServer(
+        "placet",
+        version=_version(),
+        instructions=_INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_subscriptions_listen=ListenHandler(changes.bus),
+    )
+
+
+async def called(service: GovernedService, name: str, arguments: Any) -> CallToolResult:
+    """Return the result of one call, whatever becomes of it; raise only if it is cancelled."""
+    with ending() as ended:
+        try:
+            output = await service.execute(name, {} if arguments is None else arguments)
+            return answer(output, ended.record)
+        except ToolError as error:
+            return refusal(error, ended.record)
+        except Exception:  # noqa: BLE001 - a flaw of ours must not end the session
+            _LOG.exception("a call of %s failed inside Placet", plain(name)[:120])
+            unknown = "the call failed inside Placet; nothing is known of its effect"
+            return refusal(ToolError(name, unknown), ended.record)
+
+
+def _shown(tool: ToolDefinition, tools: _Specified) -> Tool:
+    """Return a tool as MCP clients see it.
+
+    They leave optional fields out, so the schema is the one that calls are validated with, not
+    the strict one that some models want.
+    """
+    handler = tools.get(tool.name)
+    spec = None if handler is None else handler.spec
+    schema = tool.parameters if spec is None else spec.schema
+    note = " A call may wait for an approval." if tool.may_ask else ""
+    return Tool(
+        name=tool.name,
+        description=f"{tool.description}{note}",
+        input_schema={"type": "object", **thaw(schema)},
+        annotations=ToolAnnotations(
+            read_only_hint=None if spec is None else spec.read_only,
+            destructive_hint=None if spec is None else spec.destructive,
+        ),
+        _meta={"placet": {"may_ask": True}} if tool.may_ask else None,
+    )
+
+
+def _version() -> str:
+    try:
+        return version("placet")
+    except PackageNotFoundError:
+        return ""
