@@ -153,8 +153,8 @@ def page_faults(code: str, text: str) -> list[str]:
     wanted = {
         "its code as the title": rf"\A# {re.escape(code)}\n",
         "a paragraph that says what it means": r"\A# .*\n\n[A-Z`][^\n]{30,}",
-        "an example after `Wrong:`": r"^Wrong:\n\n(```|    \S)",
-        "what to write, after `Right:`": r"^Right:\n\n(```|    \S|\S)",
+        "an example after `Wrong:`": r"^Wrong(, in `[^`\n]+`)?:\n\n(```|    \S)",
+        "what to write, after `Right:`": r"^Right(, in `[^`\n]+`)?:\n\n(```|    \S)",
     }
     return [name for name, shape in wanted.items() if not re.search(shape, text, re.MULTILINE)]
 

@@ -12,7 +12,9 @@ from policy.syntax import parse
 
 PAGES = sorted((Path(__file__).resolve().parents[1] / "docs" / "checks").glob("*.md"))
 
-_EXAMPLE = re.compile(r"^(Wrong|Right):\n\n```policy\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_EXAMPLE = re.compile(
+    r"^(Wrong|Right)(?:, in `([^`\n]+)`)?:\n\n```policy\n(.*?)^```", re.MULTILINE | re.DOTALL
+)
 
 # Codes of the parser: a wrong example of any other code is read without a mistake.
 PARSING = frozenset(
@@ -30,28 +32,32 @@ PARSING = frozenset(
 )
 
 
-def examples(path: Path) -> dict[str, str]:
-    """Return the policies of a page, by `Wrong` and `Right`."""
-    return dict(_EXAMPLE.findall(path.read_text(encoding="utf-8")))
+def examples(path: Path) -> dict[str, dict[str, str]]:
+    """Return the policies of a page by `Wrong` and `Right`, each by its file's name."""
+    found: dict[str, dict[str, str]] = {"Wrong": {}, "Right": {}}
+    for side, name, text in _EXAMPLE.findall(path.read_text(encoding="utf-8")):
+        found[side][name or "global.policy"] = text
+    return found
 
 
-def codes(text: str) -> set[str]:
-    return {d.code for d in parse(Source(name="global.policy", text=text)).diagnostics}
+def codes(files: dict[str, str]) -> set[str]:
+    sources = [Source(name=name, text=text) for name, text in files.items()]
+    return {d.code for source in sources for d in parse(source).diagnostics}
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_the_examples_of_a_page_are_what_it_says(path: Path) -> None:
     found = examples(path)
-    if "Right" in found:
-        assert codes(found["Right"]) == set()
-    if "Wrong" in found:
-        expected = {path.stem} if path.stem in PARSING else set()
-        assert codes(found["Wrong"]) == expected
+    assert codes(found["Right"]) == set()
+    if found["Wrong"]:
+        assert codes(found["Wrong"]) == ({path.stem} if path.stem in PARSING else set())
 
 
 def test_an_example_that_is_not_what_it_says_would_be_found(tmp_path: Path) -> None:
     page = tmp_path / "missing-header.md"
-    page.write_text("Wrong:\n\n```policy\nallow x\n```\n\nRight:\n\n    y\n", encoding="utf-8")
-    assert examples(page) == {"Wrong": "allow x\n"}
+    page.write_text(
+        "Wrong, in `a.policy`:\n\n```policy\nallow x\n```\n\nRight:\n\n    y\n", encoding="utf-8"
+    )
+    assert examples(page) == {"Wrong": {"a.policy": "allow x\n"}, "Right": {}}
     assert codes(examples(page)["Wrong"]) == {"missing-header"}
-    assert codes("policy for every agent\n\ndefault deny\n") == set()
+    assert codes({"a.policy": "policy for every agent\n\ndefault deny\n"}) == set()
