@@ -18,8 +18,7 @@ from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.expressions import Place, TestOf
 from policy.program.floor import compile_floor
 from policy.program.program import Clause, LayerPlan, Program, RewritePlan, RulePlan
-from policy.program.resource_tests import Resource as ResourceTestOf
-from policy.program.resource_tests import compile_cover, compile_resource_test
+from policy.program.resource_tests import compile_cover
 from policy.program.truth import Truth, all_true, negated
 from policy.reason import Reason
 from policy.verdict import Verdict, strictest
@@ -194,7 +193,7 @@ def _rule_plan(
     clauses = _clauses(rule, declared, gives=gives)
     tests = [_demand(clause) for clause in clauses]
     if gives and rule.speaks_of_resources:
-        tests.append(compile_cover(_covering(rule.when, declared), declared))
+        tests.append(compile_cover(_covering(rule.when), declared))
     return RulePlan(
         verdict=verdict,
         met=_met(tests),
@@ -258,14 +257,9 @@ def _met(tests: list[TestOf]) -> TestOf:
     return met
 
 
-def _covering(
-    when: checked.Test | None, declared: DeclaredResources
-) -> tuple[tuple[str, ResourceTestOf], ...]:
+def _covering(when: checked.Test | None) -> tuple[checked.ResourceTest, ...]:
     """Return the clauses of an `allow` that cover effects: `only`, `anything`, `nothing`."""
-    found = [test for test in _resource_tests(when) if test.permits and _covers(test)]
-    return tuple(
-        (test.verb, compile_resource_test(test, declared, covering=True)) for test in found
-    )
+    return tuple(test for test in _resource_tests(when) if test.permits and _covers(test))
 
 
 def _covers(test: checked.ResourceTest) -> bool:

@@ -33,11 +33,14 @@ Thing: TypeAlias = Path | Endpoint | SimpleCommand | str | Unreadable
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One resource in sight: what it is, and how it is shown to people."""
+    """One resource in sight: what it is, how it is shown to people, and where it stands.
+
+    `hidden` is what a command may do through other commands that are not in sight.
+    """
 
     thing: Thing
     shown: str
-    origin: Literal["argument", "redirection"] = "argument"
+    origin: Literal["argument", "redirection", "hidden"] = "argument"
 
 
 class Effects:
@@ -72,14 +75,15 @@ class Effects:
                 return Undecided(item.thing.reason)
         return tuple(item.shown for item in self.of(verb))
 
-    def has(self, verb: str, *, beyond_commands: bool) -> bool:
+    def has(self, verb: str, *, beyond: frozenset[str] = frozenset()) -> bool:
         """Tell whether the call may have an effect of this kind.
 
-        `beyond_commands` leaves out what comes from the words of commands.
+        `beyond` names origins whose effects something else covers: `hidden` stands for all that
+        comes from the words of commands.
         """
-        if self.of(verb) or not self.complete:
+        if not self.complete or any(item.origin not in beyond for item in self.of(verb)):
             return True
-        return verb != "runs" and bool(self.words) and not beyond_commands
+        return verb != "runs" and bool(self.words) and "hidden" not in beyond
 
 
 def read_effects(call: Evaluation, declared: DeclaredResources) -> Effects:
@@ -181,35 +185,43 @@ def _read_commands(effects: Effects, call: Evaluation, text: str) -> None:
         for verb in ("reads", "writes", "connects", "sends"):
             _add(effects, verb, Item(script, "(unreadable)"))
         return
-    paths = call.paths
     for command in script.commands:
+        paths = _placed(command, call.paths)
         _add(effects, "runs", Item(command, command.text))
+        effects.unseen = effects.unseen or command.unseen
         _read_redirections(effects, command, paths)
-        if command.free:
-            paths = _moved(command, paths)
-            continue
-        effects.words.extend((word, paths) for word in command.words)
+        if command.hides:
+            for verb in ("reads", "writes", "connects", "sends"):
+                _add(effects, verb, Item(_HIDDEN, "(out of sight)", "hidden"))
+        if not command.free:
+            effects.words.extend((word, paths) for word in command.words)
 
 
 def _read_redirections(effects: Effects, command: SimpleCommand, paths: PathContext) -> None:
     for redirection in command.redirections:
         if harmless_redirection(redirection):
             continue
-        verbs = ("reads",) if redirection.op == "<" else ("writes",)
-        for verb in verbs:
-            thing = read_path(redirection.target, paths)
-            _add(effects, verb, Item(thing, shown(thing, redirection.target), "redirection"))
+        thing = read_path(redirection.target, paths)
+        item = Item(thing, shown(thing, redirection.target), "redirection")
+        if "<" in redirection.op:
+            _add(effects, "reads", item)
+        if ">" in redirection.op:
+            _add(effects, "writes", item)
 
 
-def _moved(command: SimpleCommand, paths: PathContext) -> PathContext:
-    """Follow a plain `cd`; where it leads somewhere unknown, so does every relative path."""
-    if command.words[0] != "cd":
+def _placed(command: SimpleCommand, paths: PathContext) -> PathContext:
+    """Follow the `cd`s before a command; where they lead is unknown, so is every relative path."""
+    if command.folders == ():
         return paths
-    target = read_path(command.words[1] if len(command.words) > 1 else "~", paths)
-    folder = target.lexical if isinstance(target, Path) else None
-    return PathContext(
-        cwd=folder,
-        home=paths.home,
-        workspace=paths.workspace if folder else None,
-        resolve=paths.resolve,
-    )
+    for folder in command.folders or ():
+        target = read_path(folder, paths)
+        if not isinstance(target, Path):
+            break
+        paths = replace(paths, cwd=target.lexical)
+    else:
+        if command.folders is not None:
+            return paths
+    return replace(paths, cwd=None, workspace=None)
+
+
+_HIDDEN = Unreadable(reason="the program runs other commands, which are not in sight")

@@ -48,6 +48,8 @@ def compile_value(value: checked.Value, place: Place) -> ValueOf:
             return fact_reader(path, place.declared)
         case checked.Local(slot=slot):
             return lambda call: call.locals[slot]
+        case checked.Step(base=checked.Fact(path=("input",)), name=name):
+            return _input_field(name)
         case checked.Step(base=base, name=name):
             return _step(compile_value(base, place), name)
         case checked.At(base=base, key=key):
@@ -103,6 +105,14 @@ def _step_on_each(items: tuple[Value, ...], name: str) -> Value:
         elif not isinstance(value, Absent):
             found.append(value)
     return tuple(found)
+
+
+def _input_field(name: str) -> ValueOf:
+    def read(call: Evaluation) -> Value:
+        found = call.input.get(name)
+        return ABSENT if found is None else found
+
+    return read
 
 
 def _step(base: ValueOf, name: str) -> ValueOf:

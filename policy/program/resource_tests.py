@@ -6,6 +6,7 @@ The plain form and `outside` look at what is in sight; `only` also wants nothing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TypeAlias
 
 from policy.checks import checked
@@ -17,7 +18,6 @@ from policy.values import (
     PathContext,
     SimpleCommand,
     Unreadable,
-    harmless_redirection,
     read_script,
 )
 
@@ -49,10 +49,10 @@ def _anything(verb: str, declared: DeclaredResources, *, permits: bool) -> Resou
 
     def some_effect(call: Evaluation) -> Truth:
         effects = call.effects(declared)
-        if effects.of(verb):
+        if any(item.origin != "hidden" for item in effects.of(verb)):
             return True
-        if effects.has(verb, beyond_commands=False) and (effects.possible or effects.words):
-            return Undecided(f"whether the call {verb} anything is not declared")
+        if effects.has(verb) and (effects.complete or effects.possible):
+            return Undecided(f"whether the call {verb} anything cannot be seen")
         return False
 
     return limitless if permits else some_effect
@@ -122,9 +122,13 @@ def _fits_only(
 ) -> Truth:
     if verb != "runs" or not isinstance(item.thing, SimpleCommand):
         return _holds(item, members, call, extent="all")
-    if not covering and any(not harmless_redirection(r) for r in item.thing.redirections):
-        return False  # no pattern spells the redirection out, and no other clause covers it
-    return True if _is_free(item) else _holds(item, members, call, extent="all")
+    if item.thing.free:
+        return True
+    thing = item.thing
+    if covering:
+        # Redirections that no pattern spells out are covered by another clause, or by none.
+        thing = replace(thing, redirections=())
+    return _holds(replace(item, thing=thing), members, call, extent="all")
 
 
 def _is_free(item: Item) -> bool:
@@ -149,11 +153,15 @@ def _holds(item: Item, members: SetTest, call: Evaluation, *, extent: Extent) ->
     if isinstance(thing, Unreadable):
         return Undecided(thing.reason)
     answer = members.holds(thing, call, call.paths, extent=extent)
-    if isinstance(thing, SimpleCommand) and thing.hides and answer is not True:
-        return Undecided("the program runs other commands")
     if answer is None:
-        return Undecided("the readings of this resource differ, or one is not known")
+        return Undecided(_why(thing))
     return answer
+
+
+def _why(thing: object) -> str:
+    if isinstance(thing, SimpleCommand):
+        return "whether the command is one of these cannot be known"
+    return "the readings of this resource differ, or one is not known"
 
 
 # ------------------------------------------------------------------ possible resources
@@ -233,25 +241,40 @@ def _spells(verb: str, text: str) -> bool:
 
 
 def compile_cover(
-    tests: tuple[tuple[str, Resource], ...], declared: DeclaredResources
+    tests: tuple[checked.ResourceTest, ...], declared: DeclaredResources
 ) -> Callable[[Evaluation], Truth]:
     """Return the test that every effect of the call is covered by some true `only` clause.
 
-    `tests` are the rule's clauses that can cover, with their verbs. A true `runs only` covers
-    what comes from the words of commands too.
+    `tests` are the clauses of the rule that can cover. A true `runs only` covers what comes from
+    the words of commands, and their redirections where its patterns spell them out.
     """
     by_verb: dict[str, list[Resource]] = {}
-    for verb, test in tests:
-        by_verb.setdefault(verb, []).append(test)
+    for test in tests:
+        compiled = compile_resource_test(test, declared, covering=True)
+        by_verb.setdefault(test.verb, []).append(compiled)
+    spelled_out = [
+        compile_resource_test(test, declared, covering=False)
+        for test in tests
+        if test.verb == "runs"
+    ]
 
     def covered(call: Evaluation) -> Truth:
         effects = call.effects(declared)
-        runs = any(test(call) is True for test in by_verb.get("runs", ()))
+        beyond = _NONE
+        if any(test(call) is True for test in spelled_out):
+            beyond = _ALL_OF_COMMANDS
+        elif any(test(call) is True for test in by_verb.get("runs", ())):
+            beyond = _WORDS_OF_COMMANDS
         for verb in ("reads", "writes", "runs", "connects", "sends"):
-            if not effects.has(verb, beyond_commands=runs):
+            if not effects.has(verb, beyond=beyond):
                 continue
             if not any(test(call) is True for test in by_verb.get(verb, ())):
                 return Undecided(f"no clause of this rule covers what the call {verb}")
         return True
 
     return covered
+
+
+_NONE: frozenset[str] = frozenset()
+_WORDS_OF_COMMANDS = frozenset({"hidden"})
+_ALL_OF_COMMANDS = frozenset({"hidden", "redirection"})

@@ -27,7 +27,7 @@ class Generation:
 
     `digests` are those of every file read, by name; `examples` the results of the tests in the
     files, all of them passed; `loaded_at` is when it was built, in UTC. `sources` holds the texts,
-    for showing where a reason comes from.
+    for showing where a reason comes from. `home` is this process's home folder.
     """
 
     id: GenerationId
@@ -39,6 +39,7 @@ class Generation:
     sources: Mapping[str, Source] = field(compare=False)
     examples: tuple[ExampleResult, ...]
     loaded_at: datetime
+    home: str = field(default_factory=lambda: os.path.expanduser("~"), compare=False)
 
     def __repr__(self) -> str:
         return f"<Generation {self.id.number} {self.id.digest[:19]}>"
@@ -82,5 +83,5 @@ class Generation:
         return replace(
             facts,
             workspace=facts.workspace or service.workspace,
-            home=facts.home or service.home or os.path.expanduser("~"),
+            home=facts.home or service.home or self.home,
         )
