@@ -1,6 +1,6 @@
 """Files on disk -> the generation in force."""
 
-from policy.reload.build import Builder, Built, build
+from policy.reload.builder import Builder, Built, build
 from policy.reload.current import PolicyStore
 from policy.reload.folder import ReadFile, Snapshot, read_folder
 from policy.reload.generation import Generation

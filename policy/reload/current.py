@@ -22,7 +22,7 @@ from policy.catalog import Catalog, ToolSpec, builtin_catalog
 from policy.decision import Answer, Decision, GenerationId
 from policy.diagnostics import Diagnostic
 from policy.facts import Facts
-from policy.reload.build import Builder, Built, unexpected
+from policy.reload.builder import Builder, Built, unexpected
 from policy.reload.folder import Snapshot, read_folder, signature
 from policy.reload.generation import Generation
 from policy.reload.nothing import refuse
@@ -159,8 +159,10 @@ class PolicyStore:
         Raises CatalogError, and changes nothing, where the tools cannot stand in one catalogue.
         """
         with self._building:
-            self._catalog = self._catalog.with_tools(specs)
-            self._tools += 1
+            extended = self._catalog.with_tools(specs)
+            if extended != self._catalog:
+                self._catalog = extended
+                self._tools += 1
             return self.reload()
 
     def reload(self) -> Reloaded:

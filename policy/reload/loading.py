@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from policy.catalog import Catalog, builtin_catalog
 from policy.errors import PolicyInvalid
-from policy.reload.build import Built, build
+from policy.reload.builder import Built, build
 from policy.reload.folder import read_folder
 from policy.reload.generation import Generation
 

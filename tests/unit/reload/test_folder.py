@@ -247,7 +247,7 @@ def test_a_swap_is_read_whole_or_not_at_all(tmp_path: Path) -> None:
 def test_a_folder_that_never_rests_is_an_error_not_a_mixture(
     rules: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder_module.time, "sleep", lambda _: None)
+    monkeypatch.setattr("policy.reload.folder.time.sleep", lambda _: None)
     numbers = iter(range(1_000))
     read = folder_module._read_regular
 

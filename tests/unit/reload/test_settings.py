@@ -207,7 +207,7 @@ def test_every_key_of_a_toml_file_has_a_place(table: dict[str, Any]) -> None:
         assert spelled == path[-1] or spelled[0] in "\"'"
 
 
-@given(st.text(alphabet='ab.=[]{}"\'#,\\ \n1', max_size=40))
+@given(st.text(alphabet="ab.=[]{}\"'#,\\ \n1", max_size=40))
 def test_places_of_any_text_end(text: str) -> None:
     found = places(Source(name="x.toml", text=text))
     assert all(place.key.end <= len(text) for place in found.values())

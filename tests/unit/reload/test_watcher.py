@@ -91,7 +91,7 @@ async def test_a_root_that_was_deleted_and_made_again_is_watched(rules: Path) ->
     async with watching(rules) as seen:
         shutil.rmtree(rules)
         await seen.until_current()
-        rules.mkdir()
+        os.mkdir(rules)
         (rules / "a.policy").write_text("new")
         await seen.until_current()
         (rules / "a.policy").write_text("newer")
@@ -151,15 +151,17 @@ async def test_a_single_file_is_watched_with_its_packs(rules: Path) -> None:
 async def test_polling_alone_sees_what_events_do_not(
     rules: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("policy.reload.watcher.awatch", no_events)
+    monkeypatch.setattr("policy.reload.watcher.awatch", NoEvents)
     async with watching(rules, poll=0.02) as seen:
         (rules / "a.policy").write_text("2")
         await seen.until_current()
 
 
-async def no_events(*_: object, **__: object) -> AsyncIterator[object]:
-    raise OSError("this file system tells nothing")
-    yield
+class NoEvents:
+    """A watch that the system cannot make."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        raise OSError("this file system tells nothing")
 
 
 async def test_other_files_wake_nobody(rules: Path) -> None:
