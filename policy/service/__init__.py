@@ -48,6 +48,14 @@ from policy.service.service import (
     ToolService,
     ToolSource,
 )
+from policy.service.trace import (
+    SessionEvent,
+    ToolCallDenied,
+    ToolCallFailed,
+    ToolCallRequested,
+    ToolResult,
+    invoke_with_session_trace,
+)
 
 __all__ = [
     "Allow",
@@ -79,10 +87,14 @@ __all__ = [
     "RuleContext",
     "RuleOutcome",
     "ScriptedApprover",
+    "SessionEvent",
     "SmartFilter",
     "TimedOut",
     "TimeoutLayer",
     "Tool",
+    "ToolCallDenied",
+    "ToolCallFailed",
+    "ToolCallRequested",
     "ToolDefinition",
     "ToolEnded",
     "ToolEvent",
@@ -90,6 +102,7 @@ __all__ = [
     "ToolOutput",
     "ToolOutputMetadata",
     "ToolRegistry",
+    "ToolResult",
     "ToolService",
     "ToolSource",
     "ToolStarted",
@@ -98,5 +111,6 @@ __all__ = [
     "build_tool_service",
     "builtin_handlers",
     "handler_of",
+    "invoke_with_session_trace",
     "tool",
 ]

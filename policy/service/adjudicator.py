@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from policy.call import Caller, ToolCall, thaw
+from policy.catalog import ToolSpec
 from policy.decision import Decision, Reason
 from policy.errors import NotFound, PermissionDenied, ToolError, ValidationFailed
 from policy.facts import Facts
@@ -31,13 +32,15 @@ class Judgement:
     """One call as judged by one policy together with one set of guards.
 
     `decision` is the joined one; its `call` is what would run. `error` is what a refused call
-    ends in, None where it may go on (perhaps after an approval). `judge` is the generation.
+    ends in, None where it may go on (perhaps after an approval). `judge` is the generation,
+    `spec` the tool's definition as it knows it.
     """
 
     decision: Decision
     facts: Facts
     guards: Guards
     judge: Judge | None
+    spec: ToolSpec | None = None
     stale: bool = False
     error: ToolError | None = None
 
@@ -89,6 +92,7 @@ class Adjudicator:
             facts=facts,
             guards=guards,
             judge=judge,
+            spec=None if answer.admitted is None else answer.admitted.spec,
             stale=stale,
             error=self._error(tool, decision, answer),
         )

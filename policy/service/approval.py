@@ -24,8 +24,8 @@ class ApprovalRequest:
     """One question. The answer serves this call, by this caller, once.
 
     `input` is what would run, complete; `shown` is the same for eyes: hidden characters spelled
-    out, cuts marked. `resources` say canonically what the call would touch. `digest` is of tool
-    and input; it is what the answer is bound to.
+    out, cuts marked. `resources` say canonically what the call would touch. `digest` names tool,
+    input and resources; it is what the answer is bound to.
     """
 
     id: str

@@ -10,13 +10,12 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TypeAlias
 
 from policy.audit import Approval, digest_of
-from policy.call import Caller, ToolCall
+from policy.call import Caller
 from policy.decision import Decision, Reason
 from policy.diagnostics import visible
 from policy.errors import PermissionDenied
@@ -32,6 +31,7 @@ from policy.service.approval import (
 )
 from policy.service.in_flight import InFlight, RawCall
 from policy.service.reasons import sentence
+from policy.service.resources import resource_lines
 from policy.service.world import Clock, utc_now
 from policy.verdict import Verdict
 
@@ -40,8 +40,6 @@ _SESSIONS_KEPT = 4_096
 
 # What tells one asking rule from another, wherever in its file it stands by now.
 _AskKey: TypeAlias = tuple[str, str | None, str | None, str | None]
-# Says canonically which resources a call would touch.
-Resources: TypeAlias = Callable[[ToolCall, Judgement], tuple[str, ...]]
 
 
 @dataclass(slots=True)
@@ -64,12 +62,10 @@ class Asking:
         limit: int = 50,
         seconds: float = 300.0,
         clock: Clock = utc_now,
-        resources: Resources = lambda call, judgement: (),
     ) -> None:
         self._limit = limit
         self._seconds = seconds
         self._clock = clock
-        self._resources = resources
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
     async def settle(
@@ -80,7 +76,7 @@ class Asking:
         answered: set[_AskKey] = set()
         digest = ""
         for _ in range(_QUESTIONS_A_CALL):
-            now = call_digest(judgement.decision.call)
+            now = approval_digest(judgement)
             if now != digest:
                 digest, answered = now, set()
             await self._ask_one(call, judgement, session, digest)
@@ -89,7 +85,7 @@ class Asking:
             call.judgement = judgement
             if judgement.error is not None:
                 raise judgement.error
-            same = call_digest(judgement.decision.call) == digest
+            same = approval_digest(judgement) == digest
             if same and _ask_keys(judgement.decision) <= answered:
                 return judgement
         raise _denied(judgement, "the policy or the call changed while it was being approved")
@@ -150,7 +146,7 @@ class Asking:
             input=decision.call.input,
             shown=shown_input(decision.call.input),
             reasons=decision.deciding,
-            resources=self._resources(decision.call, judgement),
+            resources=_resources(judgement),
             digest=digest,
             caller=call.caller,
             generation=decision.generation,
@@ -167,11 +163,24 @@ class Asking:
         return session
 
 
-def call_digest(call: ToolCall) -> str:
-    """Return the digest that names one exact call: its tool and its input."""
-    digest = digest_of({"tool": call.tool, "input": call.input})
+def approval_digest(judgement: Judgement) -> str:
+    """Return the digest an approval is bound to: the tool as defined, the input, the resources."""
+    call, spec = judgement.decision.call, judgement.spec
+    definition = None if spec is None else {"says": spec.description, "takes": spec.schema}
+    digest = digest_of(
+        {
+            "tool": call.tool,
+            "definition": definition,
+            "input": call.input,
+            "resources": _resources(judgement),
+        }
+    )
     # A value without a digest equals nothing, not even itself: it cannot be approved.
     return digest or f"none:{uuid.uuid4().hex}"
+
+
+def _resources(judgement: Judgement) -> tuple[str, ...]:
+    return resource_lines(judgement.decision.call, judgement.spec, judgement.facts)
 
 
 def _ask_keys(decision: Decision) -> set[_AskKey]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from policy.call import Caller
@@ -34,7 +35,9 @@ class GovernedService:
     guards: GuardCell
     events: Events
     visibility: Visibility
-    announce: Callable[[Iterable[ToolSpec]], None]
+    announce: Callable[[Iterable[ToolSpec]], object]
+    # Between telling the catalogue and the registry, nobody else may do either.
+    registering: threading.Lock = field(default_factory=threading.Lock)
     caller: Caller
     workspace: str | None = None
     env: Mapping[str, str]
@@ -87,9 +90,17 @@ class GovernedService:
         Raises ToolError if its name is taken, CatalogError if it cannot stand in the catalogue.
         """
         name = handler.spec.name
-        if self.registry.get(name) is None:
-            self.announce((handler.spec,))
-        return self.registry.register(name, handler)
+        with self.registering:
+            if self.registry.get(name) is None:
+                self.announce((handler.spec,))
+            return self.registry.register(name, handler)
+
+    def replace(self, entry: Registration, handler: ToolHandler) -> Registration:
+        """Exchange a tool's handler, and what the catalogue says of it; raises like `register`."""
+        with self.registering:
+            if self.registry.snapshot().get(entry.name) is entry:
+                self.announce((handler.spec,))
+            return self.registry.replace(entry, handler)
 
     def unregister(self, entry: str | Registration) -> ToolHandler | None:
         """Remove a tool; calls that run go on. Returns its handler, None if it was not there."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from policy.admission import RawCall, Refused, admit
+from policy.admission import Admitted, RawCall, Refused, admit
 from policy.call import Caller, ToolCall
 from policy.catalog import Catalog
 from policy.decision import Decision
@@ -37,6 +37,11 @@ class Answer(Protocol):
         ...
 
     @property
+    def admitted(self) -> Admitted | None:
+        """The call as read, with its tool's definition; None where it was refused."""
+        ...
+
+    @property
     def refused(self) -> Refusal | None:
         """Why this is no call."""
         ...
@@ -59,6 +64,7 @@ class _Unjudged:
     """An answer without an opinion, or a refusal."""
 
     decision: Decision
+    admitted: Admitted | None = None
     refused: Refusal | None = None
 
 
@@ -83,7 +89,7 @@ class NoPolicy:
         decision = Decision(
             verdict=Verdict.NONE, call=call, asked=call, reasons=(), repairs=admitted.repairs
         )
-        return _Unjudged(decision=decision)
+        return _Unjudged(decision=decision, admitted=admitted)
 
 
 def _verdict(verdict: Verdict, tool: str, input: Any) -> Decision:

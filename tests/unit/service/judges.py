@@ -19,6 +19,7 @@ Rule = Callable[[ToolCall, Facts], Verdict | tuple[Verdict, Mapping[str, Any]]]
 @dataclass(frozen=True)
 class FakeAnswer:
     decision: Decision
+    admitted: Any = None
     refused: Any = None
 
 
