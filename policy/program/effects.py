@@ -21,6 +21,7 @@ from policy.values import (
     Script,
     SimpleCommand,
     Unreadable,
+    after_cd,
     harmless_redirection,
     read_endpoint,
     read_path,
@@ -186,7 +187,7 @@ def _read_commands(effects: Effects, call: Evaluation, text: str) -> None:
             _add(effects, verb, Item(script, "(unreadable)"))
         return
     for command in script.commands:
-        paths = _placed(command, call.paths)
+        paths = after_cd(command.folders, call.paths)
         _add(effects, "runs", Item(command, command.text))
         effects.unseen = effects.unseen or command.unseen
         _read_redirections(effects, command, paths)
@@ -207,21 +208,6 @@ def _read_redirections(effects: Effects, command: SimpleCommand, paths: PathCont
             _add(effects, "reads", item)
         if ">" in redirection.op:
             _add(effects, "writes", item)
-
-
-def _placed(command: SimpleCommand, paths: PathContext) -> PathContext:
-    """Follow the `cd`s before a command; where they lead is unknown, so is every relative path."""
-    if command.folders == ():
-        return paths
-    for folder in command.folders or ():
-        target = read_path(folder, paths)
-        if not isinstance(target, Path):
-            break
-        paths = replace(paths, cwd=target.lexical)
-    else:
-        if command.folders is not None:
-            return paths
-    return replace(paths, cwd=None, workspace=None)
 
 
 _HIDDEN = Unreadable(reason="the program runs other commands, which are not in sight")

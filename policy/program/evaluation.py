@@ -7,11 +7,12 @@ thing in the core: a cache of what follows from its frozen parts.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from policy.call import Caller
 from policy.catalog import ToolSpec
-from policy.facts import Facts
+from policy.facts import Facts, ResolvePath
 from policy.program.truth import ABSENT, Value
 from policy.values import PathContext
 
@@ -53,7 +54,7 @@ class Evaluation:
                 cwd=facts.cwd,
                 home=facts.home,
                 workspace=facts.workspace,
-                resolve=facts.resolvers.path,
+                resolve=_remembering(facts.resolvers.path),
             )
         return self._paths
 
@@ -66,6 +67,11 @@ class Evaluation:
             found = read_effects(self, declared)
             self._effects[id(declared)] = found
         return found
+
+
+def _remembering(resolve: ResolvePath | None) -> ResolvePath | None:
+    """Ask the resolver once a path and decision, so that all clauses see the same links."""
+    return None if resolve is None else cache(resolve)
 
 
 class DeclaredResources:

@@ -38,7 +38,9 @@ class Place:
     test: Callable[[checked.Test, Place], TestOf]
 
 
-def compile_value(value: checked.Value, place: Place) -> ValueOf:
+def compile_value(  # noqa: C901 (one arm a node)
+    value: checked.Value, place: Place
+) -> ValueOf:
     """Return the function that works `value` out for a call."""
     match value:
         case checked.Constant(value=constant):

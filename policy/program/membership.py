@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from policy.checks import checked
@@ -40,21 +41,31 @@ _ItemTest: TypeAlias = Callable[[Any, Evaluation, PathContext, Extent], bool | N
 
 
 class SetTest:
-    """The members of one set. `holds` judges a thing already read as the set's kind needs."""
+    """The members of one set. `holds` judges a thing already read as the set's kind needs.
+
+    `redirections_covered`: another clause of the rule answers for the redirections of commands
+    that no pattern spells out.
+    """
 
     __slots__ = ("_excluded", "_included", "_items", "kind")
 
-    def __init__(self, values: checked.ValueSet) -> None:
+    def __init__(self, values: checked.ValueSet, *, redirections_covered: bool = False) -> None:
+        part = partial(SetTest, redirections_covered=redirections_covered)
         self.kind = values.kind
         parts = tuple(p for p in values.included if not isinstance(p, checked.ValueSet))
         outs = tuple(p for p in values.excluded if not isinstance(p, checked.ValueSet))
-        nested_outs = [SetTest(p) for p in values.excluded if isinstance(p, checked.ValueSet)]
-        nested = [SetTest(p) for p in values.included if isinstance(p, checked.ValueSet)]
+        nested_outs = [part(p) for p in values.excluded if isinstance(p, checked.ValueSet)]
+        nested = [part(p) for p in values.included if isinstance(p, checked.ValueSet)]
         # Plain items and plain exclusions are judged together, so that a path whose readings
         # differ is judged by the whole set and not item by item.
-        self._items = _item_test(values.kind, parts, outs if not nested else ())
+        self._items = _item_test(
+            values.kind,
+            parts,
+            outs if not nested else (),
+            redirections_covered=redirections_covered,
+        )
         self._included = tuple(nested)
-        apart = [SetTest(checked.ValueSet(kind=values.kind, included=outs))] if nested else []
+        apart = [part(checked.ValueSet(kind=values.kind, included=outs))] if nested else []
         self._excluded = (*nested_outs, *apart) if outs or nested_outs else ()
 
     def holds(
@@ -82,13 +93,19 @@ def _or(left: bool | None, right: bool | None) -> bool | None:
     return None if left is None or right is None else False
 
 
-def _item_test(kind: checked.SetKind, parts: tuple[Any, ...], outs: tuple[Any, ...]) -> _ItemTest:
+def _item_test(
+    kind: checked.SetKind,
+    parts: tuple[Any, ...],
+    outs: tuple[Any, ...],
+    *,
+    redirections_covered: bool,
+) -> _ItemTest:
     if kind == "paths":
         return _path_items(parts, outs)
     if kind == "hosts":
         return _host_items(parts, outs)
     if kind == "commands":
-        return _command_items(parts, outs)
+        return _command_items(parts, outs, redirections_covered=redirections_covered)
     if kind == "addresses":
         return _address_items(parts, outs)
     if kind == "numbers":
@@ -141,14 +158,17 @@ def _host_items(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> _ItemTest:
     return holds
 
 
-def _command_items(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> _ItemTest:
+def _command_items(
+    parts: tuple[Any, ...], outs: tuple[Any, ...], *, redirections_covered: bool
+) -> _ItemTest:
     included: list[CommandPattern] = _readable([read_command_pattern(p) for p in parts])
     excluded: list[CommandPattern] = _readable([read_command_pattern(p) for p in outs])
 
     def some(thing: SimpleCommand, patterns: list[CommandPattern]) -> bool | None:
         answer: bool | None = False
         for pattern in patterns:
-            answer = _or(answer, command_fits(thing, pattern))
+            fits = command_fits(thing, pattern, redirections_covered=redirections_covered)
+            answer = _or(answer, fits)
             if answer is True:
                 return True
         return answer

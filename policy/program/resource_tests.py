@@ -6,7 +6,6 @@ The plain form and `outside` look at what is in sight; `only` also wants nothing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import TypeAlias
 
 from policy.checks import checked
@@ -34,10 +33,10 @@ def compile_resource_test(
     verb = test.verb
     if test.operand is None:
         return _anything(verb, declared, permits=test.permits)
-    members = SetTest(test.operand)
+    members = SetTest(test.operand, redirections_covered=covering)
     nothing = not test.operand.included
     if test.form == "only" or nothing:
-        return _only(verb, members, declared, covering=covering)
+        return _only(verb, members, declared)
     if test.form == "outside":
         return _outside(verb, members, declared)
     return _some(verb, members, declared)
@@ -97,12 +96,14 @@ def _outside(verb: str, members: SetTest, declared: DeclaredResources) -> Resour
     return test
 
 
-def _only(verb: str, members: SetTest, declared: DeclaredResources, *, covering: bool) -> Resource:
+def _only(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
     def test(call: Evaluation) -> Truth | Absent:
         effects = call.effects(declared)
         undecided: Undecided | None = None
         for item in effects.of(verb):
-            answer = _fits_only(item, verb, members, call, covering=covering)
+            if verb == "runs" and _is_free(item):
+                continue
+            answer = _holds(item, members, call, extent="all")
             if answer is False:
                 return False
             if isinstance(answer, Undecided):
@@ -115,20 +116,6 @@ def _only(verb: str, members: SetTest, declared: DeclaredResources, *, covering:
         return True if hidden is None else hidden
 
     return test
-
-
-def _fits_only(
-    item: Item, verb: str, members: SetTest, call: Evaluation, *, covering: bool
-) -> Truth:
-    if verb != "runs" or not isinstance(item.thing, SimpleCommand):
-        return _holds(item, members, call, extent="all")
-    if item.thing.free:
-        return True
-    thing = item.thing
-    if covering:
-        # Redirections that no pattern spells out are covered by another clause, or by none.
-        thing = replace(thing, redirections=())
-    return _holds(replace(item, thing=thing), members, call, extent="all")
 
 
 def _is_free(item: Item) -> bool:
