@@ -536,7 +536,7 @@ class Builder(Transformer[Token, Any]):
     def negate(self, children: list[Child]) -> t.Negate:
         return t.Negate(operand=children[1], span=_over(children))
 
-    negative_json = negate
+    json_negative = negate
 
     def field(self, children: list[Child]) -> t.Field:
         base, name = children
@@ -551,16 +551,24 @@ class Builder(Transformer[Token, Any]):
     def number(self, children: list[Child]) -> t.Number:
         return _number(children[0])
 
+    json_number = number
+
     def text(self, children: list[Child]) -> t.Text:
         return t.Text(value=_text(children[0]), span=_over(children))
+
+    json_text = text
 
     def duration(self, children: list[Child]) -> t.Duration:
         return _duration(children[0])
 
+    json_duration = duration
+
     def boolean(self, children: list[Child]) -> t.Boolean:
         return t.Boolean(value=children[0] == "true", span=_over(children))
 
-    def null(self, children: list[Child]) -> t.Null:
+    json_boolean = boolean
+
+    def json_null(self, children: list[Child]) -> t.Null:
         return t.Null(span=_over(children))
 
     def regex(self, children: list[Child]) -> t.Regex:
@@ -585,6 +593,8 @@ class Builder(Transformer[Token, Any]):
         return t.ObjectLiteral(
             entries=tuple((name, value) for name, value, _ in entries), span=_over(children)
         )
+
+    json_object = object_literal
 
     def pair(self, children: list[Child]) -> tuple[str, t.Expr, Token]:
         token, value = children
