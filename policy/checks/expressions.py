@@ -243,11 +243,14 @@ def inline(
     assert isinstance(node, tree.Let)
     if any(outer is node for outer in reading.lets):
         start = next(i for i, outer in enumerate(reading.lets) if outer is node)
-        chain = [let.name for let in (*reading.lets[start:], node)]
+        lets = reading.lets[start:]
+        # Told from its first `let` on, whichever of them was being read.
+        first = min(range(len(lets)), key=lambda i: lets[i].span.start)
+        chain = (*lets[first:], *lets[: first + 1])
         reading.report.say(
             "name-cycle",
-            f"a `let` that needs itself: {' → '.join(f'`{name}`' for name in chain)}",
-            span=node.span,
+            f"a `let` that needs itself: {' → '.join(f'`{let.name}`' for let in chain)}",
+            span=chain[0].span,
             help="write one of them without the others",
         )
         return broken

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 from policy.checks.checked import ResourceTest, SetKind, Test, ValueSet, WorkspaceItem
+from policy.checks.kinds import FACT_ROOTS
 from policy.checks.reading import BROKEN_TEST, Reading
 from policy.checks.scopes import HOST_WORDS
 from policy.checks.sets import named_set, operand_set
@@ -104,10 +105,10 @@ def _operand(expr: tree.ResourceTest, reading: Reading) -> ValueSet | Test | Non
                 help="name a set, or list its items in brackets",
             )
             return BROKEN_TEST
-    if _is_local(operand, reading):
+    if _varies(operand, reading):
         reading.report.say(
             "bad-operand",
-            f"`{print_expr(operand)}` changes from element to element, and a set is needed",
+            f"`{print_expr(operand)}` changes from call to call, and a set is needed",
             span=operand.span,
             help="name a set, or list its items in brackets",
         )
@@ -118,9 +119,13 @@ def _operand(expr: tree.ResourceTest, reading: Reading) -> ValueSet | Test | Non
     return operand_set(operand, kind, reading.scope, reading.world)
 
 
-def _is_local(operand: tree.Expr, reading: Reading) -> bool:
+def _varies(operand: tree.Expr, reading: Reading) -> bool:
+    """Tell whether an operand is a fact or a variable; `workspace` is a folder and may stand."""
     name = dotted(operand)
-    return name is not None and name.partition(".")[0] in reading.locals
+    if name is None or name == "workspace":
+        return False
+    head = name.partition(".")[0]
+    return head in reading.locals or head in FACT_ROOTS
 
 
 def _kind(operand: tree.Expr, kinds: tuple[SetKind, ...], reading: Reading) -> SetKind:

@@ -94,11 +94,13 @@ def operand_set(
 ) -> ValueSet:
     """Return the set of `kind` that a name, a list or a single item stands for."""
     if isinstance(expr, tree.ListLiteral):
-        return ValueSet(kind=kind, included=_items(expr.items, kind, scope, world, chain=chain))
+        parts = _items(expr.items, kind, scope, world, chain=chain)
+        held = parts or not expr.items
+        return ValueSet(kind=kind, included=parts) if held else _held(kind, ())
     part = item_of(expr, kind, scope, world, chain=chain)
     if isinstance(part, ValueSet):
         return part
-    return ValueSet(kind=kind, included=() if part is None else (part,))
+    return _held(kind, ()) if part is None else ValueSet(kind=kind, included=(part,))
 
 
 def item_of(

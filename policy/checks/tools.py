@@ -28,6 +28,7 @@ class _Unknown:
     severity: Severity
     message: str
     help: str
+    near: bool = False
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -199,7 +200,7 @@ class ToolReader:
 
     def _help(self, pattern: ToolPattern, unknown: _Unknown, scope: Scope | tuple[()]) -> str:
         near = nearest(pattern.text, _tool_sets(scope)) if pattern.origin is None else None
-        return f"did you mean `{near}`?" if near and not unknown.help else unknown.help
+        return f"did you mean `{near}`?" if near and not unknown.near else unknown.help
 
     def _look_up(self, pattern: ToolPattern) -> _Unknown | None:
         """Return why no known tool fits; None if one does."""
@@ -230,7 +231,10 @@ class ToolReader:
         if near:
             prefix = f"{pattern.origin} " if pattern.origin else ""
             return _Unknown(
-                severity=severity, message=message, help=f"did you mean `{prefix}{near}`?"
+                severity=severity,
+                message=message,
+                help=f"did you mean `{prefix}{near}`?",
+                near=True,
             )
         return _Unknown(
             severity=severity,

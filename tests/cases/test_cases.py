@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -9,8 +11,11 @@ from typing import TypeAlias
 
 import pytest
 
+from policy.catalog import builtin_catalog, read_listing
+from policy.checks import PolicySources, check
+from policy.layers import merge
 from policy.source import Source
-from policy.syntax import format_source, parse
+from policy.syntax import format_source, parse, tables_to_layers
 from tests.case_files import Case, diagnostic_lines, find_cases, mismatches, update
 
 Produce: TypeAlias = Callable[[Case], Mapping[str, str]]
@@ -27,8 +32,32 @@ def syntax(case: Case) -> dict[str, str]:
     }
 
 
+def checks(case: Case) -> dict[str, str]:
+    """Check the policies of the case together, with the built-in tools and those it lists."""
+    files = [parse(Source(name=n, text=t)) for n, t in case.files.items() if n.endswith(".policy")]
+    data = {n: json.loads(t) for n, t in case.files.items() if n.endswith(".json")}
+    listed = read_listing(data.pop("catalog.json", []), reviewed=True).specs
+    tables = Source(name="placet.toml", text=case.files.get("placet.toml", ""))
+    settings = tomllib.loads(tables.text)
+    rules = tables_to_layers(settings, source=tables)
+    catalog = builtin_catalog().with_tools(listed)
+    found = check(
+        PolicySources(
+            files=tuple(f.tree for f in files),
+            tables=tuple((binding, rest, tables) for binding, rest in rules.layers),
+            data=data,
+            context=settings.get("context", {}),
+        ),
+        catalog,
+    )
+    said = [d for f in files for d in f.diagnostics]
+    said += [*rules.diagnostics, *found.diagnostics, *merge(found.policies, catalog).diagnostics]
+    return {"diagnostics": diagnostic_lines(said)}
+
+
 # What each folder's cases are put through: a case in, the text of every block it can expect out.
 STAGES: dict[str, Produce] = {
+    "checks": checks,
     "syntax": syntax,
 }
 
