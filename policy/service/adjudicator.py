@@ -230,6 +230,8 @@ def _concluded(decision: Decision) -> Decision:
         return replace(decision, verdict=Verdict.DENY, reasons=(none, *decision.reasons))
     first = [r for r in decision.reasons if r.verdict is decision.verdict]
     rest = [r for r in decision.reasons if r.verdict is not decision.verdict]
+    if decision.reasons[: len(first)] == tuple(first):
+        return decision
     return replace(decision, reasons=(*first, *rest))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-from dataclasses import replace
 from typing import Any
 
 from policy.call import freeze, thaw
@@ -29,13 +28,15 @@ class CoreDispatch:
         """
         call = current_call()
         _require_judged(call, name, input)
+        # A judged input is frozen already; any other belongs to whoever passed it.
+        given = input if call is not None and call.permitted else freeze(input)
         handler = self._registry.get(name)
         if handler is None:
             raise NotFound(name, f"no tool is called `{name}` here")
         context = _context(call)
         # A tool that calls tools begins new calls; this one is not theirs to speak for.
         with carrying(None):
-            value = await _invoke(handler, name, thaw(freeze(input)), context)
+            value = await _invoke(handler, name, thaw(given), context)
         return _output(value, handler)
 
     def list(self) -> builtins.list[ToolDefinition]:
@@ -68,10 +69,19 @@ def _require_judged(call: InFlight | None, name: str, input: Any) -> None:
 def _context(call: InFlight | None) -> ExecutionContext:
     if call is None:
         return ExecutionContext()
-    base = replace(call.context or ExecutionContext(), call_id=call.id, caller=call.caller)
-    if call.judgement is None:
-        return base
-    return replace(base, facts=call.judgement.facts, decision=call.judgement.decision)
+    base, judgement = call.context or _NOWHERE, call.judgement
+    return ExecutionContext(
+        call_id=call.id,
+        caller=call.caller,
+        workspace=base.workspace,
+        env=base.env,
+        facts=base.facts if judgement is None else judgement.facts,
+        decision=call.decision,
+        tools=base.tools,
+    )
+
+
+_NOWHERE = ExecutionContext()
 
 
 async def _invoke(

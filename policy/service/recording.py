@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from policy.call import Frozen
 from policy.decision import Decision
 from policy.errors import ToolError
 from policy.service.in_flight import InFlight
-from policy.service.service import ToolOutput
+from policy.service.service import ToolOutput, ToolOutputMetadata
 from policy.verdict import Verdict
 
 _LONGEST_NAME = 300
@@ -77,17 +77,20 @@ def record_of(
 
 def ended(output: ToolOutput, call: InFlight, *, latency_ms: int) -> ToolOutput:
     """Return an output stamped with what is known of its call."""
-    decision = call.decision
-    stamped = replace(output.metadata, latency_ms=latency_ms, call_id=call.id)
-    if decision is not None:
-        stamped = replace(
-            stamped,
-            tool=decision.call.tool,
-            generation=decision.generation,
-            rewritten=decision.rewritten,
-            repairs=decision.repairs,
-        )
-    return replace(output, metadata=stamped)
+    decision, given = call.decision, output.metadata
+    return ToolOutput(
+        value=output.value,
+        metadata=ToolOutputMetadata(
+            latency_ms=latency_ms,
+            tokens_used=given.tokens_used,
+            source=given.source,
+            call_id=call.id,
+            tool=given.tool if decision is None else decision.call.tool,
+            generation=None if decision is None else decision.generation,
+            rewritten=decision is not None and decision.rewritten,
+            repairs=() if decision is None else decision.repairs,
+        ),
+    )
 
 
 _OUTCOMES: dict[str, Outcome] = {

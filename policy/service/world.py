@@ -10,7 +10,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -23,6 +23,7 @@ _Answered = TypeVar("_Answered")
 
 # A call has few hosts; each round of deciding can only ask for those an earlier one did not know.
 _ROUNDS = 8
+_BLIND = Resolvers()
 
 
 class Clock(Protocol):
@@ -49,14 +50,15 @@ class World:
     look_up: LookUp = field(default_factory=lambda: look_up_host)
     context: Callable[[Caller], Mapping[str, Any]] = lambda caller: EMPTY
 
-    def facts(self, caller: Caller) -> Facts:
-        """Return the facts of this moment, without any way to look further."""
+    def facts(self, caller: Caller, resolvers: Resolvers = _BLIND) -> Facts:
+        """Return the facts of this moment; nothing else is resolved than `resolvers` do."""
         return Facts(
             cwd=self.cwd or self.workspace,
             workspace=self.workspace,
             home=self.home,
             now=self.clock(),
             context=self.context(caller),
+            resolvers=resolvers,
         )
 
     async def answered(
@@ -82,7 +84,7 @@ class World:
                 return None
             return hosts[name]
 
-        facts = replace(self.facts(caller), resolvers=Resolvers(path=path, host=host))
+        facts = self.facts(caller, Resolvers(path=path, host=host))
         for _ in range(_ROUNDS):
             answer = ask(facts)
             if not missing:
