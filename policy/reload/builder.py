@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import tomllib
+import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
@@ -42,6 +43,9 @@ from policy.verify import ExampleResult, run_examples
 _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
 
 
+_NO_SOURCES: Mapping[str, Source] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
     """The outcome of a build: a generation unless some diagnostic is an error.
@@ -67,7 +71,13 @@ class Builder:
         self._parsed: dict[tuple[str, str], Parsed] = {}
 
     def build(self, snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
-        """Return the generation `number`, loaded at `now`, or all that is wrong."""
+        """Return the generation `number`, loaded at `now`, or all that is wrong; never raises."""
+        try:
+            return self._build(snapshot, catalog=catalog, number=number, now=now)
+        except Exception as error:  # noqa: BLE001 — a flaw of ours must not lose the last good one
+            return Built(generation=None, diagnostics=(_unexpected(error),), sources=_NO_SOURCES)
+
+    def _build(self, snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
         work = _Reading(snapshot=snapshot)
         files = self._policies(work)
         settings, tables, found = _configuration(work)
@@ -167,11 +177,13 @@ class _Reading:
         )
 
 
-def unexpected(error: Exception) -> Diagnostic:
+def _unexpected(error: Exception) -> Diagnostic:
     """Return what to say of an error that no stage should raise."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{posixpath.basename(posixpath.dirname(frame.filename))}/{frame.name}"
     return diagnose(
         "internal-error",
-        f"building the policy failed: {visible(f'{type(error).__name__}: {error}', 200)}",
+        visible(f"building the policy failed in {place}: {type(error).__name__}: {error}", 300),
         help="this is a flaw of Placet; please report it with the policy that shows it",
     )
 

@@ -22,7 +22,7 @@ from policy.catalog import Catalog, ToolSpec, builtin_catalog
 from policy.decision import Answer, Decision, GenerationId
 from policy.diagnostics import Diagnostic
 from policy.facts import Facts
-from policy.reload.builder import Builder, Built, unexpected
+from policy.reload.builder import Builder, Built
 from policy.reload.folder import Snapshot, read_folder, signature
 from policy.reload.generation import Generation
 from policy.reload.nothing import refuse
@@ -248,12 +248,9 @@ class PolicyStore:
     def _build(self, snapshot: Snapshot) -> Built:
         current = self._state.generation
         number = 1 if current is None else current.id.number + 1
-        try:
-            return self._builder.build(
-                snapshot, catalog=self._catalog, number=number, now=self._clock()
-            )
-        except Exception as error:  # noqa: BLE001 — a flaw of ours must not lose the last good one
-            return Built(generation=None, diagnostics=(unexpected(error),), sources={})
+        return self._builder.build(
+            snapshot, catalog=self._catalog, number=number, now=self._clock()
+        )
 
     def _publish(self, built: Built, work: _Work) -> None:
         self._done = work

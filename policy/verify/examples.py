@@ -93,7 +93,7 @@ class _Runner:
         for path, expr in given.bindings:
             name = fact_name(path)
             try:
-                circumstances = give(circumstances, name, value_of(expr))
+                circumstances = give(circumstances, path, value_of(expr))
             except KeyError:
                 pending.append(_unknown_fact(name, path.span))
             except NotData as found:

@@ -51,18 +51,21 @@ NOBODY_SAID = Circumstances(caller=Caller(), facts=Facts(home="/home/user", work
 
 def fact_name(path: tree.FieldPath) -> str:
     """Return a fact's name as written, `agent.name`."""
-    return ".".join((path.root, *(step for step in path.steps if isinstance(step, str))))
+    steps = (step if isinstance(step, str) else "[…]" for step in path.steps)
+    return ".".join((path.root, *steps))
 
 
-def give(circumstances: Circumstances, name: str, value: Any) -> Circumstances:
+def give(circumstances: Circumstances, path: tree.FieldPath, value: Any) -> Circumstances:
     """Return the circumstances with one fact given.
 
     Raises KeyError for what is no fact a test can give, NotGivable for a value of another kind.
     """
-    if name.startswith("context."):
+    steps = tuple(step for step in path.steps if isinstance(step, str))
+    if path.root == "context" and steps and len(steps) == len(path.steps):
         facts = circumstances.facts
-        context = _with(facts.context, tuple(name.split(".")[1:]), value)
+        context = _with(facts.context, steps, value)
         return replace(circumstances, facts=replace(facts, context=context))
+    name = fact_name(path)
     if name in _OF_THE_CALLER:
         caller = _OF_THE_CALLER[name](circumstances.caller, value)
         return replace(circumstances, caller=caller)
@@ -71,10 +74,11 @@ def give(circumstances: Circumstances, name: str, value: Any) -> Circumstances:
 
 
 def _with(known: Mapping[str, Any], steps: Steps, value: Any) -> Mapping[str, Any]:
-    first, *rest = steps
-    below = known.get(first, EMPTY)
-    inner = _with(below if isinstance(below, Mapping) else EMPTY, tuple(rest), value)
-    return MappingProxyType({**known, first: inner if rest else value})
+    first, rest = steps[0], steps[1:]
+    if rest:
+        below = known.get(first, EMPTY)
+        value = _with(below if isinstance(below, Mapping) else EMPTY, rest, value)
+    return MappingProxyType({**known, first: value})
 
 
 def _text(value: Any) -> str:
