@@ -44,11 +44,23 @@ class Item:
     origin: Literal["argument", "redirection", "hidden"] = "argument"
 
 
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a command whose program has no profile, and the folder it stands in.
+
+    `names_host` says that the program may take a bare word as a host.
+    """
+
+    text: str
+    paths: PathContext
+    names_host: bool
+
+
 class Effects:
     """The effects of one call, by verb.
 
     `absent` holds the verbs whose declared arguments are all absent. `possible` are texts that
-    may be any resource; `words` the same for words of commands, with the context they run in.
+    may be any resource; `words` the same for words of commands.
     """
 
     __slots__ = ("absent", "complete", "items", "possible", "unseen", "words")
@@ -58,7 +70,7 @@ class Effects:
         self.absent: set[str] = set()
         self.complete = declared.complete
         self.possible: tuple[str, ...] = ()
-        self.words: list[tuple[str, PathContext]] = []
+        self.words: list[Word] = []
         self.unseen = declared.unseen
 
     def of(self, verb: str) -> list[Item]:
@@ -195,7 +207,8 @@ def _read_commands(effects: Effects, call: Evaluation, text: str) -> None:
             for verb in ("reads", "writes", "connects", "sends"):
                 _add(effects, verb, Item(_HIDDEN, "(out of sight)", "hidden"))
         if not command.free:
-            effects.words.extend((word, paths) for word in command.words)
+            names_host = command.names_hosts
+            effects.words.extend(Word(word, paths, names_host) for word in command.words)
 
 
 def _read_redirections(effects: Effects, command: SimpleCommand, paths: PathContext) -> None:

@@ -7,6 +7,7 @@ thing in the core: a cache of what follows from its frozen parts.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,16 @@ class Evaluation:
         other._effects = self._effects
         other._paths = self._paths
         return other
+
+    def without_lookups(self) -> Evaluation:
+        """Return the same call in a world where names of hosts are only names."""
+        if self.facts.resolvers.host is None:
+            return self
+        resolvers = replace(self.facts.resolvers, host=None)
+        facts = replace(self.facts, resolvers=resolvers)
+        return Evaluation(
+            self.spec, self.input, caller=self.caller, facts=facts, slots=len(self.locals)
+        )
 
     @property
     def paths(self) -> PathContext:

@@ -6,15 +6,15 @@ The plain form and `outside` look at what is in sight; `only` also wants nothing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TypeAlias
 
 from policy.checks import checked
-from policy.program.effects import Effects, Item, read_resource
+from policy.program.effects import Effects, Item, Word, read_resource
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.membership import Extent, SetTest
 from policy.program.truth import ABSENT, Absent, Truth, Undecided
 from policy.values import (
-    PathContext,
     SimpleCommand,
     Unreadable,
     read_script,
@@ -158,28 +158,38 @@ def _possible(
     verb: str, members: SetTest, call: Evaluation, *, effects: Effects, outside: bool = False
 ) -> Undecided | None:
     """Say which text nobody declared may be such a resource, if any may."""
-    for text, paths in _candidates(verb, effects, call):
-        if outside and not _spells(verb, text):
+    for word in _candidates(verb, effects, call):
+        if outside and not _spells(verb, word.text):
             continue
         if verb == "runs":
-            found = _possible_command(text, members, call)
+            found = _possible_command(word.text, members, call)
         else:
-            found = _possible_thing(verb, text, members, call=call, paths=paths)
+            found = _possible_thing(verb, word, members, call)
         if found is None or found is not outside:
-            return Undecided(f"a text that nobody declared may be what the call {verb}")
+            return Undecided(f"a text that nobody declared may be {_WHAT[verb]}")
     return None
 
 
-def _candidates(verb: str, effects: Effects, call: Evaluation) -> Iterator[tuple[str, PathContext]]:
+_WHAT = {
+    "reads": "a file that the call reads",
+    "writes": "a file that the call writes",
+    "runs": "a command that the call runs",
+    "connects": "a host that the call connects to",
+    "sends": "a receiver that the call sends to",
+}
+
+
+def _candidates(verb: str, effects: Effects, call: Evaluation) -> Iterator[Word]:
     for text in effects.possible:
         if len(text) <= _LONGEST_POSSIBLE:
-            yield text, call.paths
-    if verb != "runs":
-        for word, paths in effects.words:
-            yield word, paths
-            # `--include=.env`, `-f/etc/passwd`: the value of an option is a word of its own.
-            if word.startswith("-"):
-                yield from ((part, paths) for part in _option_values(word))
+            yield Word(text, call.paths, names_host=False)
+    if verb == "runs":
+        return
+    for word in effects.words:
+        yield word
+        # `--include=.env`, `-f/etc/passwd`: the value of an option is a word of its own.
+        if word.text.startswith("-"):
+            yield from (replace(word, text=part) for part in _option_values(word.text))
 
 
 def _option_values(word: str) -> Iterator[str]:
@@ -190,14 +200,16 @@ def _option_values(word: str) -> Iterator[str]:
         yield word[2:]
 
 
-def _possible_thing(
-    verb: str, text: str, members: SetTest, *, call: Evaluation, paths: PathContext
-) -> bool | None:
-    thing = read_resource(verb, text, paths)
-    if not isinstance(thing, Unreadable):
-        return members.holds(thing, call, paths, extent="some")
-    # Running text is no path or host; a single word that cannot be read may be one.
-    return False if any(char.isspace() for char in text) or not _spells(verb, text) else None
+def _possible_thing(verb: str, word: Word, members: SetTest, call: Evaluation) -> bool | None:
+    text = word.text
+    thing = read_resource(verb, text, word.paths)
+    spelled = word.names_host or _spells(verb, text)
+    if isinstance(thing, Unreadable):
+        # Running text is no path or host; a single word that cannot be read may be one.
+        return None if spelled and not any(char.isspace() for char in text) else False
+    # Only what is spelled as a host is looked up: names of files are not the network's business.
+    asked = call if verb != "connects" or spelled else call.without_lookups()
+    return members.holds(thing, asked, word.paths, extent="some")
 
 
 def _possible_command(text: str, members: SetTest, call: Evaluation) -> bool | None:

@@ -93,6 +93,18 @@ GIT_RUNNING = _names(
     mergetool rebase remote-ext send-email submodule
     """
 )
+# Programs whose operands may be hosts by their bare names. To any other program a word is a host
+# only where it is spelled as a URL: looking every word up would tell the network what is typed.
+NAME_HOSTS = _names(
+    """
+    curl wget http https xh curlie aria2c axel lynx w3m links elinks ftp lftp tftp telnet nc ncat
+    netcat socat ping ping4 ping6 fping hping3 traceroute tracepath mtr dig nslookup host drill
+    whois nmap masscan git svn hg bzr rsync scp sftp ssh mosh rsh rlogin redis-cli mysql mariadb
+    psql pg_dump mongo mongosh mongodump sqlcmd kubectl oc docker podman skopeo gh glab aws gcloud
+    gsutil az openssl smbclient snmpget snmpwalk ldapsearch grpcurl websocat wscat ab wrk hey
+    iperf iperf3 rclone s3cmd mc swaks sendmail mail mutt msmtp
+    """
+)
 # Characters of a sed script that can only select and print lines.
 _SED_HARMLESS = frozenset("0123456789,$pdq=;! ")
 
@@ -128,6 +140,11 @@ def runs_code(words: tuple[str, ...]) -> bool:
         return False
     name = words[0].rpartition("/")[2]
     return "/" in words[0] or name in RUN_CODE or _stem(name) in INTERPRETERS
+
+
+def names_hosts(words: tuple[str, ...]) -> bool:
+    """Tell whether bare words of a command may be names of hosts that it connects to."""
+    return bool(words) and words[0].rpartition("/")[2] in NAME_HOSTS
 
 
 def _stem(name: str) -> str:

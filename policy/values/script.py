@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from policy.values.programs import runs_code, runs_commands
+from policy.values.programs import names_hosts, runs_code, runs_commands
 
 _FREE = frozenset({"cd", "pwd", "true", "false", ":"})
 _HARMLESS_NAMES = frozenset({"LANG", "LANGUAGE", "TZ", "NO_COLOR", "TERM", "COLUMNS"})
@@ -46,6 +46,11 @@ class SimpleCommand:
     def unseen(self) -> bool:
         """Whether it runs code whose effects are not in sight."""
         return runs_code(self.words)
+
+    @property
+    def names_hosts(self) -> bool:
+        """Whether bare words of it may be names of hosts that it connects to."""
+        return names_hosts(self.words)
 
     @property
     def free(self) -> bool:
