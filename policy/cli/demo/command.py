@@ -1,0 +1,78 @@
+"""The command itself: sets the stage, starts the server, connects a client, takes the tour."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+import policy
+from policy.cli.demo import screen
+from policy.cli.demo.stage import Stage, staged
+from policy.cli.loading import stop
+
+_LONGEST = 120.0  # seconds for everything, on a very slow machine
+
+
+@click.command("demo")
+def command() -> None:
+    """Govern real calls under a copy of the shipped rules, and edit a rule while they run.
+
+    Everything happens in a temporary folder and on the loopback address. It ends by itself, with
+    exit status 0 if every verdict was as expected and 1, saying which was not, otherwise.
+
+    \b
+    Example:
+      placet demo
+    """
+    try:
+        import_module("mcp")
+        import_module("httpx2")
+    except ImportError:
+        stop("the demo needs the extras `mcp` and `web`: install placet[mcp,web]")
+    with staged() as stage:
+        failed = asyncio.run(_tour(stage))
+    if failed:
+        raise SystemExit(1)
+
+
+async def _tour(stage: Stage) -> int:
+    """Take the tour and return how many expectations did not hold."""
+    from mcp import Client, MCPError
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    from policy.cli.demo.tour import Tour
+
+    began = time.perf_counter()
+    program, *arguments = stage.command()
+    server = StdioServerParameters(
+        command=program,
+        args=arguments,
+        cwd=stage.folder,
+        env={"PYTHONPATH": str(Path(policy.__file__).parents[1])},
+    )
+    screen.heading("Placet decides what an agent's tools may do")
+    screen.line("rules", f"{stage.rules}, a copy of the shipped ones")
+    screen.line("workspace", str(stage.workspace))
+    screen.line("server", f"placet serve {stage.rules.name}/, started by an MCP client on stdio")
+    trouble = ""
+    with stage.log.open("w", encoding="utf-8") as log:
+        try:
+            async with (
+                asyncio.timeout(_LONGEST),
+                Client(stdio_client(server, errlog=log)) as client,
+            ):
+                screen.line("client", f"the official SDK's, speaking MCP {client.protocol_version}")
+                tour = Tour(client, stage)
+                await tour.run()
+        except* (TimeoutError, OSError, MCPError) as group:
+            trouble = str(group.exceptions[0]) or type(group.exceptions[0]).__name__
+    if trouble:
+        stop(f"the server could not be used: {trouble}\n{stage.log.read_text('utf-8')}", code=1)
+    screen.conclusion(
+        failed=len(tour.missed), calls=tour.calls, seconds=time.perf_counter() - began
+    )
+    return len(tour.missed)

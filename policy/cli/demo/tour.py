@@ -1,0 +1,241 @@
+"""A stage in, the tour out: each call with what must come of it, and three edits in between."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp import Client
+
+from policy.cli.demo import screen
+from policy.cli.demo.stage import Stage
+
+_LONGEST = 15.0  # seconds that an edit may take to be noticed
+_AGAIN = 0.002  # seconds between two looks at it
+
+_NOTE = {"path": "notes.txt", "content": "buy milk\n"}
+_AFTER = "change-workspace: allow changes when writes only workspace\n"
+_FREEZE = (
+    'freeze: deny file_write when writes "**/*.txt" because "texts are frozen for the audit"\n'
+)
+_MISTAKE = ("allow file_read, file_list", "allow file_raed, file_list")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One call, the verdict it must get, and the rule that must have given it."""
+
+    tool: str
+    input: Mapping[str, Any]
+    verdict: str
+    by: str
+    kind: str | None = None
+    answer: str | None = None
+    tells: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What the server said of one call."""
+
+    text: str
+    kind: str | None
+    verdict: str
+    approval: str | None
+    rules: tuple[str, ...]
+    number: int | None
+    digest: str
+    stale: bool
+
+
+def allowed(stage: Stage) -> tuple[Step, ...]:
+    """Return the calls that pass."""
+    inspect = "git status" if (stage.workspace / ".git").is_dir() else "date"
+    return (
+        Step(tool="file_write", input=_NOTE, verdict="allow", by="change-workspace"),
+        Step(
+            tool="file_read",
+            input={"path": "notes.txt"},
+            verdict="allow",
+            by="read-workspace",
+            tells="buy milk",
+        ),
+        Step(tool="file_list", input={"path": "."}, verdict="allow", by="read-workspace"),
+        _shell(inspect, "allow", "look-around"),
+        _shell("ls", "allow", "look-around", tells="notes.txt"),
+        _shell("wc notes.txt", "allow", "look-around", tells="notes.txt"),
+        _web(stage.page, "allow", "fetch-internal", tells="The handbook"),
+    )
+
+
+def refused() -> tuple[Step, ...]:
+    """Return the calls that do not, and a call that is none."""
+    return (
+        _shell("cat ~/.ssh/id_rsa", "deny", "secrets.no-credentials"),
+        Step(tool="file_read", input={"path": "/etc/passwd"}, verdict="deny", by="default"),
+        _web("http://169.254.169.254/latest/meta-data/", "deny", "no-inside"),
+        _web("http://0xa9fea9fe/latest/meta-data/", "deny", "no-inside"),
+        _shell("ls; rm -rf /", "deny", "default"),
+        _shell("echo $(cat notes.txt)", "deny", "default"),
+        Step(
+            tool="file_read",
+            input={"file": "notes.txt"},
+            verdict="deny",
+            by="schema",
+            kind="validation-failed",
+        ),
+    )
+
+
+def asked() -> tuple[Step, ...]:
+    """Return the calls that somebody is asked about: the script says yes, then no."""
+    return (
+        Step(
+            tool="file_delete",
+            input={"path": "old.txt"},
+            verdict="ask",
+            by="delete",
+            answer="approved",
+        ),
+        Step(
+            tool="file_delete",
+            input={"path": "notes.txt"},
+            verdict="deny",
+            by="approval",
+            answer="denied",
+        ),
+    )
+
+
+def _shell(command: str, verdict: str, by: str, *, tells: str = "") -> Step:
+    return Step(tool="bash_exec", input={"command": command}, verdict=verdict, by=by, tells=tells)
+
+
+def _web(url: str, verdict: str, by: str, *, tells: str = "") -> Step:
+    return Step(tool="web_fetch", input={"url": url}, verdict=verdict, by=by, tells=tells)
+
+
+@dataclass(slots=True)
+class Tour:
+    """One run: counts its calls and keeps what went otherwise than expected."""
+
+    client: Client
+    stage: Stage
+    calls: int = 0
+    missed: list[str] = field(default_factory=list)
+
+    async def run(self) -> None:
+        """Make every call and every edit, and tell of each as it happens."""
+        first = await self._reply(allowed(self.stage)[1])
+        screen.line("policy", f"generation {first.number}, {first.digest[:19]}")
+        screen.heading("What the rules allow")
+        await self._all(allowed(self.stage))
+        screen.heading("What they refuse")
+        await self._all(refused())
+        screen.heading("What they ask about", "a script answers: yes, then no")
+        await self._all(asked())
+        await self._edits()
+
+    async def _all(self, steps: tuple[Step, ...]) -> None:
+        for step in steps:
+            self._judge(step, await self._reply(step))
+
+    async def _edits(self) -> None:
+        good = self.stage.rule_file.read_text("utf-8")
+        frozen = good.replace(_AFTER, _AFTER + _FREEZE)
+        write = Step(tool="file_write", input=_NOTE, verdict="deny", by="freeze")
+        before = await self._reply(write)
+
+        screen.heading("An edit, while this client stays connected")
+        screen.line("adds", _FREEZE.strip())
+        after, took = await self._saved(frozen, write, lambda r: r.number != before.number)
+        self._judge(write, after)
+        self._told(after, f"in force {took:.0f} ms after it was saved")
+
+        screen.heading("A broken edit changes nothing but the status")
+        screen.line("writes", _MISTAKE[1])
+        wrong, _ = await self._saved(frozen.replace(*_MISTAKE), write, lambda r: r.stale)
+        self._judge(write, wrong)
+        self._expect(wrong.number == after.number, "the generation stayed")
+        status = await self._status("stale: ")
+        self._told(wrong, "still in force")
+        screen.line("status", status)
+        self._expect("global.policy:" in status, "the status names the file and line")
+
+        screen.heading("Repaired, and the first rule taken back")
+        mended, took = await self._saved(frozen, write, lambda r: not r.stale)
+        self._expect(mended.number == after.number, "the generation is the one before")
+        self._told(mended, f"stale no longer, {took:.0f} ms after it was saved")
+        free = Step(tool="file_write", input=_NOTE, verdict="allow", by="change-workspace")
+        last, took = await self._saved(good, free, lambda r: r.number != after.number)
+        self._judge(free, last)
+        self._told(last, f"in force {took:.0f} ms after it was saved")
+
+    async def _saved(
+        self, text: str, step: Step, until: Callable[[Reply], bool]
+    ) -> tuple[Reply, float]:
+        """Save the rule file and call until that shows; return the reply and the milliseconds."""
+        self.stage.save(text)
+        began = time.perf_counter()
+        while True:
+            reply = await self._reply(step)
+            took = time.perf_counter() - began
+            if until(reply):
+                return reply, took * 1000
+            if took > _LONGEST:
+                self._expect(took < _LONGEST, f"an edit was noticed within {_LONGEST:.0f} seconds")
+                return reply, took * 1000
+            await asyncio.sleep(_AGAIN)
+
+    async def _status(self, begin: str) -> str:
+        """Return the last line of the server's log that begins so."""
+        deadline = time.perf_counter() + _LONGEST
+        while time.perf_counter() < deadline:
+            said = self.stage.log.read_text("utf-8").splitlines()
+            found = [line for line in said if line.startswith(f"placet: {begin}")]
+            if found:
+                return found[-1].removeprefix("placet: ")
+            await asyncio.sleep(_AGAIN)
+        return ""
+
+    async def _reply(self, step: Step) -> Reply:
+        self.calls += 1
+        result = await self.client.call_tool(step.tool, dict(step.input))
+        said = (result.meta or {}).get("placet") or {}
+        reasons = said.get("reasons") or []
+        generation = said.get("generation") or {}
+        return Reply(
+            text="".join(getattr(part, "text", "") for part in result.content),
+            kind=said.get("kind"),
+            verdict=str(said.get("verdict", "deny")),
+            approval=said.get("approval"),
+            rules=tuple(reason["rule"] for reason in reasons),
+            number=generation.get("number"),
+            digest=str(generation.get("digest", "")),
+            stale=bool(said.get("stale")),
+        )
+
+    def _judge(self, step: Step, reply: Reply) -> None:
+        """Tell a call, and compare what came of it with what was to come."""
+        what = f"{step.tool} {', '.join(str(value) for value in step.input.values())}"
+        why = ", ".join(reply.rules) or "-"
+        shown = "ask" if step.answer else reply.verdict
+        result = reply.text if reply.kind else ""
+        screen.call(what, shown, answer=reply.approval, why=why, result=result)
+        self._expect(reply.verdict == step.verdict, f"{what}: {step.verdict}, not {reply.verdict}")
+        self._expect(step.by in reply.rules, f"{what}: by {step.by}, not by {why}")
+        self._expect(step.tells in reply.text, f"{what}: the output tells `{step.tells}`")
+        self._expect(reply.approval == step.answer, f"{what}: the answer is {step.answer}")
+        kind = step.kind or ("permission-denied" if step.verdict == "deny" else None)
+        self._expect(reply.kind == kind, f"{what}: {kind or 'no error'}, not {reply.kind}")
+
+    def _told(self, reply: Reply, how: str) -> None:
+        screen.line("policy", f"generation {reply.number}, {reply.digest[:19]}, {how}")
+
+    def _expect(self, holds: bool, what: str) -> None:  # noqa: FBT001 - a claim, not a switch
+        if not holds:
+            self.missed.append(what)
+            screen.missed(f"expected: {what}")
