@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, TypeVar, get_type_hints, overload
+from typing import Any, Protocol, TypeVar, get_type_hints, overload
 
 import orjson
 from pydantic import BaseModel, create_model
@@ -24,15 +24,26 @@ Example = Mapping[str, Any]
 
 
 class Tool(Protocol):
-    """A tool as a class. `call` takes the validated arguments, and a context if it wants one.
+    """A tool as a class, these four as class attributes. `call` takes the validated arguments, and a context if it wants one.
 
     These may be set as well: `CATEGORY`, `REQUIRES_CONFIRMATION`, `STRICT_SCHEMA`, `EXAMPLES`,
     `EXEC_CLASS`, `UNSEEN`, `COMPLETE`, `READ_ONLY`, `DESTRUCTIVE`.
     """
 
-    NAME: ClassVar[str]
-    DESCRIPTION: ClassVar[str]
-    Args: ClassVar[type[BaseModel]]
+    @property
+    def NAME(self) -> str:  # noqa: N802
+        """The name agents call it by."""
+        ...
+
+    @property
+    def DESCRIPTION(self) -> str:  # noqa: N802
+        """What models are told of it."""
+        ...
+
+    @property
+    def Args(self) -> type[BaseModel]:  # noqa: N802
+        """The model of its arguments."""
+        ...
 
     @property
     def call(self) -> Callable[..., Any]:
@@ -108,7 +119,11 @@ def handler_of(authored: Tool) -> BuiltinHandler:
         examples=tuple(getattr(cls, "EXAMPLES", ())),
     )
     return _handler(
-        authored.call, authored.Args, name=cls.NAME, description=cls.DESCRIPTION, traits=traits
+        authored.call,
+        authored.Args,
+        name=authored.NAME,
+        description=authored.DESCRIPTION,
+        traits=traits,
     )
 
 

@@ -10,7 +10,7 @@ from policy.audit import AuditSink, JsonlSink
 from policy.call import EMPTY, Caller
 from policy.catalog import Catalog, ToolSpec
 from policy.decision import Outlook, outlook
-from policy.reload import Generation, ServiceSettings
+from policy.reload import Generation, ServiceSettings, Settings
 from policy.service.adjudicator import Adjudicator
 from policy.service.approval import Approver
 from policy.service.asking import Asking
@@ -191,9 +191,20 @@ def _seconds_for(default: float | None, per_tool: Mapping[str, float]) -> Second
             return per_tool[tool]
         if default is not None or not isinstance(judge, Generation):
             return default or _DEFAULT_SECONDS
-        return judge.settings.timeout_of(tool)
+        return _configured_seconds(judge.settings, tool)
 
     return seconds_for
+
+
+def _configured_seconds(settings: Settings, tool: str) -> float:
+    own = {
+        "bash_exec": settings.service.bash.timeout,
+        "web_fetch": settings.service.web.timeout,
+    }
+    named = tool in settings.timeouts or (
+        tool in settings.tools and settings.tools[tool].timeout is not None
+    )
+    return settings.timeout_of(tool) if named else own.get(tool, settings.timeout)
 
 
 def _outlook(

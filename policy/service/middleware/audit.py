@@ -41,7 +41,7 @@ class ExecAuditLayer(PassThrough):
         self._events = events or Events()
         self._clock = clock
         self._ticks = ticks
-        self._owed: deque[AuditRecord] = deque(maxlen=_MOST_OWED)
+        self._owed: deque[AuditRecord] = deque()
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Forward the call and record how it ended; stamp the output with its latency."""
@@ -79,7 +79,9 @@ class ExecAuditLayer(PassThrough):
         """Write a record, and tell whether the call may count as recorded."""
         if self._sink is None:
             return True
-        self._owed.append(record)
+        # While the sink fails nothing runs, so what there is no room for are refusals.
+        if len(self._owed) < _MOST_OWED:
+            self._owed.append(record)
         return self._pay() or not self._required
 
     def _pay(self) -> bool:

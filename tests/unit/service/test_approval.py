@@ -1,0 +1,83 @@
+"""What a person at a terminal is shown, and what counts as a yes."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from policy.call import freeze
+from policy.decision import Reason
+from policy.service import ApprovalGate, ApprovalRequest, Approved, Denied
+from policy.service.approval import shown_input
+from policy.verdict import Verdict
+
+
+def request(**more: Any) -> ApprovalRequest:
+    given: dict[str, Any] = {
+        "id": "1",
+        "tool": "file_delete",
+        "input": freeze({"path": "x"}),
+        "shown": '{"path": "x"}',
+        "reasons": (Reason(rule="delete", verdict=Verdict.ASK, file="a.policy", line=3),),
+        "resources": ("writes /srv/x",),
+        "digest": "sha256:0",
+        **more,
+    }
+    return ApprovalRequest(**given)
+
+
+@pytest.mark.parametrize(
+    ("line", "yes"),
+    [
+        ("y\n", True),
+        (" YES \n", True),
+        ("\n", False),
+        ("", False),
+        ("yep\n", False),
+        ("n\n", False),
+    ],
+)
+async def test_only_a_plain_yes_agrees(line: str, *, yes: bool) -> None:
+    written: list[str] = []
+    gate = ApprovalGate(read=lambda: line, write=written.append, who="ada")
+    answer = await gate.ask(request())
+    assert answer == (Approved(by="ada") if yes else Denied(by="ada"))
+    text = "".join(written)
+    assert text.index("writes /srv/x") < text.index("input:")
+    assert "delete, a.policy:3" in text
+
+
+async def test_a_terminal_that_fails_refuses() -> None:
+    def gone() -> str:
+        raise EOFError
+
+    assert isinstance(await ApprovalGate(read=gone, write=print).ask(request()), Denied)
+
+
+async def test_a_question_holds_up_nothing_and_can_be_abandoned() -> None:
+    go = threading.Event()
+
+    def read() -> str:
+        go.wait()
+        return "y\n"
+
+    gate = ApprovalGate(read=read, write=lambda text: None)
+    asking = asyncio.create_task(gate.ask(request()))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    go.set()
+
+
+def test_nothing_in_a_question_is_hidden_or_endless() -> None:
+    shown = shown_input(freeze({"to": "a\u202eb\x1b[2J\n", "body": "x" * 100_000}))
+    assert "\u202e" not in shown
+    assert "\x1b" not in shown
+    assert "\n" not in shown
+    assert shown.endswith("(cut)")
+    assert len(shown) < 10_000

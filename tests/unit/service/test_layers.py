@@ -1,0 +1,181 @@
+"""Each middleware on its own, around a service that only counts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from policy.audit import MemorySink
+from policy.errors import NotFound, PermissionDenied, Timeout
+from policy.service import (
+    Allow,
+    Approved,
+    Confirm,
+    ContextRuleLayer,
+    CoreDispatch,
+    Deny,
+    ExecAuditLayer,
+    PermissionLayer,
+    PinLayer,
+    Rewrite,
+    ScriptedApprover,
+    TimeoutLayer,
+    ToolDefinition,
+    ToolOutput,
+    ToolRegistry,
+    ToolService,
+)
+from policy.service.adjudicator import Adjudicator
+from policy.service.middleware.timeout import fixed_limits
+from policy.verdict import Verdict
+from tests.fakes import CountingHandler
+from tests.unit.service.judges import always
+
+
+class Inner:
+    """Keeps what reaches it."""
+
+    def __init__(self, *, forever: bool = False) -> None:
+        self.calls: list[tuple[str, Any]] = []
+        self._forever = forever
+
+    async def execute(self, name: str, input: Any) -> ToolOutput:
+        self.calls.append((name, input))
+        if self._forever:
+            await asyncio.get_running_loop().create_future()
+        return ToolOutput(value="out")
+
+    def list(self) -> list[ToolDefinition]:
+        return [ToolDefinition(name="inner")]
+
+    def describe(self, name: str) -> ToolDefinition | None:
+        return ToolDefinition(name=name) if name == "inner" else None
+
+
+class Says:
+    def __init__(self, said: Any) -> None:
+        self.said = said
+
+    def classify(self, name: str, input: Mapping[str, Any]) -> Any:
+        return self.said
+
+    def evaluate(self, name: str, input: Mapping[str, Any], ctx: Any) -> Any:
+        return self.said
+
+
+def layers(inner: ToolService) -> list[ToolService]:
+    return [
+        ExecAuditLayer(inner),
+        PinLayer(inner, Adjudicator()),
+        PermissionLayer(inner),
+        ContextRuleLayer(inner),
+        TimeoutLayer(inner, fixed_limits(1)),
+    ]
+
+
+@pytest.mark.parametrize("which", range(5))
+def test_list_and_describe_pass_through_every_layer(which: int) -> None:
+    layer = layers(Inner())[which]
+    assert [tool.name for tool in layer.list()] == ["inner"]
+    found = layer.describe("inner")
+    assert found is not None
+    assert layer.describe("other") is None
+
+
+async def test_the_audit_layer_stamps_and_records() -> None:
+    sink = MemorySink()
+    ticks = iter([1.0, 1.25])
+    layer = ExecAuditLayer(Inner(), sink=sink, ticks=lambda: next(ticks))
+    output = await layer.execute("echo", {})
+    assert output.metadata.latency_ms == 250
+    assert [(r.outcome, r.latency_ms) for r in sink.records] == [("ok", 250)]
+
+
+@pytest.mark.parametrize(
+    ("said", "answers", "runs", "asks"),
+    [
+        (None, [], False, 0),
+        (Allow(), [], True, 0),
+        (Deny("no"), [Approved(by="a")], False, 0),
+        (Confirm("?"), [Approved(by="a")], True, 1),
+        (Confirm("?"), [], False, 1),
+    ],
+)
+async def test_the_permission_layer_alone_has_only_its_filter(
+    said: Any, answers: list[Any], *, runs: bool, asks: int
+) -> None:
+    inner, approver = Inner(), ScriptedApprover(*answers)
+    layer = PermissionLayer(inner)
+    layer.set_approver(approver)
+    if said is not None:
+        layer.set_smart_filter(Says(said))
+    if runs:
+        await layer.execute("echo", {"a": 1})
+    else:
+        with pytest.raises(PermissionDenied):
+            await layer.execute("echo", {"a": 1})
+    assert (len(inner.calls), len(approver.requests)) == (int(runs), asks)
+
+
+async def test_the_context_rule_layer_alone_is_empty_until_rules_are_set() -> None:
+    inner = Inner()
+    layer = ContextRuleLayer(inner)
+    await layer.execute("echo", {"a": 1})
+    layer.set_rules([Says(Rewrite({"a": 2}))])
+    await layer.execute("echo", {"a": 1})
+    layer.set_rules([Says(Deny("no"))])
+    with pytest.raises(PermissionDenied):
+        await layer.execute("echo", {"a": 1})
+    assert [input for _, input in inner.calls] == [{"a": 1}, {"a": 2}]
+
+
+async def test_the_timeout_layer_ends_what_takes_too_long() -> None:
+    layer = TimeoutLayer(Inner(forever=True), fixed_limits(60, {"slow": 0.01}))
+    with pytest.raises(Timeout) as caught:
+        await layer.execute("slow", {})
+    assert caught.value.seconds == 0.01
+
+
+async def test_the_pin_layer_judges_once_and_hands_its_judgement_on() -> None:
+    generation = always(Verdict.ALLOW)
+    inner = Inner()
+    adjudicator = Adjudicator(source=lambda: generation)
+    stack = PinLayer(
+        PermissionLayer(ContextRuleLayer(inner, adjudicator=adjudicator), adjudicator=adjudicator),
+        adjudicator,
+    )
+    await stack.execute("echo", {"a": 1})
+    assert generation.answers == 1
+    assert inner.calls == [("echo", {"a": 1})]
+
+
+async def test_dispatch_runs_nothing_but_the_very_call_that_was_judged() -> None:
+    handler, registry = CountingHandler(), ToolRegistry()
+    registry.register("echo", handler)
+
+    class Tampers(CoreDispatch):
+        async def execute(self, name: str, input: Any) -> ToolOutput:
+            return await super().execute(name, {**input})
+
+    generation = always(Verdict.ALLOW)
+    adjudicator = Adjudicator(source=lambda: generation)
+    tampered = PermissionLayer(Tampers(registry), adjudicator=adjudicator)
+    with pytest.raises(PermissionDenied, match="not the one that was judged"):
+        await tampered.execute("echo", {})
+    unasked = PinLayer(CoreDispatch(registry), adjudicator)
+    with pytest.raises(PermissionDenied):
+        await unasked.execute("echo", {})
+    assert handler.calls == 0
+
+
+async def test_dispatch_alone_finds_or_does_not_find() -> None:
+    registry = ToolRegistry()
+    registry.register("echo", CountingHandler())
+    dispatch = CoreDispatch(registry)
+    assert (await dispatch.execute("echo", {"a": 1})).value == {"a": 1}
+    with pytest.raises(NotFound):
+        await dispatch.execute("other", {})
+    assert [tool.name for tool in dispatch.list()] == ["echo"]
