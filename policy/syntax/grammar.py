@@ -5,12 +5,14 @@ This is the one module of the core that reads a file: a packaged one, always the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Literal
 
-from lark import Lark, Transformer
+from lark import Lark, Transformer, lexer
 
 Start = Literal["header", "statement"]
 STARTS: tuple[Start, ...] = ("header", "statement")
@@ -27,14 +29,29 @@ def grammar_text() -> str:
 
 def build(transformer: Transformer[Any, Any] | None, *, strict: bool = False) -> Lark:
     """Build the tables; `strict` refuses what is ambiguous, and needs `interegular`."""
-    return Lark(
-        grammar_text(),
-        parser="lalr",
-        lexer="contextual",
-        start=list(STARTS),
-        transformer=transformer,
-        strict=strict,
-    )
+    with _collision_checks(wanted=strict):
+        return Lark(
+            grammar_text(),
+            parser="lalr",
+            lexer="contextual",
+            start=list(STARTS),
+            transformer=transformer,
+            strict=strict,
+        )
+
+
+@contextmanager
+def _collision_checks(*, wanted: bool) -> Iterator[None]:
+    """Keep Lark from comparing all terminals, which it does wherever `interegular` can be found.
+
+    That takes seconds, and says of the grammar only what a test says once and for all.
+    """
+    found = lexer.has_interegular
+    lexer.has_interegular = found and wanted
+    try:
+        yield
+    finally:
+        lexer.has_interegular = found
 
 
 def _folder() -> Traversable:
