@@ -35,15 +35,16 @@ def read_clauses(
 
     `approvable` says that the rule may have `with approval`, which only an `allow` may.
     """
+    clauses = tuple(clauses)
     found = Clauses()
     seen: dict[str, Span] = {}
+    _read_when([c for c in clauses if isinstance(c, tree.When)], found, reading, permits=permits)
     for clause in clauses:
         if _is_second(clause, seen, reading):
             continue
         match clause:
             case tree.When():
-                reading.permits = permits
-                found.when, found.when_span = read_test(clause.test, reading), clause.span
+                continue
             case tree.Unless():
                 reading.permits = not permits
                 found.unless, found.unless_span = read_test(clause.test, reading), clause.span
@@ -59,9 +60,21 @@ def read_clauses(
     return found
 
 
+def _read_when(
+    clauses: list[tree.When], found: Clauses, reading: Reading, *, permits: bool
+) -> None:
+    """Read all `when` clauses as one condition: they must all hold."""
+    if not clauses:
+        return
+    first = clauses[0]
+    test = first.test
+    if len(clauses) > 1:
+        test = tree.And(operands=tuple(clause.test for clause in clauses), span=first.span)
+    reading.permits = permits
+    found.when, found.when_span = read_test(test, reading), first.span
+
+
 _WORDS: dict[type, str] = {
-    tree.When: "when",
-    tree.Unless: "unless",
     tree.Because: "because",
     tree.Audit: "audit",
     tree.WithApproval: "with approval",
@@ -76,13 +89,12 @@ def _is_second(clause: tree.Clause, seen: dict[str, Span], reading: Reading) -> 
     first = seen.setdefault(word, clause.span)
     if first is clause.span:
         return False
-    joined = "join the conditions with `and`" if word == "when" else "join them with `or`"
     reading.report.say(
         "second-clause",
         f"a second `{word}` in one rule",
         span=clause.span,
         labels=(Label(span=first, text="the first one"),),
-        help=joined if word in ("when", "unless") else "keep one of them",
+        help="keep one of them",
     )
     return True
 

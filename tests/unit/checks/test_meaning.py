@@ -138,6 +138,13 @@ def test_not_equal_is_not_of_equal() -> None:
     assert rule.when.test.op == "=="
 
 
+def test_several_when_clauses_must_all_hold() -> None:
+    (rule,) = everyone('r: deny * when user.groups == [] when session.role == "a"\n').rules
+    assert isinstance(rule.when, checked.AllOf)
+    assert len(rule.when.tests) == 2
+    assert rule.when.text == 'user.groups == [] and session.role == "a"'
+
+
 def test_variables_have_slots_of_their_own() -> None:
     (rule,) = everyone(
         "r: deny * when any g at i in user.groups: any h in user.groups: g == h and i > 0\n"
