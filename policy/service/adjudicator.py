@@ -69,23 +69,18 @@ class Adjudicator:
         return cls(guards=GuardCell(guards))
 
     async def judge(self, tool: str, input: Any, caller: Caller) -> Judgement:
-        """Return the joined judgement of a raw call. Never raises but on cancellation."""
-        judge, guards, stale = self._source(), self.guards.current, self._stale()
+        """Return the joined judgement of a raw call; raises only when cancelled."""
+        guards, stale = self.guards.current, self._stale()
+        judge = self._source()
         if judge is None:
-            decision = _no_policy(tool, input)
-            error = PermissionDenied(tool, sentence(decision), decision=decision)
-            return Judgement(
-                decision=decision,
-                facts=Facts(),
-                guards=guards,
-                judge=None,
-                stale=stale,
-                error=error,
+            return _undecided(tool, guards, stale=stale, why="no policy is in force")
+        try:
+            answer, facts = await self._world.answered(
+                lambda facts: judge.answer(tool, input, caller=caller, facts=facts), caller
             )
-        answer, facts = await self._world.answered(
-            lambda facts: judge.answer(tool, input, caller=caller, facts=facts), caller
-        )
-        joined = _Joining(judge=judge, guards=guards, caller=caller, facts=facts).join(answer)
+            joined = _Joining(judge=judge, guards=guards, caller=caller, facts=facts).join(answer)
+        except Exception:  # noqa: BLE001 - what fails while deciding has allowed nothing
+            return _undecided(tool, guards, stale=stale, why="the policy could not be asked")
         decision = _concluded(joined)
         return Judgement(
             decision=decision,
@@ -128,6 +123,7 @@ class _Joining:
         if decision.rewritten:
             # What stands against the call as asked must not be rewritten away.
             reasons += [r for r in self._opinions(decision.asked) if r.verdict is not Verdict.ALLOW]
+            self._rewritten(decision.asked, reasons)
         rewritten = self._rewritten(decision.call, reasons)
         if rewritten is None:
             return _joined(decision, reasons)
@@ -235,7 +231,15 @@ def _concluded(decision: Decision) -> Decision:
     return replace(decision, reasons=(*first, *rest))
 
 
-def _no_policy(tool: str, input: Any) -> Decision:
-    call = ToolCall(tool=tool, input=input if isinstance(input, Mapping) else {})
-    none = Reason(rule="none", verdict=Verdict.DENY, message="no policy is in force")
-    return Decision(verdict=Verdict.DENY, call=call, asked=call, reasons=(none,))
+def _undecided(tool: str, guards: Guards, *, stale: bool, why: str) -> Judgement:
+    call = ToolCall(tool=tool)
+    none = Reason(rule="none", verdict=Verdict.DENY, message=why)
+    decision = Decision(verdict=Verdict.DENY, call=call, asked=call, reasons=(none,))
+    return Judgement(
+        decision=decision,
+        facts=Facts(),
+        guards=guards,
+        judge=None,
+        stale=stale,
+        error=PermissionDenied(tool, sentence(decision), decision=decision),
+    )

@@ -24,7 +24,9 @@ Example = Mapping[str, Any]
 
 
 class Tool(Protocol):
-    """A tool as a class, these four as class attributes. `call` takes the validated arguments, and a context if it wants one.
+    """A tool as a class: three class attributes, and a method `call`.
+
+    `call` takes the validated arguments, and a context if it wants one.
 
     These may be set as well: `CATEGORY`, `REQUIRES_CONFIRMATION`, `STRICT_SCHEMA`, `EXAMPLES`,
     `EXEC_CLASS`, `UNSEEN`, `COMPLETE`, `READ_ONLY`, `DESTRUCTIVE`.

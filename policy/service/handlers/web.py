@@ -5,6 +5,7 @@ A redirect is returned with its `location`: fetching it is a new call, judged li
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from policy.errors import Execution, Timeout, Transport
@@ -42,21 +43,14 @@ def web_fetch(limits: Limits) -> Run:
         if url.userinfo:
             raise Execution(_NAME, "a URL with a user name cannot be fetched")
         endpoint = _endpoint(url, input["url"])
-        address = await _address(endpoint, ctx)
-        target = url.copy_with(host=address)
+        request = _Request(
+            method=input.get("method") or "GET",
+            url=url,
+            headers={**headers, "Host": url.netloc.decode("ascii")},
+            host=endpoint.host,
+        )
         try:
-            async with (
-                # No proxies and no credentials of the environment: they would connect elsewhere.
-                httpx2.AsyncClient(trust_env=False, timeout=limits.web_seconds) as client,
-                client.stream(
-                    input.get("method") or "GET",
-                    target,
-                    headers={**headers, "Host": url.netloc.decode("ascii")},
-                    extensions={"sni_hostname": endpoint.host},
-                    follow_redirects=False,
-                ) as response,
-            ):
-                body, cut = await _body(response, limits.body)
+            return await _first_to_answer(request, await _addresses(endpoint, ctx), limits)
         except httpx2.TimeoutException as error:
             seconds = limits.web_seconds
             raise Timeout(
@@ -64,6 +58,50 @@ def web_fetch(limits: Limits) -> Run:
             ) from error
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             raise Transport(_NAME, f"the server cannot be used: {type(error).__name__}") from error
+
+    return run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """What is asked of whichever address answers; `host` is the name its certificate must have."""
+
+    method: str
+    url: httpx2.URL
+    headers: dict[str, str]
+    host: str
+
+
+async def _first_to_answer(
+    request: _Request, addresses: tuple[str, ...], limits: Limits
+) -> dict[str, Any]:
+    """Return the answer of the first address that can be connected to."""
+    import httpx2
+
+    *others, last = addresses
+    for address in others:
+        try:
+            return await _fetched(request, address, limits)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout):
+            continue
+    return await _fetched(request, last, limits)
+
+
+async def _fetched(request: _Request, address: str, limits: Limits) -> dict[str, Any]:
+    import httpx2
+
+    async with (
+        # No proxies and no credentials of the environment: they would connect elsewhere.
+        httpx2.AsyncClient(trust_env=False, timeout=limits.web_seconds) as client,
+        client.stream(
+            request.method,
+            request.url.copy_with(host=address),
+            headers=request.headers,
+            extensions={"sni_hostname": request.host},
+            follow_redirects=False,
+        ) as response,
+    ):
+        body, cut = await _body(response, limits.body)
         return {
             "status": response.status_code,
             "location": response.headers.get("location"),
@@ -71,8 +109,6 @@ def web_fetch(limits: Limits) -> Run:
             "body": body.decode(_charset(response), "replace"),
             "truncated": cut,
         }
-
-    return run
 
 
 def _endpoint(url: httpx2.URL, text: str) -> Endpoint:
@@ -89,10 +125,10 @@ def _endpoint(url: httpx2.URL, text: str) -> Endpoint:
     return endpoint
 
 
-async def _address(endpoint: Endpoint, ctx: ExecutionContext) -> str:
-    """Return the address to connect to: a judged one, where the policy looked at any."""
+async def _addresses(endpoint: Endpoint, ctx: ExecutionContext) -> tuple[str, ...]:
+    """Return the addresses to connect to: the judged ones, where the policy looked at any."""
     if endpoint.address is not None:
-        return str(endpoint.address)
+        return (str(endpoint.address),)
     judged = ctx.facts.resolvers.host
     found = None if judged is None else judged(endpoint.host)
     if found is None:
@@ -100,7 +136,7 @@ async def _address(endpoint: Endpoint, ctx: ExecutionContext) -> str:
         found = await look_up_host(endpoint.host)
     if not found:
         raise Transport(_NAME, "the host name does not resolve")
-    return found[0]
+    return found
 
 
 async def _body(response: Any, most: int) -> tuple[bytes, bool]:

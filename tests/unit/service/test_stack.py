@@ -237,6 +237,40 @@ async def test_a_handler_may_change_its_input_without_changing_the_record() -> N
     assert f.sink.records[0].final_input == {"a": ()}
 
 
+async def test_a_rule_refuses_what_was_asked_even_if_the_policy_rewrites_it() -> None:
+    class NotTwenty:
+        def evaluate(self, name: str, input: Mapping[str, Any], ctx: RuleContext) -> Any:
+            return Deny("twenty") if input.get("n") == 20 else Allow()
+
+    f = Fixture(FakeStore(FakeGeneration(lambda call, facts: (Verdict.ALLOW, {"n": 1}))))
+    f.service.set_rules([NotTwenty()])
+    await f.service.execute("echo", {"n": 19})
+    with pytest.raises(PermissionDenied, match="twenty"):
+        await f.service.execute("echo", {"n": 20})
+    assert f.handler.inputs == [{"n": 1}]
+
+
+async def test_whatever_fails_while_deciding_denies() -> None:
+    def fails(call: ToolCall, facts: Facts) -> Verdict:
+        raise RecursionError
+
+    f = Fixture(FakeStore(FakeGeneration(fails)), YES)
+    with pytest.raises(PermissionDenied, match="could not be asked"):
+        await f.service.execute("echo", {})
+
+    async def no_network(name: str) -> tuple[str, ...] | None:
+        raise OSError
+
+    def asks(call: ToolCall, facts: Facts) -> Verdict:
+        assert facts.resolvers.host is not None
+        return Verdict.DENY if facts.resolvers.host("a") else Verdict.ALLOW
+
+    g = Fixture(FakeStore(FakeGeneration(asks)), look_up=no_network)
+    with pytest.raises(PermissionDenied):
+        await g.service.execute("echo", {})
+    assert f.counts == g.counts == (0, 0)
+
+
 # --- the answer comes, and meanwhile the world has changed -----------------------------------
 
 

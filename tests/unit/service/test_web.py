@@ -69,6 +69,11 @@ async def test_the_connection_goes_to_the_judged_address_under_the_hosts_name(
     assert f"host: name.invalid:{server.port}" in server.requests[0].lower()
 
 
+async def test_an_address_that_does_not_answer_gives_way_to_the_next(server: Server) -> None:
+    url = f"http://name.invalid:{server.port}/"
+    assert (await fetch(url, addresses=("127.0.0.2", "127.0.0.1")))["status"] == 200
+
+
 async def test_a_redirect_is_returned_and_not_followed(server: Server) -> None:
     server.answer = (
         b"HTTP/1.1 302 Found\r\nlocation: http://169.254.169.254/\r\ncontent-length: 0\r\n\r\n"
