@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import date
 from typing import Any, cast
 
 from policy.checks.checked import SetKind, SetPart, ValueSet, WorkspaceItem
@@ -234,7 +235,8 @@ def _from_file(node: tree.SetFromFile, world: World) -> ValueSet:
             help="point `at` to a list of items",
         )
         return _held(node.kind, ())
-    kept = tuple(value for value in values if _fits_data(value, node, world.report))
+    read = [value.isoformat() if isinstance(value, date) else value for value in values]
+    kept = tuple(value for value in read if _fits_data(value, node, world.report))
     return _held(node.kind, kept)
 
 

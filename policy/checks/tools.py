@@ -80,7 +80,7 @@ class ToolReader:
             members = _category(name, self.catalog.categories)
             if members:
                 return _of(tuple(ToolPattern(text=n) for n in members), gives=gives)
-        self._check(pattern, key.span, (), lenient=True)
+        self._check(pattern, key.span, None, lenient=True)
         return _of(() if pattern.problem else (pattern,), gives=gives)
 
     def named(
@@ -169,7 +169,7 @@ class ToolReader:
         return pattern if self._check(pattern, ref.span, scope, lenient=lenient) else None
 
     def _check(
-        self, pattern: ToolPattern, span: Span, scope: Scope | tuple[()], *, lenient: bool
+        self, pattern: ToolPattern, span: Span, scope: Scope | None, *, lenient: bool
     ) -> bool:
         """Tell whether this is a pattern at all; say so where it fits no known tool."""
         if pattern.problem is not None:
@@ -192,13 +192,11 @@ class ToolReader:
         )
         return True
 
-    def _severity(
-        self, pattern: ToolPattern, unknown: _Unknown, scope: Scope | tuple[()]
-    ) -> Severity:
+    def _severity(self, pattern: ToolPattern, unknown: _Unknown, scope: Scope | None) -> Severity:
         sets = _tool_sets(scope)
         return Severity.ERROR if nearest(pattern.text, sets) else unknown.severity
 
-    def _help(self, pattern: ToolPattern, unknown: _Unknown, scope: Scope | tuple[()]) -> str:
+    def _help(self, pattern: ToolPattern, unknown: _Unknown, scope: Scope | None) -> str:
         near = nearest(pattern.text, _tool_sets(scope)) if pattern.origin is None else None
         return f"did you mean `{near}`?" if near and not unknown.near else unknown.help
 
@@ -274,8 +272,8 @@ class ToolReader:
         )
 
 
-def _tool_sets(scope: Scope | tuple[()]) -> list[str]:
-    if not isinstance(scope, Scope):
+def _tool_sets(scope: Scope | None) -> list[str]:
+    if scope is None:
         return []
     names = []
     for name in scope.visible():

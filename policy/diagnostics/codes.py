@@ -111,6 +111,7 @@ CODES: dict[str, Code] = {
     "bad-change": _error("a change that cannot be made"),
     "unnamed-rule": _warning("a rule without a name"),
     "name-style": _warning("a name in an unusual style"),
+    "narrow-wildcard": _warning("an `allow` whose wildcard reaches no tool"),
     "not-granted": _warning("a pack's grants that have no effect"),
     "redundant-allow": _warning("an `allow` that changes nothing"),
     "not-proved-yet": _warning("an invariant that nothing proves yet"),

@@ -1,9 +1,15 @@
 """Lints: what is no mistake and still not what a reader expects; one module for each."""
 
-from policy.checks.lints import name_style, not_granted, redundant_allow, unnamed_rule
+from policy.checks.lints import (
+    name_style,
+    narrow_wildcard,
+    not_granted,
+    redundant_allow,
+    unnamed_rule,
+)
 from policy.checks.lints.scene import Scene
 
-_LINTS = (name_style, not_granted, redundant_allow, unnamed_rule)
+_LINTS = (name_style, narrow_wildcard, not_granted, redundant_allow, unnamed_rule)
 
 
 def run(scene: Scene) -> None:
