@@ -194,8 +194,7 @@ def _empty(snapshot: Snapshot) -> tuple[Diagnostic, ...]:
     return (
         diagnose(
             "empty-policy",
-            "there is no policy file here",
-            file=visible(snapshot.root),
+            f"there is no policy file in `{visible(posixpath.basename(snapshot.root))}`",
             help="a policy folder holds `.policy` files; without any, everything is denied",
         ),
     )

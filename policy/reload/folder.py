@@ -308,7 +308,6 @@ def _no_folder(root: str) -> Diagnostic:
     return diagnose(
         "unreadable-file",
         f"the policy folder `{visible(os.path.basename(root))}` {what}",
-        file=visible(root),
         help="give the path of a folder with `.policy` files, or of one such file",
     )
 
