@@ -50,7 +50,8 @@ SetPart: TypeAlias = str | int | float | Decimal | WorkspaceItem | ValueSet
 class Constant:
     """A frozen JSON value, a datetime, a date or a timedelta written in the policy or its data."""
 
-    value: Any
+    # Read-only mappings have no hash; equal constants are still equal.
+    value: Any = field(hash=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -184,6 +184,11 @@ def test_a_decimal_is_the_number_that_calls_hold() -> None:
     assert rule.when.right == checked.Constant(value=1.5)
 
 
+def test_a_policy_that_holds_an_object_can_be_a_key() -> None:
+    policy = everyone('r: deny web_fetch when input.headers == {a: "b"}\n')
+    assert {policy: 1}[everyone('r: deny web_fetch when input.headers == {a: "b"}\n')] == 1
+
+
 def test_a_declared_context_fact_has_its_kind() -> None:
     body = 'r: deny * when context.tier == 3 or context.plan == "x"\n'
     assert codes_of(body, context={"tier": "number", "plan": "string"}) == []
