@@ -75,7 +75,7 @@ class Builder:
         try:
             return self._build(snapshot, catalog=catalog, number=number, now=now)
         except Exception as error:  # noqa: BLE001 — a flaw of ours must not lose the last good one
-            return Built(generation=None, diagnostics=(_unexpected(error),), sources=_NO_SOURCES)
+            return Built(generation=None, diagnostics=(unexpected(error),), sources=_NO_SOURCES)
 
     def _build(self, snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
         work = _Reading(snapshot=snapshot)
@@ -177,7 +177,7 @@ class _Reading:
         )
 
 
-def _unexpected(error: Exception) -> Diagnostic:
+def unexpected(error: Exception) -> Diagnostic:
     """Return what to say of an error that no stage should raise."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{posixpath.basename(posixpath.dirname(frame.filename))}/{frame.name}"

@@ -22,7 +22,7 @@ from policy.catalog import Catalog, ToolSpec, builtin_catalog
 from policy.decision import Answer, Decision, GenerationId
 from policy.diagnostics import Diagnostic
 from policy.facts import Facts
-from policy.reload.builder import Builder, Built
+from policy.reload.builder import Builder, Built, unexpected
 from policy.reload.folder import Snapshot, read_folder, signature
 from policy.reload.generation import Generation
 from policy.reload.nothing import refuse
@@ -173,7 +173,11 @@ class PolicyStore:
         started = time.perf_counter()
         with self._building:
             before = self._state
-            self._bring_up_to_date()
+            try:
+                self._bring_up_to_date()
+            except Exception as error:  # noqa: BLE001 — watching must outlive any flaw of ours
+                self._done = None
+                self._stay((unexpected(error),), self._clock())
             after = self._state
             outcome = Reloaded(
                 changed=after.generation is not before.generation,
@@ -262,14 +266,18 @@ class PolicyStore:
                 status=_fresh(built.generation, built.diagnostics, now),
             )
             return
+        self._stay(built.diagnostics, now)
+
+    def _stay(self, diagnostics: tuple[Diagnostic, ...], now: datetime) -> None:
+        """Keep what is in force, and say since when and why it is not what the files say."""
         before = self._state
         self._state = _State(
             generation=before.generation,
             status=Status(
                 generation=None if before.generation is None else before.generation.id,
                 stale_since=before.status.stale_since or now,
-                because=first_error(built.diagnostics),
-                diagnostics=built.diagnostics,
+                because=first_error(diagnostics),
+                diagnostics=diagnostics,
                 checked_at=now,
             ),
         )

@@ -445,6 +445,24 @@ def test_a_flaw_of_ours_keeps_the_last_good_generation(
     assert store.status.stale
 
 
+def test_reading_that_fails_keeps_the_last_good_generation(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(folder)
+    before = store.current
+
+    def broken(_: object) -> object:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("policy.reload.current.read_folder", broken)
+        store.reload()
+        assert store.current is before
+        assert store.status.stale
+    store.reload()
+    assert not store.status.stale
+
+
 def test_a_call_may_not_write_the_policy(folder: Path) -> None:
     (folder / "global.policy").write_text(rules("allow"))
     store = open_store(folder)
