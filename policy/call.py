@@ -17,11 +17,20 @@ Frozen: TypeAlias = (
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})
 
+# What needs no freezing. Asked first: every call is frozen, and `isinstance` of an abstract class
+# costs more than all the rest.
+_SCALARS = frozenset({str, int, float, bool, type(None), Decimal})
+
 
 def freeze(value: Any) -> Frozen:
     """Return `value` (JSON as Python holds it) with every object and array made read-only."""
-    if isinstance(value, Mapping):
-        return MappingProxyType({key: freeze(item) for key, item in value.items()})
+    kind = type(value)
+    if kind in _SCALARS:
+        return value  # type: ignore[no-any-return]
+    if kind is dict or isinstance(value, Mapping):
+        return MappingProxyType(
+            {key: item if type(item) in _SCALARS else freeze(item) for key, item in value.items()}
+        )
     if isinstance(value, (list, tuple)):
         return tuple(freeze(item) for item in value)
     return value  # type: ignore[no-any-return]
@@ -29,7 +38,10 @@ def freeze(value: Any) -> Frozen:
 
 def thaw(value: Any) -> Any:
     """Return a frozen value as plain, writable dicts and lists."""
-    if isinstance(value, Mapping):
+    kind = type(value)
+    if kind in _SCALARS:
+        return value
+    if kind is MappingProxyType or isinstance(value, Mapping):
         return {key: thaw(item) for key, item in value.items()}
     if isinstance(value, tuple):
         return [thaw(item) for item in value]

@@ -12,11 +12,11 @@ from typing import Any, Literal, Protocol
 
 from policy.admission.coercion import repair, shown
 from policy.admission.gate import Gate, gate_of
-from policy.admission.place import fill, unnamed
-from policy.call import ToolCall
+from policy.admission.place import fill, names_all, unnamed
+from policy.call import ToolCall, thaw
 from policy.catalog import Catalog, ToolSpec, repair_name
 from policy.diagnostics import nearest
-from policy.values import Limits, Unreadable, check_value, escape_for_people, read_json
+from policy.values import Limits, Unreadable, copy_value, escape_for_people, read_json
 
 _MOST_PROBLEMS = 5
 
@@ -65,7 +65,6 @@ def never(spec: ToolSpec) -> bool:
 
 
 _LIMITS = Limits()
-_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 def admit(
@@ -110,11 +109,11 @@ def _read(
     given: Any, spec: ToolSpec, limits: Limits
 ) -> tuple[dict[str, Any], tuple[str, ...]] | Refused:
     """Return the input as writable objects and lists of its own."""
-    if isinstance(given, Mapping):
-        problem = check_value(given, limits=limits)
-        if problem is not None:
-            return _refused("not-a-call", spec.name, f"the input is no JSON: {problem.reason}")
-        return _copied(given), ()
+    if type(given) is dict or isinstance(given, Mapping):
+        copied = copy_value(given, limits=limits)
+        if isinstance(copied, Unreadable):
+            return _refused("not-a-call", spec.name, f"the input is no JSON: {copied.reason}")
+        return copied, ()
     if given is None or (isinstance(given, (str, bytes)) and not given.strip()):
         return {}, ("no input taken as `{}`",)
     if not isinstance(given, (str, bytes)):
@@ -130,7 +129,7 @@ def _read(
         return {}, (*notes, "null taken as `{}`")
     if not isinstance(value, Mapping):
         return _refused("not-a-call", spec.name, "the input is no JSON object")
-    return _copied(value), notes
+    return thaw(value), notes
 
 
 def _check(
@@ -182,6 +181,8 @@ def _coerced(
 
 
 def _foreign_fields(value: dict[str, Any], spec: ToolSpec, gate: Gate) -> Refused | None:
+    if names_all(value, gate.place):
+        return None
     problems: list[str] = []
     suggestion: str | None = None
     for path, place in unnamed(value, gate.place):
@@ -191,8 +192,6 @@ def _foreign_fields(value: dict[str, Any], spec: ToolSpec, gate: Gate) -> Refuse
         problems.append(f"{shown(path)} is no field of `{spec.name}`{hint}")
         if len(problems) == _MOST_PROBLEMS:
             break
-    if not problems:
-        return None
     return _refused(
         "validation", spec.name, problems[0], problems=tuple(problems), suggestion=suggestion
     )
@@ -207,7 +206,7 @@ def _changes(before: dict[str, Any], after: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _unknown(name: str, catalog: Catalog) -> Refused:
-    near = nearest(name, catalog.names)
+    near = nearest(name, catalog.near(name))
     hint = f"; did you mean `{near}`?" if near else ""
     shown_name = escape_for_people(name, 60)
     return _refused(
@@ -230,13 +229,3 @@ def _refused(
         problems=problems or (message,),
         suggestion=suggestion,
     )
-
-
-def _copied(value: Any) -> Any:
-    if type(value) in _SCALARS:
-        return value
-    if isinstance(value, Mapping):
-        return {key: _copied(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_copied(item) for item in value]
-    return value

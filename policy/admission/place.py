@@ -47,7 +47,8 @@ class Place:
         if found is not None:
             return found
         if name not in self._known:
-            return self._by_pattern(name) or (self._rest if self._free else None)
+            below = self._by_pattern(name) if self._patterns else None
+            return below or (self._rest if self._free else None)
         found = Place(descend(self.schema, name, self.root) or OPEN, self.root)
         self._fields[name] = found
         return found
@@ -104,6 +105,23 @@ def _patterns(schema: Schema, root: Schema) -> tuple[tuple[Callable[[Any], bool]
         (validator_for({"pattern": pattern}, offline=True).is_valid, mapping(below))
         for part in parts(schema, root)
         for pattern, below in mapping(part.get("patternProperties")).items()
+    )
+
+
+def names_all(value: Any, place: Place) -> bool:
+    """Tell whether the schema names every field of an input: whether `unnamed` yields nothing."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            below = place.field(name)
+            if below is None:
+                return False
+            if isinstance(item, (dict, list)) and not names_all(item, below):
+                return False
+        return True
+    return all(
+        names_all(item, place.element(index))
+        for index, item in enumerate(value)
+        if isinstance(item, (dict, list))
     )
 
 

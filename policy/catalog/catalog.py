@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from policy.catalog.names import spellings
+from policy.catalog.nearby import Nearby, nearby
 from policy.catalog.tool import Origin, ToolSpec
 
 
@@ -28,6 +29,7 @@ class Catalog:
     _spelled: Mapping[tuple[str, str], tuple[str, ...]] = field(
         init=False, repr=False, compare=False
     )
+    _nearby: Nearby = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         by_name: dict[str, ToolSpec] = {}
@@ -45,6 +47,7 @@ class Catalog:
                 spelled[key] = (*spelled.get(key, ()), spec.name)
         object.__setattr__(self, "_by_name", MappingProxyType(by_name))
         object.__setattr__(self, "_spelled", MappingProxyType(spelled))
+        object.__setattr__(self, "_nearby", nearby(by_name))
 
     def get(self, flat_name: str) -> ToolSpec | None:
         """Return the tool agents call by this very name."""
@@ -53,6 +56,10 @@ class Catalog:
     def spelled(self, style: str, key: str) -> tuple[str, ...]:
         """Return the names whose spelling in `style` is `key`; see `names.STYLES`."""
         return self._spelled.get((style, key), ())
+
+    def near(self, name: str) -> tuple[str, ...]:
+        """Return the few names that a mistyped one may stand for, to be compared with it."""
+        return self._nearby.of(name)
 
     def find(self, origin: str, path: str) -> ToolSpec | None:
         """Return the tool of origin `mcp`, `ext` or `host` at `SERVER/TOOL` (host: `TOOL`)."""

@@ -18,7 +18,7 @@ from policy.values.glob import (
 )
 from policy.values.host import Endpoint, read_endpoint
 from policy.values.host_pattern import HostPattern, host_in, read_host_pattern
-from policy.values.json_text import Limits, check_value, read_json
+from policy.values.json_text import Limits, check_value, copy_value, read_json
 from policy.values.logic import any_of, both, negate
 from policy.values.number import add, compare_numbers, exact, is_number, multiply, subtract
 from policy.values.path import Path, PathContext, after_cd, normal_path, read_path
@@ -82,6 +82,7 @@ __all__ = [
     "compile_path_glob",
     "compile_regex",
     "compile_text_glob",
+    "copy_value",
     "escape_for_people",
     "escape_glob",
     "exact",

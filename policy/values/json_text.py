@@ -48,11 +48,20 @@ def read_json(text: str | bytes, *, limits: Limits = _DEFAULT) -> Frozen | Unrea
 
 def check_value(value: object, *, limits: Limits = _DEFAULT) -> Unreadable | None:
     """Tell why a value from elsewhere is no JSON that `read_json` would have given, if so."""
+    copied = copy_value(value, limits=limits)
+    return copied if isinstance(copied, Unreadable) else None
+
+
+def copy_value(value: object, *, limits: Limits = _DEFAULT) -> Any:
+    """Return a copy of a value from elsewhere, in dicts and lists of its own, or Unreadable.
+
+    What `read_json` would not have given is Unreadable. Each part is looked at once, so that what
+    was checked is what was copied.
+    """
     try:
-        _Measure(limits).check(value, 0)
+        return _Copying(limits).copy(value, 0)
     except _Refused as refused:
         return Unreadable(reason=str(refused))
-    return None
 
 
 def _read(text: str | bytes, limits: Limits) -> Frozen:
@@ -141,36 +150,49 @@ def _settle(value: Any, *, depth: int, limit: int, escaped: bool) -> Frozen:
     return value  # type: ignore[no-any-return]
 
 
-class _Measure:
+class _Copying:
     """One walk over a value; counts what it would take as JSON, so that it ends on cycles too."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.room = limits.bytes
 
-    def check(self, value: object, depth: int) -> None:
-        """Refuse the value or anything in it, which stands at `depth`."""
+    def copy(self, value: object, depth: int) -> Any:
+        """Copy the value, which stands at `depth`; refuse it for anything in it."""
         self._take(1)
+        # The kinds themselves first: `isinstance` of an abstract class costs more than the rest.
+        kind = type(value)
+        if kind is str:
+            self._check_text(value)  # type: ignore[arg-type]
+            return value
+        if kind is dict:
+            return self._copy_object(value, depth)  # type: ignore[arg-type]
         match value:
             case None | bool():
-                return
+                return value
             case str():
                 self._check_text(value)
+                return value
             case int() | float() | Decimal():
                 self._check_number(value)
+                return value
             case list() | tuple():
                 self._check_depth(depth)
-                for item in value:
-                    self.check(item, depth + 1)
+                return [self.copy(item, depth + 1) for item in value]
             case Mapping():
-                self._check_depth(depth)
-                for key, item in value.items():
-                    if not isinstance(key, str):
-                        _refuse("an object with a key that is no text")
-                    self._check_text(key)
-                    self.check(item, depth + 1)
+                return self._copy_object(value, depth)
             case _:
                 _refuse("a value of a kind that JSON does not have")
+
+    def _copy_object(self, value: Mapping[Any, object], depth: int) -> dict[str, Any]:
+        self._check_depth(depth)
+        result: dict[str, Any] = {}
+        for key, item in value.items():
+            if not isinstance(key, str):
+                _refuse("an object with a key that is no text")
+            self._check_text(key)
+            result[key] = self.copy(item, depth + 1)
+        return result
 
     def _check_number(self, value: float | Decimal) -> None:
         finite = value.is_finite() if isinstance(value, Decimal) else True
@@ -191,9 +213,12 @@ class _Measure:
             _refuse("nested too deeply")
 
     def _check_text(self, text: str) -> None:
+        if text.isascii():
+            self._take(len(text))
+            return
         if not is_encodable(text):
             _refuse("not valid Unicode")
-        self._take(len(text) if text.isascii() else len(text.encode()))
+        self._take(len(text.encode()))
 
     def _take(self, count: int) -> None:
         self.room -= count
