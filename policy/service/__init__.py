@@ -1,5 +1,6 @@
 """Decision -> enforcement: the one way to every tool, and the stack of middlewares it is."""
 
+from policy.service.adjudicator import Adjudicator, Judgement
 from policy.service.approval import (
     ApprovalGate,
     ApprovalOutcome,
@@ -10,6 +11,7 @@ from policy.service.approval import (
     ScriptedApprover,
     TimedOut,
 )
+from policy.service.asking import Asking
 from policy.service.authoring import BuiltinHandler, Tool, Traits, handler_of, tool
 from policy.service.build import build_tool_service
 from policy.service.classification import (
@@ -24,6 +26,7 @@ from policy.service.context_rule import ContextRule, Rewrite, RuleContext, RuleO
 from policy.service.dispatch import CoreDispatch
 from policy.service.events import ToolEnded, ToolEvent, ToolStarted
 from policy.service.facade import GovernedService
+from policy.service.guards import GuardCell, Guards
 from policy.service.handler import ExecutionContext, ToolHandler
 from policy.service.handlers import Limits, builtin_handlers
 from policy.service.middleware import (
@@ -32,6 +35,7 @@ from policy.service.middleware import (
     PermissionLayer,
     PinLayer,
     TimeoutLayer,
+    fixed_limits,
 )
 from policy.service.registry import (
     Registered,
@@ -58,12 +62,14 @@ from policy.service.trace import (
 )
 
 __all__ = [
+    "Adjudicator",
     "Allow",
     "ApprovalGate",
     "ApprovalOutcome",
     "ApprovalRequest",
     "Approved",
     "Approver",
+    "Asking",
     "BuiltinHandler",
     "Classification",
     "Confirm",
@@ -75,6 +81,9 @@ __all__ = [
     "ExecAuditLayer",
     "ExecutionContext",
     "GovernedService",
+    "GuardCell",
+    "Guards",
+    "Judgement",
     "LayeredPermissionResolver",
     "Limits",
     "PermissionLayer",
@@ -110,6 +119,7 @@ __all__ = [
     "Unregistered",
     "build_tool_service",
     "builtin_handlers",
+    "fixed_limits",
     "handler_of",
     "invoke_with_session_trace",
     "tool",

@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias
@@ -93,7 +94,7 @@ class ApprovalGate:
     """The approver at a terminal: prints the question, reads one line, `y` or `yes` agrees.
 
     `read` may block: it runs in a thread of its own, so that the service goes on meanwhile.
-    Questions are put one after another.
+    Questions are put one after another; a line given while none is open answers none.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class ApprovalGate:
         write: Callable[[str], object],
         who: str = "terminal",
     ) -> None:
-        self._read = read
+        self._lines = _Lines(read)
         self._write = write
         self._who = who
         self._one_at_a_time = asyncio.Lock()
@@ -112,31 +113,51 @@ class ApprovalGate:
         """Put the question and wait for a line; the end of input refuses."""
         async with self._one_at_a_time:
             self._write(f"{question(request)}\nallow this once? [y/N] ")
-            line = await _in_daemon_thread(self._read)
+            line = await self._lines.next()
         if line.strip().lower() in {"y", "yes"}:
             return Approved(by=self._who)
         return Denied(by=self._who)
 
 
-async def _in_daemon_thread(read: Callable[[], str]) -> str:
-    """Run a blocking read so that neither a cancelled question nor the exit waits for a person."""
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[str] = loop.create_future()
+class _Lines:
+    """Lines from a blocking reader, one at a time and each only to who waits when it comes.
 
-    def give(line: str) -> None:
-        if not answer.done():
-            answer.set_result(line)
+    The thread is a daemon, so neither an abandoned question nor the exit waits for a person; and
+    there is never more than one, so an abandoned question takes no line from the next.
+    """
 
-    def run() -> None:
+    def __init__(self, read: Callable[[], str]) -> None:
+        self._read = read
+        self._reading = False
+        self._waiting: asyncio.Future[str] | None = None
+
+    async def next(self) -> str:
+        """Return the next line, an empty one where reading fails."""
+        loop = asyncio.get_running_loop()
+        self._waiting = loop.create_future()
+        if not self._reading:
+            self._reading = True
+            threading.Thread(
+                target=self._run, args=(loop,), name="approval-prompt", daemon=True
+            ).start()
         try:
-            line = read()
+            return await self._waiting
+        finally:
+            self._waiting = None
+
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        try:
+            line = self._read()
         except (OSError, ValueError, EOFError):
             line = ""
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(give, line)
+        # The loop may have ended while a person thought.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(self._give, line)
 
-    threading.Thread(target=run, name="approval-prompt", daemon=True).start()
-    return await answer
+    def _give(self, line: str) -> None:
+        self._reading = False
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(line)
 
 
 class ScriptedApprover:

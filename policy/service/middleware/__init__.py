@@ -4,7 +4,7 @@ from policy.service.middleware.audit import ExecAuditLayer
 from policy.service.middleware.context_rules import ContextRuleLayer
 from policy.service.middleware.permission import PermissionLayer
 from policy.service.middleware.pin import PinLayer
-from policy.service.middleware.timeout import TimeoutLayer
+from policy.service.middleware.timeout import TimeoutLayer, fixed_limits
 
 __all__ = [
     "ContextRuleLayer",
@@ -12,4 +12,5 @@ __all__ = [
     "PermissionLayer",
     "PinLayer",
     "TimeoutLayer",
+    "fixed_limits",
 ]

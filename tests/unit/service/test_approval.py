@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import threading
+import queue
 from typing import Any
 
 import pytest
@@ -57,21 +57,20 @@ async def test_a_terminal_that_fails_refuses() -> None:
     assert isinstance(await ApprovalGate(read=gone, write=print).ask(request()), Denied)
 
 
-async def test_a_question_holds_up_nothing_and_can_be_abandoned() -> None:
-    go = threading.Event()
-
-    def read() -> str:
-        go.wait()
-        return "y\n"
-
-    gate = ApprovalGate(read=read, write=lambda text: None)
-    asking = asyncio.create_task(gate.ask(request()))
+async def test_an_abandoned_question_takes_no_answer_from_the_next() -> None:
+    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+    gate = ApprovalGate(read=lines.get, write=lambda text: None)
+    first = asyncio.create_task(gate.ask(request()))
     for _ in range(10):
         await asyncio.sleep(0)
-    asking.cancel()
+    first.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asking
-    go.set()
+        await first
+    second = asyncio.create_task(gate.ask(request()))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    lines.put("y\n")
+    assert isinstance(await second, Approved)
 
 
 def test_nothing_in_a_question_is_hidden_or_endless() -> None:

@@ -527,6 +527,44 @@ async def test_each_call_is_judged_by_one_policy_with_one_set_of_guards() -> Non
     assert f.outcomes() == ["ok"] * 200
 
 
+async def test_what_runs_and_what_is_reported_come_from_one_generation() -> None:
+    def generation(number: int) -> FakeGeneration:
+        verdict = Verdict.ASK if number % 5 == 0 else Verdict.ALLOW
+        return FakeGeneration(lambda call, facts: (verdict, {"g": number}), number=number)
+
+    class Slowly:
+        async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
+            for _ in range(3):
+                await asyncio.sleep(0)
+            return YES
+
+    store = FakeStore(generation(1))
+    f = Fixture(store, approver=Slowly(), asks_per_session=10_000)
+    seen: set[int] = set()
+
+    async def swap() -> None:
+        for number in range(2, 60):
+            store.current = generation(number)
+            await asyncio.sleep(0)
+
+    async def call() -> None:
+        for _ in range(30):
+            try:
+                out = await f.service.execute("echo", {})
+            except PermissionDenied:
+                continue
+            assert out.metadata.generation is not None
+            assert out.value == {"g": out.metadata.generation.number}
+            seen.add(out.value["g"])
+            await asyncio.sleep(0)
+
+    await asyncio.gather(swap(), *(call() for _ in range(4)))
+    assert len(seen) > 5
+    for record in f.sink.records:
+        assert record.generation is not None
+        assert record.final_input == {"g": record.generation.number}
+
+
 async def test_registering_and_unregistering_never_disturb_running_calls() -> None:
     started, go = asyncio.Event(), asyncio.Event()
 
@@ -609,3 +647,14 @@ async def test_listeners_hear_of_every_call_and_cannot_break_one() -> None:
     end()
     await f.service.execute("echo", {"n": 1})
     assert heard == ["ToolStarted", "ToolEnded"] * 2
+
+
+async def test_every_call_is_logged_as_it_starts_and_ends(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO", logger="tool.call")
+    f = Fixture(FakeStore(FakeGeneration(_below_ten)))
+    await f.service.execute("echo", {"n": 1})
+    with pytest.raises(PermissionDenied):
+        await f.service.execute("echo", {"n": 10})
+    assert [message.split()[0] for message in caplog.messages] == ["start", "ok", "start", "err"]
