@@ -39,6 +39,36 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+class JudgedHosts:
+    """The addresses of one call's hosts, each looked up once; a resolver for Facts.
+
+    A name it does not know yet is not resolved, but remembered as wanted.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, ...] | None] = {}
+        self._wanted: dict[str, None] = {}
+
+    def __call__(self, name: str) -> tuple[str, ...] | None:
+        """Return the addresses of a name, None where it has none or is not known yet."""
+        if name not in self._known:
+            self._wanted[name] = None
+        return self._known.get(name)
+
+    def judged(self, name: str) -> bool:
+        """Tell whether the call was judged by what this name resolves to."""
+        return name in self._known
+
+    def wanted(self) -> tuple[str, ...]:
+        """Return the names asked for that are not known."""
+        return tuple(self._wanted)
+
+    def learn(self, found: Mapping[str, tuple[str, ...] | None]) -> None:
+        """Keep what names resolve to."""
+        self._known.update(found)
+        self._wanted.clear()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """Where facts come from. `context` gives the declared `context.…` facts for a caller."""
@@ -70,29 +100,21 @@ class World:
         and it is asked again with the answer.
         """
         paths: dict[str, str | None] = {}
-        hosts: dict[str, tuple[str, ...] | None] = {}
-        missing: list[str] = []
+        hosts = JudgedHosts()
 
         def path(name: str) -> str | None:
             if name not in paths:
                 paths[name] = follow_links(name)
             return paths[name]
 
-        def host(name: str) -> tuple[str, ...] | None:
-            if name not in hosts:
-                missing.append(name)
-                return None
-            return hosts[name]
-
-        facts = self.facts(caller, Resolvers(path=path, host=host))
+        facts = self.facts(caller, Resolvers(path=path, host=hosts))
         for _ in range(_ROUNDS):
             answer = ask(facts)
-            if not missing:
+            wanted = hosts.wanted()
+            if not wanted:
                 return answer, facts
-            wanted = tuple(dict.fromkeys(missing))
             found = await asyncio.gather(*(self.look_up(name) for name in wanted))
-            hosts.update(zip(wanted, found, strict=True))
-            missing.clear()
+            hosts.learn(dict(zip(wanted, found, strict=True)))
         # Names beyond that stay unresolved, and so undecidable.
         return ask(facts), facts
 

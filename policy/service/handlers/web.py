@@ -12,7 +12,7 @@ from policy.errors import Execution, Timeout, Transport
 from policy.service.handler import ExecutionContext
 from policy.service.handlers.limits import Limits
 from policy.service.handlers.native import Run
-from policy.service.world import look_up_host
+from policy.service.world import JudgedHosts, look_up_host
 from policy.values import Endpoint, Unreadable, read_endpoint
 
 if TYPE_CHECKING:
@@ -131,7 +131,8 @@ async def _addresses(endpoint: Endpoint, ctx: ExecutionContext) -> tuple[str, ..
         return (str(endpoint.address),)
     judged = ctx.facts.resolvers.host
     found = None if judged is None else judged(endpoint.host)
-    if found is None:
+    unresolved = isinstance(judged, JudgedHosts) and judged.judged(endpoint.host)
+    if found is None and not unresolved:
         # No rule looked at addresses, so any will do; none was judged that this could differ from.
         found = await look_up_host(endpoint.host)
     if not found:

@@ -12,6 +12,7 @@ from policy.errors import Execution, Timeout, Transport
 from policy.facts import Facts, Resolvers
 from policy.service import ExecutionContext, Limits
 from policy.service.handlers.web import web_fetch
+from policy.service.world import JudgedHosts
 
 
 class Server:
@@ -72,6 +73,14 @@ async def test_the_connection_goes_to_the_judged_address_under_the_hosts_name(
 async def test_an_address_that_does_not_answer_gives_way_to_the_next(server: Server) -> None:
     url = f"http://name.invalid:{server.port}/"
     assert (await fetch(url, addresses=("127.0.0.2", "127.0.0.1")))["status"] == 200
+
+
+async def test_a_name_that_did_not_resolve_when_it_was_judged_is_not_tried_again() -> None:
+    hosts = JudgedHosts()
+    hosts.learn({"localhost": None})
+    ctx = ExecutionContext(facts=Facts(resolvers=Resolvers(host=hosts)))
+    with pytest.raises(Transport, match="does not resolve"):
+        await web_fetch(Limits())({"url": "http://localhost:9/"}, ctx)
 
 
 async def test_a_redirect_is_returned_and_not_followed(server: Server) -> None:
