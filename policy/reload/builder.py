@@ -6,22 +6,21 @@ Nothing is read here: the same snapshot, catalogue and number give the same gene
 from __future__ import annotations
 
 import posixpath
-import tomllib
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, time
+from datetime import datetime
 from functools import cache
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from policy.call import freeze
 from policy.catalog import Catalog
 from policy.checks import PolicySources, check
 from policy.decision import GenerationId
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, visible
 from policy.layers import merge
 from policy.program import compile_policy
+from policy.reload.data import data_files
 from policy.reload.folder import (
     DATA_SUFFIXES,
     SETTINGS_FILE,
@@ -37,7 +36,6 @@ from policy.reload.text import decode
 from policy.reload.tools import catalogue
 from policy.source import Source
 from policy.syntax import Parsed, parse, tables_to_layers, tree
-from policy.values import Unreadable, check_value, read_json
 from policy.verify import ExampleResult, run_examples
 
 _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
@@ -87,12 +85,14 @@ class Builder:
             work.problems += _empty(snapshot)
             return work.failed()
         shipped = _shipped_trees()
+        data, problems = data_files(snapshot, (*files, *shipped.values()))
+        work.problems += problems
         checked = check(
             PolicySources(
                 files=files,
                 shipped=shipped,
                 tables=tables,
-                data=_data(work, (*files, *shipped.values())),
+                data=data,
                 context=settings.context,
                 binders=settings.binders,
             ),
@@ -217,67 +217,6 @@ def _configuration(
     work.problems += rules.diagnostics
     tables = tuple((binding, statements, source) for binding, statements in rules.layers)
     return settings, tables, places(source)
-
-
-def _data(work: _Reading, trees: Iterable[tree.PolicyFile]) -> Mapping[str, Any]:
-    """Return the data files by name; those that no rule names are not looked into."""
-    snapshot = work.snapshot
-    data: dict[str, Any] = {name: None for name in snapshot.files if name.endswith(DATA_SUFFIXES)}
-    named = {
-        statement.file
-        for file in trees
-        for statement in file.statements
-        if isinstance(statement, tree.SetFromFile | tree.DataTable)
-    }
-    for name in sorted(named):
-        if name in snapshot.unread:
-            work.problems.append(snapshot.unread[name])
-            data[name] = None
-        elif name in data:
-            data[name] = _parsed_data(work, name)
-    return MappingProxyType(data)
-
-
-def _parsed_data(work: _Reading, name: str) -> Any:
-    content = work.snapshot.files[name].content
-    read = read_json(content) if name.endswith(".json") else _toml(work, name, content)
-    if not isinstance(read, Unreadable):
-        return read
-    problem = diagnose(
-        "bad-data",
-        f"`{visible(name, 200)}` cannot be read: {read.reason}",
-        file=visible(name, 200),
-        help="data files are TOML or JSON",
-    )
-    work.problems.append(problem)
-    return None
-
-
-def _toml(work: _Reading, name: str, content: bytes) -> Any:
-    source, problems = decode(name, content, drop_mark=True)
-    work.problems += problems
-    if source is None:
-        return None
-    try:
-        value = _as_json(tomllib.loads(source.text))
-    except RecursionError:
-        return Unreadable(reason="nested too deeply")
-    except ValueError as error:
-        return Unreadable(reason=visible(str(error), 200))
-    return check_value(value) or freeze(value)
-
-
-def _as_json(value: Any) -> Any:
-    """Return a TOML value with its dates and times as the texts that a rule compares."""
-    match value:
-        case dict():
-            return {key: _as_json(item) for key, item in value.items()}
-        case list():
-            return [_as_json(item) for item in value]
-        case datetime() | date() | time():
-            return value.isoformat()
-        case _:
-            return value
 
 
 def _floor(snapshot: Snapshot, settings: Settings) -> tuple[str, ...]:
