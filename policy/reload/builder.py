@@ -5,6 +5,7 @@ Nothing is read here: the same snapshot, catalogue and number give the same gene
 
 from __future__ import annotations
 
+import os
 import posixpath
 import traceback
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from policy.checks import PolicySources, check
 from policy.decision import GenerationId
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, visible
 from policy.layers import merge
-from policy.program import compile_policy
+from policy.program import Floor, compile_policy
 from policy.reload.data import data_files
 from policy.reload.folder import (
     DATA_SUFFIXES,
@@ -219,11 +220,14 @@ def _configuration(
     return settings, tables, places(source)
 
 
-def _floor(snapshot: Snapshot, settings: Settings) -> tuple[str, ...]:
+def _floor(snapshot: Snapshot, settings: Settings) -> Floor:
     """Return the paths that no rule may let a call write, as spelled and with links resolved."""
     paths = {posixpath.join(snapshot.root, SETTINGS_FILE)}
     for file in snapshot.files.values():
         paths |= {file.lexical, file.real}
     if settings.service.audit is not None:
         paths.add(settings.service.audit)
-    return tuple(sorted(paths))
+    folders = (
+        () if snapshot.only else tuple(sorted({snapshot.root, os.path.realpath(snapshot.root)}))
+    )
+    return Floor(files=tuple(sorted(paths)), folders=folders)

@@ -7,7 +7,6 @@ a swapped link can never be read half and half.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import stat
@@ -17,7 +16,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
-from policy.diagnostics import Diagnostic, diagnose, visible
+from policy.diagnostics import Diagnostic
+from policy.reload import unread
 
 SETTINGS_FILE = "placet.toml"
 POLICY_SUFFIX = ".policy"
@@ -92,12 +92,7 @@ def read_folder(path: str | os.PathLike[str]) -> Snapshot:
             return after
         before = after
         time.sleep(_PAUSE * attempt)
-    moving = diagnose(
-        "unreadable-file",
-        "the policy folder kept changing while it was read",
-        file=SETTINGS_FILE if before.only is None else before.only,
-        help="wait until what writes there is done",
-    )
+    moving = unread.moving()
     return _snapshot(before.path, before.root, before.only, before.files, {"": moving})
 
 
@@ -130,19 +125,10 @@ def _read_once(place: str) -> Snapshot:
             continue
         total += len(outcome.content)
         if total > LARGEST_FOLDER or len(files) >= MOST_FILES:
-            walk.unread[""] = _too_much(name)
+            walk.unread[""] = unread.too_much(name, MOST_FILES, size=LARGEST_FOLDER)
             break
         files[name] = outcome
     return _snapshot(place, walk.root, walk.only, files, walk.unread)
-
-
-def _too_much(name: str) -> Diagnostic:
-    return diagnose(
-        "file-too-large",
-        f"the policy folder holds more than {MOST_FILES} files or {LARGEST_FOLDER // 1_000_000} MB",
-        file=name,
-        help="keep only policies and their data in the folder",
-    )
 
 
 def _snapshot(
@@ -188,7 +174,7 @@ class _Walk:
             yield from self._around_a_file(self.only)
             return
         if not os.path.isdir(self.root):
-            self.unread[""] = _no_folder(self.root)
+            self.unread[""] = unread.no_folder(self.root)
             return
         yield from self._below("", (self.real_root,))
 
@@ -218,21 +204,11 @@ class _Walk:
     def _folder(self, name: str, path: str, above: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         real = os.path.realpath(path)
         if not self._is_inside(real):
-            self.unread[name] = _outside(name)
+            self.unread[name] = unread.outside(name)
         elif real in above:
-            self.unread[name] = diagnose(
-                "link-cycle",
-                f"the link `{visible(name)}` leads back to a folder it stands in",
-                file=visible(name),
-                help="remove the link",
-            )
+            self.unread[name] = unread.leads_back(name)
         elif len(above) > DEEPEST:
-            self.unread[name] = diagnose(
-                "unreadable-file",
-                f"`{visible(name)}` lies more than {DEEPEST} folders deep",
-                file=visible(name),
-                help="keep the policy folder flat enough to review",
-            )
+            self.unread[name] = unread.too_deep(name, DEEPEST)
         else:
             yield from self._below(name + "/", (*above, real))
 
@@ -241,11 +217,11 @@ class _Walk:
         try:
             names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
         except OSError as problem:
-            self.unread[prefix] = _unreadable(prefix or ".", problem)
+            self.unread[prefix] = unread.unreadable(prefix or ".", problem)
             return []
         self._entries += len(names)
         if self._entries > MOST_ENTRIES:
-            self.unread[""] = _too_much(prefix)
+            self.unread[""] = unread.too_much(prefix, MOST_FILES, size=LARGEST_FOLDER)
             return []
         return names
 
@@ -269,19 +245,14 @@ def _read_file(walk: _Walk, name: str, path: str) -> ReadFile | Diagnostic:
     try:
         name.encode()
     except UnicodeEncodeError:
-        return diagnose(
-            "not-utf8",
-            f"the file name `{visible(name)}` is not UTF-8",
-            file=visible(name),
-            help="rename the file",
-        )
+        return unread.no_text(name)
     try:
         real = os.path.realpath(path, strict=True)
         if not walk.holds(real):
-            return _outside(name)
+            return unread.outside(name)
         content = _read_regular(name, real)
     except OSError as problem:
-        return _unreadable(name, problem)
+        return unread.unreadable(name, problem)
     if isinstance(content, Diagnostic):
         return content
     return ReadFile(name=name, lexical=path, real=real, content=content)
@@ -291,67 +262,17 @@ def _read_regular(name: str, real: str) -> bytes | Diagnostic:
     """Return the content of a regular file; nothing else is ever opened."""
     found = os.stat(real)
     if not stat.S_ISREG(found.st_mode):
-        return _not_regular(name)
+        return unread.not_regular(name)
     if found.st_size > LARGEST_FILE:
-        return _too_large(name, found.st_size)
+        return unread.too_large(name, found.st_size, limit=LARGEST_FILE)
     # Non-blocking, should a pipe have taken its place since; then `fstat` tells.
     descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return _not_regular(name)
+            return unread.not_regular(name)
         content = file.read(LARGEST_FILE + 1)
-    return content if len(content) <= LARGEST_FILE else _too_large(name, len(content))
-
-
-def _no_folder(root: str) -> Diagnostic:
-    what = "is no folder" if os.path.lexists(root) else "does not exist"
-    return diagnose(
-        "unreadable-file",
-        f"the policy folder `{visible(os.path.basename(root))}` {what}",
-        help="give the path of a folder with `.policy` files, or of one such file",
-    )
-
-
-def _outside(name: str) -> Diagnostic:
-    return diagnose(
-        "outside-folder",
-        f"`{visible(name)}` is a link that leads out of the policy folder",
-        file=visible(name),
-        help="put the file itself into the folder, so that all that decides stands in one place",
-    )
-
-
-def _not_regular(name: str) -> Diagnostic:
-    return diagnose(
-        "unreadable-file",
-        f"`{visible(name)}` is no regular file",
-        file=visible(name),
-        help="pipes, sockets and devices are never opened; put a file there",
-    )
-
-
-def _too_large(name: str, size: int) -> Diagnostic:
-    return diagnose(
-        "file-too-large",
-        f"`{visible(name)}` holds {size} bytes, more than {LARGEST_FILE}",
-        file=visible(name),
-        help="split the file",
-    )
-
-
-_WHY = {
-    errno.ENOENT: "leads nowhere",
-    errno.ELOOP: "is a link that leads back to itself",
-    errno.EACCES: "may not be read by this process",
-    errno.EPERM: "may not be read by this process",
-}
-
-
-def _unreadable(name: str, problem: OSError) -> Diagnostic:
-    why = _WHY.get(problem.errno or 0, f"could not be read ({problem.strerror or 'unknown'})")
-    return diagnose(
-        "unreadable-file",
-        f"`{visible(name)}` {why}",
-        file=visible(name),
-        help="remove it, or make it a file that the service can read",
+    return (
+        content
+        if len(content) <= LARGEST_FILE
+        else unread.too_large(name, len(content), limit=LARGEST_FILE)
     )
