@@ -5,7 +5,6 @@ Nothing is read here: the same snapshot, catalogue and number give the same gene
 
 from __future__ import annotations
 
-import os
 import posixpath
 import traceback
 from collections.abc import Mapping
@@ -227,7 +226,5 @@ def _floor(snapshot: Snapshot, settings: Settings) -> Floor:
         paths |= {file.lexical, file.real}
     if settings.service.audit is not None:
         paths.add(settings.service.audit)
-    folders = (
-        () if snapshot.only else tuple(sorted({snapshot.root, os.path.realpath(snapshot.root)}))
-    )
+    folders = () if snapshot.only else tuple(sorted({snapshot.root, snapshot.real_root}))
     return Floor(files=tuple(sorted(paths)), folders=folders)

@@ -49,13 +49,14 @@ class ReadFile:
 class Snapshot:
     """Everything that was read, at one moment.
 
-    `root` is the policy folder and `only` the one file that is meant, if the path was a file.
+    `root` is the policy folder (`real_root` with links resolved) and `only` the one file that is meant, if the path was a file.
     `unread` says of names that matter why they could not be read; a data file's problem counts
     only if something names it. `digest` covers names, contents and problems.
     """
 
     path: str
     root: str
+    real_root: str
     only: str | None
     files: Mapping[str, ReadFile]
     unread: Mapping[str, Diagnostic]
@@ -149,6 +150,7 @@ def _snapshot(
     return Snapshot(
         path=place,
         root=root,
+        real_root=os.path.realpath(root),
         only=only,
         files=MappingProxyType(dict(files)),
         unread=MappingProxyType(dict(unread)),
