@@ -49,7 +49,8 @@ class ReadFile:
 class Snapshot:
     """Everything that was read, at one moment.
 
-    `root` is the policy folder (`real_root` with links resolved) and `only` the one file that is meant, if the path was a file.
+    `root` is the policy folder (`real_root` with links resolved) and `only` the one file that is
+    meant, if the path was a file.
     `unread` says of names that matter why they could not be read; a data file's problem counts
     only if something names it. `digest` covers names, contents and problems.
     """
