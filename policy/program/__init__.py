@@ -4,6 +4,7 @@ from policy.program.changes import Conflict, Wanted, Wish, apply_changes
 from policy.program.compiler import compile_policy
 from policy.program.effects import Effects, Item
 from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.floor import Floor
 from policy.program.program import Clause, LayerPlan, Program, RewritePlan, RulePlan, ToolPlan
 from policy.program.truth import ABSENT, Truth, Undecided
 
@@ -14,6 +15,7 @@ __all__ = [
     "DeclaredResources",
     "Effects",
     "Evaluation",
+    "Floor",
     "Item",
     "LayerPlan",
     "Program",

@@ -16,7 +16,7 @@ from policy.program.changes import compile_changes
 from policy.program.conditions import compile_test
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.expressions import Place, TestOf
-from policy.program.floor import compile_floor
+from policy.program.floor import Floor, compile_floor
 from policy.program.program import Clause, LayerPlan, Program, RewritePlan, RulePlan
 from policy.program.resource_tests import compile_cover
 from policy.program.truth import Truth, all_true, negated
@@ -25,16 +25,16 @@ from policy.verdict import Verdict, strictest
 
 _Rule = TypeVar("_Rule", checked.CheckedRule, checked.CheckedRewrite)
 
+_NO_FLOOR = Floor()
+
 # A clause is quoted in reasons up to this many characters.
 _LONGEST_CLAUSE = 200
 
 
-def compile_policy(
-    policy: LayeredPolicy, catalog: Catalog, *, floor: tuple[str, ...] = ()
-) -> Program:
+def compile_policy(policy: LayeredPolicy, catalog: Catalog, *, floor: Floor = _NO_FLOOR) -> Program:
     """Return the program of a policy over the tools of `catalog`.
 
-    `floor` are the absolute paths that no rule may let a call write: the policy's own files.
+    `floor` is what no rule may let a call write: the policy's own files and folders.
     """
     indexes = [_LayerIndex(layer) for layer in policy.layers]
     opened = [
@@ -85,7 +85,7 @@ class _Index(Generic[_Rule]):
 
 
 def _plan_layer(
-    indexes: list[_LayerIndex], index: int, spec: ToolSpec, *, floor: tuple[str, ...]
+    indexes: list[_LayerIndex], index: int, spec: ToolSpec, *, floor: Floor
 ) -> LayerPlan:
     here = indexes[index]
     declared = _declared(indexes[0].policy, here.policy, spec)

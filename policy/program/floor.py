@@ -1,12 +1,14 @@
 """The floor: files that no rule may let a call write, because they are the policy itself.
 
-It covers every file a generation read, and the names of all folders above them: renaming or
-deleting `/srv` moves `/srv/rules` away as surely as writing there.
+It covers every file a generation read, the policy folder, where a new file would be read next,
+and the names of all folders above them: renaming or deleting `/srv` moves `/srv/rules` away as
+surely as writing there.
 """
 
 from __future__ import annotations
 
 import posixpath
+from dataclasses import dataclass
 
 from policy.checks import checked
 from policy.program.evaluation import DeclaredResources, Evaluation
@@ -15,32 +17,67 @@ from policy.program.resource_tests import compile_resource_test
 from policy.program.truth import Absent, Truth, Undecided
 from policy.values import escape_glob
 
+_TEXT = "writes the policy's own files"
 
-def compile_floor(paths: tuple[str, ...], declared: DeclaredResources) -> TestOf | None:
-    """Return the test that a call writes one of `paths` or a folder above one of them.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Floor:
+    """Absolute paths, as spelled and with links resolved: files, and folders whose files count.
+
+    A folder that holds the workspace cannot be closed as a whole, or nothing could be written;
+    there only what is a policy file by its name counts.
+    """
+
+    files: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+
+
+def compile_floor(floor: Floor, declared: DeclaredResources) -> TestOf | None:
+    """Return the test that a call writes something of the policy itself.
 
     None where there is no floor, or where the tool's complete declarations know of no write.
     """
     verbs = {resource.verb for resource in declared.resources}
-    if not paths or (declared.complete and not verbs & {"writes", "runs"}):
+    if not (floor.files or floor.folders) or (declared.complete and not verbs & {"writes", "runs"}):
         return None
-    items = tuple(escape_glob(name) for name in sorted(_with_folders(paths)))
+    names = sorted(_with_folders((*floor.files, *floor.folders)))
+    policies = [f"{escape_glob(folder)}/**/*.policy" for folder in floor.folders]
+    below = [f"{escape_glob(folder)}/**" for folder in floor.folders]
+    spelled = [escape_glob(name) for name in names]
+    narrow = _writes([*spelled, *policies], declared)
+    wide = _writes([*spelled, *below], declared)
+
+    def writes_floor(call: Evaluation) -> Truth:
+        open_below = _holds_workspace(floor.folders, call.facts.workspace)
+        return narrow(call) if open_below else wide(call)
+
+    return writes_floor
+
+
+def _writes(items: list[str], declared: DeclaredResources) -> TestOf:
     test = checked.ResourceTest(
         verb="writes",
         form="some",
-        operand=checked.ValueSet(kind="paths", included=items),
+        operand=checked.ValueSet(kind="paths", included=tuple(items)),
         permits=False,
-        text="writes the policy's own files",
+        text=_TEXT,
     )
     body = compile_resource_test(test, declared, covering=False)
 
-    def writes_floor(call: Evaluation) -> Truth:
+    def writes(call: Evaluation) -> Truth:
         truth = body(call)
         if isinstance(truth, Undecided):
-            return truth.within(test.text)
+            return truth.within(_TEXT)
         return False if isinstance(truth, Absent) else truth
 
-    return writes_floor
+    return writes
+
+
+def _holds_workspace(folders: tuple[str, ...], workspace: str | None) -> bool:
+    if workspace is None:
+        return False
+    here = posixpath.normpath(workspace)
+    return any(here == folder or here.startswith(f"{folder}/") for folder in folders)
 
 
 def _with_folders(paths: tuple[str, ...]) -> set[str]:

@@ -17,6 +17,7 @@ from policy.layers import LayeredPolicy, binds
 from policy.program.changes import Wish
 from policy.program.evaluation import DeclaredResources
 from policy.program.expressions import TestOf
+from policy.program.floor import Floor
 from policy.reason import Reason
 from policy.verdict import Verdict
 
@@ -109,7 +110,7 @@ class Program:
         catalog: Catalog,
         *,
         plan_layer: PlanLayer,
-        floor: tuple[str, ...],
+        floor: Floor,
         open_fields: Callable[[ToolSpec], bool],
         slots: int,
     ) -> None:
