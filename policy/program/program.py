@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from policy.catalog import Catalog, ToolSpec
-from policy.checks.checked import LayerKey
+from policy.checks import LayerKey
 from policy.layers import LayeredPolicy, binds
 from policy.program.changes import Wish
 from policy.program.evaluation import DeclaredResources
