@@ -7,11 +7,11 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -88,9 +88,7 @@ def command(
       placet serve rules/ --workspace ~/project
       placet serve rules/ --workspace ~/project --http 127.0.0.1:8642 --token-file token
     """
-    try:
-        import_module("policy.proxy")
-    except ImportError:
+    if find_spec("mcp") is None:
         stop("serving needs the extra `mcp`: install placet[mcp]")
     if address is None and (approve == "terminal" or token_file is not None or names):
         stop("--approve terminal, --token-file and --allow-host need --http")
@@ -104,8 +102,10 @@ def command(
         authenticated=where is None or token is not None,
     )
     _log_to_stderr()
+    from policy.proxy import keep
+
     store = PolicyStore(path, on_change=(_tell,))
-    governed = Governed(store, serving, listener=import_module("policy.proxy").keep)
+    governed = Governed(store, serving, listener=keep)
     if not os.path.isdir(governed.workspace):
         stop(f"the workspace {governed.workspace} is no folder: name one with --workspace")
     with suppress(KeyboardInterrupt):
@@ -143,22 +143,32 @@ async def _serve(
             ended()
 
 
-async def _until_signalled(serve: Callable[[], Awaitable[None]]) -> None:
+async def _until_signalled(serve: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """Serve until that ends by itself or a signal asks for the end; a second one insists."""
     loop = asyncio.get_running_loop()
-    serving = asyncio.ensure_future(serve())
+    serving = asyncio.create_task(serve())
+    asked = False
 
     def end() -> None:
+        nonlocal asked
+        asked = True
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
         serving.cancel()
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, end)
-    try:
-        await serving
-    except* (asyncio.CancelledError, BrokenPipeError, ConnectionResetError):
-        pass  # asked to end, or the client is gone
+    await asyncio.wait({serving})
+    error = None if serving.cancelled() else serving.exception()
+    # How connections break when they are ended, or when the client is gone, is of no interest.
+    if error is not None and not asked and not _is_client_gone(error):
+        raise error
+
+
+def _is_client_gone(error: BaseException) -> bool:
+    if isinstance(error, BaseExceptionGroup):
+        return all(_is_client_gone(inner) for inner in error.exceptions)
+    return isinstance(error, BrokenPipeError | ConnectionResetError)
 
 
 def _welcome(how: str, governed: Governed) -> str:

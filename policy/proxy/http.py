@@ -65,6 +65,7 @@ async def serve_http(
         app,
         log_config=None,
         access_log=False,
+        log_level="critical",
         lifespan="on",
         ws="none",
         timeout_graceful_shutdown=_GRACE,

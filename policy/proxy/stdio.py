@@ -7,23 +7,33 @@ import os
 import threading
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import cast
+from typing import TYPE_CHECKING, Self, TypeAlias, cast
 
 import anyio
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
 
 from policy.proxy.server import ToolServer
 
+if TYPE_CHECKING:
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
+
+    _Messages: TypeAlias = ReadStream[SessionMessage | Exception]
+    _Replies: TypeAlias = WriteStream[SessionMessage]
+
 _CHUNK = 65_536
 _READ_AHEAD = 16  # messages
-_LONGEST_LINE = 64_000_000  # bytes; a longer message is dropped, as no tool would take it
+_LONGEST_LINE = 64_000_000  # bytes; no tool would take what is longer
+_NO_MESSAGE = "?"
 
 
 async def serve_stdio(server: ToolServer) -> None:
     """Serve the client on the process's standard streams until its end of input."""
     lines = cast("anyio.AsyncFile[str]", _Lines(_claimed_input()))
     async with stdio_server(stdin=lines) as (messages, replies):
-        await server.run(messages, replies, server.create_initialization_options())
+        answering = _Answering(messages, replies)
+        await server.run(answering, replies, server.create_initialization_options())
 
 
 def _claimed_input() -> int:
@@ -33,6 +43,43 @@ def _claimed_input() -> int:
     os.dup2(nothing, 0)
     os.close(nothing)
     return own
+
+
+class _Answering:
+    """The client's messages; what is none is answered here, so that nobody waits for it."""
+
+    def __init__(self, inner: _Messages, replies: _Replies) -> None:
+        self._inner = inner
+        self._replies = replies
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        async for item in self._inner:
+            if not isinstance(item, Exception):
+                return item
+            error = ErrorData(code=PARSE_ERROR, message="this line is no JSON-RPC message")
+            reply = JSONRPCError(jsonrpc="2.0", id=None, error=error)
+            await self._replies.send(SessionMessage(reply))
+        raise StopAsyncIteration
+
+    async def receive(self) -> SessionMessage | Exception:
+        """Return the next message."""
+        try:
+            return await anext(self)
+        except StopAsyncIteration:
+            raise anyio.EndOfStream from None
+
+    async def aclose(self) -> None:
+        """Read no more."""
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
 
 
 class _Lines:
@@ -48,7 +95,12 @@ class _Lines:
     async def __aiter__(self) -> AsyncIterator[str]:
         while (line := await self._queue.get()) is not None:
             self._room.release()
-            yield line.decode("utf-8", "replace")
+            try:
+                text = line.decode("utf-8")
+            except UnicodeDecodeError:
+                text = _NO_MESSAGE
+            if text.strip():
+                yield text
 
     def _read(self) -> None:
         begun = bytearray()
@@ -56,12 +108,15 @@ class _Lines:
         while chunk := self._chunk():
             *ended, rest = chunk.split(b"\n")
             for line in ended:
-                if not dropping and len(begun) + len(line) <= _LONGEST_LINE:
-                    self._give(bytes(begun) + line)
+                whole = not dropping and len(begun) + len(line) <= _LONGEST_LINE
+                self._give(bytes(begun) + line if whole else _NO_MESSAGE.encode())
                 begun.clear()
                 dropping = False
             dropping = dropping or len(begun) + len(rest) > _LONGEST_LINE
-            begun = bytearray() if dropping else begun + rest
+            if dropping:
+                begun.clear()
+            else:
+                begun += rest
         if begun:
             self._give(bytes(begun))
         self._give(None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -28,10 +28,7 @@ def command() -> None:
     Example:
       placet demo
     """
-    try:
-        import_module("mcp")
-        import_module("httpx2")
-    except ImportError:
+    if find_spec("mcp") is None or find_spec("httpx2") is None:
         stop("the demo needs the extras `mcp` and `web`: install placet[mcp,web]")
     with staged() as stage:
         failed = asyncio.run(_tour(stage))

@@ -1,0 +1,78 @@
+"""The commands as people start them: the demo, and what they are told when it cannot work."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.serving import ENV, place_in
+
+
+def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env={**os.environ, **ENV},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=150,
+        check=False,
+    )
+
+
+def test_the_demo_ends_by_itself_with_everything_as_expected(tmp_path: Path) -> None:
+    done = run("-m", "policy", "demo", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    assert "all as expected" in done.stdout
+    assert "global.policy:" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_end_of_input_ends_the_server(tmp_path: Path) -> None:
+    place = place_in(tmp_path)
+    done = run(*place.command()[1:], cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    first, second = done.stderr.splitlines()
+    assert first.startswith("placet: generation 1 sha256:") and first.endswith(" ms)")
+    assert second.startswith("placet: serving on stdio for owner as agent default; workspace /")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--http", "nowhere"], "--http takes HOST:PORT, such as 127.0.0.1:8642, not nowhere"),
+        (["--http", "192.0.2.1:1"], "192.0.2.1:1 cannot be listened at: "),
+        (["--approve", "terminal"], "--approve terminal, --token-file and --allow-host need"),
+        (["--http", "127.0.0.1:0", "--token-file", "short"], "short holds no token of at least"),
+        (["--approve-script", "answers"], "answers:1: an answer is `yes`, `no` or `no: a reason`"),
+    ],
+)
+def test_wrong_usage_is_told_in_one_line(tmp_path: Path, options: list[str], told: str) -> None:
+    place = place_in(tmp_path)
+    (tmp_path / "short").write_text("secret", "utf-8")
+    (tmp_path / "answers").write_text("perhaps\n", "utf-8")
+    done = run(*place.command()[1:], *options, cwd=tmp_path)
+    assert done.returncode == 2
+    assert told in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("command", "extras"), [("serve", "placet[mcp]"), ("demo", "mcp,web")])
+def test_a_missing_extra_is_named(tmp_path: Path, command: str, extras: str) -> None:
+    place_in(tmp_path)
+    without = (
+        "import importlib.util as u, sys; find = u.find_spec; "
+        "u.find_spec = lambda name, *rest: None if name == 'mcp' else find(name, *rest); "
+        f"sys.argv = ['placet', {command!r}]; from policy.cli import main; main()"
+    )
+    done = run("-c", without, cwd=tmp_path)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert extras in line

@@ -1,0 +1,147 @@
+"""What clients can do wrong, byte by byte, and how the server ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.serving import ENV, PATIENCE, place_in
+
+HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "raw", "version": "1"},
+}
+
+
+@asynccontextmanager
+async def started(tmp_path: Path) -> AsyncIterator[Process]:
+    """Give a server that has shaken hands, spoken to in raw lines."""
+    process = await asyncio.create_subprocess_exec(
+        *place_in(tmp_path).command(),
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+        limit=64_000_000,
+        env={**os.environ, **ENV},
+        cwd=tmp_path,
+    )
+    try:
+        async with asyncio.timeout(PATIENCE):
+            say(process, request(0, "initialize", HELLO))
+            assert (await hear(process))["result"]["serverInfo"]["name"] == "placet"
+            say(process, b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+            yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+def request(id: int, method: str, params: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode()
+
+
+def write_call(id: int, arguments: bytes) -> bytes:
+    head = b'{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": "file_write"'
+    return head % id + b', "arguments": ' + arguments + b"}}"
+
+
+def say(process: Process, line: bytes) -> None:
+    assert process.stdin is not None
+    process.stdin.write(line + b"\n")
+
+
+async def hear(process: Process) -> dict[str, Any]:
+    assert process.stdout is not None
+    heard = json.loads(await process.stdout.readline())
+    assert isinstance(heard, dict)
+    return heard
+
+
+BAD_INPUTS = {
+    "NaN": b'{"path": "a.txt", "content": NaN}',
+    "an infinite number": b'{"path": 1e999, "content": "x"}',
+    "a number for a text": b'{"path": "a.txt", "content": 7}',
+    "deep nesting": b'{"path": ' + b'{"a":' * 150 + b"1" + b"}" * 151,
+    "no arguments": b"{}",
+    "an unknown argument": b'{"path": "a.txt", "content": "x", "mode": "777"}',
+    "a NUL in a path": b'{"path": "a\\u0000b", "content": "x"}',
+    "a list": b"[1, 2]",
+    "a text": b'"path"',
+    "10 MB of text": b'{"path": "a.txt", "content": "' + b"x" * 10_000_001 + b'"}',
+}
+
+
+async def test_bad_input_is_refused_and_the_server_goes_on(tmp_path: Path) -> None:
+    async with started(tmp_path) as process:
+        for id, arguments in enumerate(BAD_INPUTS.values(), 1):
+            say(process, write_call(id, arguments))
+        answers = {a["id"]: a for a in [await hear(process) for _ in BAD_INPUTS]}
+        for id, what in enumerate(BAD_INPUTS, 1):
+            answer = answers[id]
+            refused = "error" in answer or answer["result"]["isError"]
+            assert refused, (what, answer)
+        say(process, write_call(99, b'{"path": "b.txt", "content": "x"}'))
+        assert (await hear(process))["result"]["_meta"]["placet"]["verdict"] == "allow"
+        _, said = await process.communicate(b"")
+    assert process.returncode == 0
+    assert b"Traceback" not in said
+    assert os.listdir(tmp_path / "work") == ["b.txt"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"garbage",
+        b"[]",
+        write_call(1, b'{"path": "\\ud800", "content": "x"}'),
+        write_call(1, b'{"path": "a", "content": "\xff\xfe"}'),
+        write_call(1, b'{"path": ' + b"[" * 5_000 + b"]" * 5_000 + b"}"),
+    ],
+    ids=["no JSON", "a batch", "half a character", "no UTF-8", "very deep"],
+)
+async def test_what_is_no_message_is_answered_with_a_parse_error(
+    tmp_path: Path, line: bytes
+) -> None:
+    async with started(tmp_path) as process:
+        say(process, line)
+        answer = await hear(process)
+        assert (answer["id"], answer["error"]["code"]) == (None, -32700)
+        say(process, request(2, "ping", {}))
+        assert (await hear(process))["id"] == 2
+
+
+async def test_the_last_of_two_equal_keys_is_what_is_judged_and_what_runs(tmp_path: Path) -> None:
+    async with started(tmp_path) as process:
+        say(process, write_call(1, b'{"path": "a.txt", "path": "/etc/x", "content": "x"}'))
+        assert (await hear(process))["result"]["_meta"]["placet"]["verdict"] == "deny"
+    assert os.listdir(tmp_path / "work") == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_ends_it_cleanly(tmp_path: Path, number: signal.Signals) -> None:
+    async with started(tmp_path) as process:
+        process.send_signal(number)
+        assert await process.wait() == 0
+        assert process.stderr is not None
+        assert b"Traceback" not in await process.stderr.read()
+
+
+async def test_a_signal_ends_running_commands_too(tmp_path: Path) -> None:
+    async with started(tmp_path) as process:
+        sleep = {"name": "bash_exec", "arguments": {"command": "sleep 600"}}
+        say(process, request(1, "tools/call", sleep))
+        say(process, request(2, "ping", {}))
+        assert (await hear(process))["id"] == 2
+        process.terminate()
+        assert await process.wait() == 0
