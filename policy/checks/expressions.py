@@ -44,7 +44,7 @@ from policy.checks.kinds import (
 )
 from policy.checks.later import refuse
 from policy.checks.reading import BROKEN, Reading, Typed
-from policy.checks.scopes import HOST_WORDS, Definition
+from policy.checks.scopes import HOST_WORDS, MAX_DEPTH, Definition, say_too_deep
 from policy.checks.sets import MISSING, data_at
 from policy.checks.texts import constant_of, dotted, fill_in, number, span_of
 from policy.diagnostics import Label, did_you_mean, nearest
@@ -253,6 +253,9 @@ def inline(
             span=chain[0].span,
             help="write one of them without the others",
         )
+        return broken
+    if len(reading.lets) >= MAX_DEPTH:
+        say_too_deep(found, reading.report)
         return broken
     if not reading.count(span):
         return broken

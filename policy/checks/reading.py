@@ -18,7 +18,7 @@ from policy.source import Span
 from policy.syntax import tree
 
 # How many nodes the conditions of one statement may have once names are written out.
-MAX_NODES = 20_000
+MAX_NODES = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

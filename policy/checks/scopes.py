@@ -6,7 +6,7 @@ round. A pack sees its own names and parameters only; who uses it sees them as `
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -15,6 +15,15 @@ from policy.checks.report import Report
 from policy.diagnostics import Label
 from policy.source import Span
 from policy.syntax import tree
+
+# Names that stand for names that stand for names …: beyond this nobody can follow.
+MAX_DEPTH = 40
+# And with all names written out, this many items in all; a pattern of tools costs more.
+MAX_ITEMS = 200_000
+MAX_PATTERNS = 5_000
+
+# How deeply a set is nested, and how many items it has with all names written out.
+Extent: TypeAlias = tuple[int, int]
 
 Named: TypeAlias = (
     tree.ToolSet | tree.NamedSet | tree.SetFromFile | tree.DataTable | tree.Let | tree.Param
@@ -125,6 +134,29 @@ def define(scope: Scope, node: Named, report: Report) -> None:
         )
         return
     scope.names[name] = Definition(node, scope)
+
+
+def extent_over(parts: Iterable[Extent]) -> Extent:
+    """Return the extent of what holds parts of these extents; an empty set counts too."""
+    depth = size = 0
+    for inner, items in parts:
+        depth, size = max(depth, inner), size + items
+    return depth + 1, size + 1
+
+
+def is_too_large(extent: Extent, *, most: int) -> bool:
+    """Tell whether a set goes beyond what may stand in a policy."""
+    return extent[0] > MAX_DEPTH or extent[1] > most
+
+
+def say_too_deep(found: Definition, report: Report) -> None:
+    """Say that a name stands for names that stand for names, beyond the bounds."""
+    report.say(
+        "too-deep",
+        f"`{found.node.name}` stands for too many names inside each other",
+        span=found.span,
+        help=f"at most {MAX_DEPTH} deep, and {MAX_ITEMS:,} items or {MAX_PATTERNS:,} tools in all",
+    )
 
 
 def _taken(scope: Scope, name: str) -> Span | None:

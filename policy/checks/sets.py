@@ -8,7 +8,17 @@ from typing import Any, cast
 
 from policy.checks.checked import SetKind, SetPart, ValueSet, WorkspaceItem
 from policy.checks.report import Report
-from policy.checks.scopes import HOST_WORDS, Definition, Scope
+from policy.checks.scopes import (
+    HOST_WORDS,
+    MAX_DEPTH,
+    MAX_ITEMS,
+    Definition,
+    Extent,
+    Scope,
+    extent_over,
+    is_too_large,
+    say_too_deep,
+)
 from policy.checks.texts import constant_of, dotted, fill_in, number, value_of_param
 from policy.checks.world import World
 from policy.diagnostics import Label, did_you_mean
@@ -57,9 +67,29 @@ def named_set(found: Definition, world: World, *, chain: Chain = ()) -> ValueSet
             help="remove one of the names from its set",
         )
         return None
+    if len(chain) > MAX_DEPTH:
+        say_too_deep(found, world.report)
+        return None
     if found not in world.sets:
-        world.sets[found] = _read(found, world, chain=(*chain, found))
+        read = _read(found, world, chain=(*chain, found))
+        if read is not None and is_too_large(_extent(read, world), most=MAX_ITEMS):
+            say_too_deep(found, world.report)
+            read = _held(read.kind, ())
+        if read is not None:
+            world.extents[id(read)] = _extent(read, world)
+        world.sets[found] = read
     return world.sets[found]
+
+
+def _extent(members: ValueSet, world: World) -> Extent:
+    """Return the extent of a set; those of names are known."""
+    known = world.extents.get(id(members))
+    if known is not None:
+        return known
+    parts = (*members.included, *members.excluded)
+    return extent_over(
+        _extent(part, world) if isinstance(part, ValueSet) else (0, 1) for part in parts
+    )
 
 
 def _read(found: Definition, world: World, *, chain: Chain) -> ValueSet | None:

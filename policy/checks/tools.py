@@ -12,7 +12,16 @@ from typing import Literal
 
 from policy.catalog import ALIASES, Catalog, ToolPattern, ToolSelector, ToolSpec
 from policy.checks.report import Report
-from policy.checks.scopes import Definition, Scope
+from policy.checks.scopes import (
+    MAX_DEPTH,
+    MAX_PATTERNS,
+    Definition,
+    Extent,
+    Scope,
+    extent_over,
+    is_too_large,
+    say_too_deep,
+)
 from policy.checks.texts import dotted, fill_in, value_of_param
 from policy.diagnostics import Label, Severity, nearest
 from policy.source import Span
@@ -40,7 +49,8 @@ class ToolReader:
     _sets: dict[tuple[Definition, bool], ToolSelector] = field(default_factory=dict)
     _known: dict[ToolPattern, _Unknown | None] = field(default_factory=dict)
     _fitting: dict[ToolSelector, tuple[ToolSpec, ...]] = field(default_factory=dict)
-    _order: dict[str, int] = field(default_factory=dict)
+    # By identity: the selectors are kept above.
+    _extents: dict[int, Extent] = field(default_factory=dict)
 
     def selector(
         self, tools: tree.Tools, scope: Scope, *, gives: bool, lenient: bool = False
@@ -95,12 +105,29 @@ class ToolReader:
         if found in chain:
             self._say_cycle(chain, found)
             return _EMPTY
+        if len(chain) > MAX_DEPTH:
+            say_too_deep(found, self.report)
+            return _EMPTY
         key = (found, lenient)
         kept = self._sets.get(key)
         if kept is None:
             kept = self._read_named(found, lenient=lenient, chain=(*chain, found))
+            if is_too_large(self._extent(kept), most=MAX_PATTERNS):
+                say_too_deep(found, self.report)
+                kept = ToolSelector(included=(), gives=False)
+            self._extents[id(kept)] = self._extent(kept)
             self._sets[key] = kept
         return kept
+
+    def _extent(self, selector: ToolSelector) -> Extent:
+        """Return the extent of a selector; those of names are known."""
+        known = self._extents.get(id(selector))
+        if known is not None:
+            return known
+        parts = (*selector.included, *selector.excluded)
+        return extent_over(
+            self._extent(part) if isinstance(part, ToolSelector) else (0, 1) for part in parts
+        )
 
     def _read_named(
         self, found: Definition, *, lenient: bool, chain: tuple[Definition, ...]

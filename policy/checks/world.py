@@ -11,7 +11,7 @@ from policy.checks.checked import ValueSet
 from policy.checks.fields import Tools
 from policy.checks.kinds import Kind
 from policy.checks.report import Report
-from policy.checks.scopes import Definition
+from policy.checks.scopes import Definition, Extent
 from policy.checks.tools import ToolReader
 
 
@@ -25,6 +25,8 @@ class World:
     data: Mapping[str, Any]
     context: Mapping[str, Kind]
     sets: dict[Definition, ValueSet | None] = field(default_factory=dict)
+    # The extents of the sets above, by identity.
+    extents: dict[int, Extent] = field(default_factory=dict)
     fields: dict[ToolSelector, Tools] = field(default_factory=dict)
     # Tools whose undeclared fields some `tool … extra fields allowed` lets through.
     open: frozenset[str] = frozenset()

@@ -433,5 +433,21 @@ def test_every_mistake_of_a_policy_is_said_at_once() -> None:
     ]
 
 
+@pytest.mark.parametrize("word", ["let", "paths", "tools"])
+def test_names_nested_too_deeply_are_refused(word: str) -> None:
+    first = {"let": "3", "paths": '"/x"', "tools": "file_read"}[word]
+    chain = [f"{word} n0 = {first}", *(f"{word} n{i} = n{i - 1}" for i in range(1, 2_000))]
+    # Read from either end: the deepest first, and each after what it needs.
+    for order in (chain, chain[::-1]):
+        assert set(codes_of("\n".join(order) + "\n")) <= {"too-deep", "wrong-kind"}
+
+
+@pytest.mark.parametrize("word", ["paths", "tools"])
+def test_sets_that_double_are_refused_before_they_are_large(word: str) -> None:
+    first = {"paths": '"/x"', "tools": "file_read"}[word]
+    chain = [f"{word} n0 = {first}", *(f"{word} n{i} = n{i - 1}, n{i - 1}" for i in range(1, 39))]
+    assert set(codes_of("\n".join(chain) + "\n")) == {"too-deep"}
+
+
 def test_a_policy_without_files_has_no_default() -> None:
     assert [d.code for d in all_of({})] == ["missing-default"]
