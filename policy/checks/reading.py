@@ -66,7 +66,7 @@ class Reading:
             self.report.say(
                 "condition-too-large",
                 "this condition is too large once its names are written out",
-                span=span,
+                span=self.lets[0].span if self.lets else span,
                 help="use fewer or simpler `let` names",
             )
         return self.nodes <= MAX_NODES
