@@ -17,6 +17,7 @@ from policy.layers import merge
 from policy.source import Source
 from policy.syntax import format_source, parse, tables_to_layers
 from tests.case_files import Case, diagnostic_lines, find_cases, mismatches, update
+from tests.cases.deciding import decisions
 
 Produce: TypeAlias = Callable[[Case], Mapping[str, str]]
 
@@ -58,6 +59,7 @@ def checks(case: Case) -> dict[str, str]:
 # What each folder's cases are put through: a case in, the text of every block it can expect out.
 STAGES: dict[str, Produce] = {
     "checks": checks,
+    "decisions": decisions,
     "syntax": syntax,
 }
 

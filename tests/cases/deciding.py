@@ -1,0 +1,121 @@
+"""A case's folder of policies and its calls in; a line a call out, as its expectations name it.
+
+The folder is read as if it stood at `/policies`. Beside the built-in tools a case has those of
+`tools.json`, here, and those of its own `catalog.json`; the tools of its `unreviewed.json` are
+known only by the word of their servers. `links.json` lists symbolic links by path, null for one
+that cannot be followed. Calls are made in `/workspace`, by somebody at home in `/home/user`.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from policy.catalog import Catalog, builtin_catalog, read_listing
+from policy.cli.calls import NoCall, read_call
+from policy.cli.decide import decision_record
+from policy.cli.loading import as_json
+from policy.facts import ResolvePath
+from policy.reload import Built, Generation, ReadFile, Snapshot, build
+from tests.case_files import Case, diagnostic_lines
+
+ROOT = "/policies"
+TOOLS = json.loads((Path(__file__).parent / "tools.json").read_text(encoding="utf-8"))
+_NOT_OF_THE_FOLDER = frozenset({"catalog.json", "unreviewed.json", "links.json"})
+_LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def decisions(case: Case) -> dict[str, str]:
+    """Load the policies of the case and decide its calls."""
+    built = load(case)
+    links = json.loads(case.files["links.json"]) if "links.json" in case.files else None
+    resolve = None if links is None else following(links)
+    said = diagnostic_lines(built.diagnostics)
+    if built.generation is None:
+        lines = [{"error": f"the policy does not load: {said}"}]
+    else:
+        lines = [_decided(built.generation, line, resolve) for line in case.calls]
+    return {
+        "diagnostics": said,
+        "decision": "".join(as_json(line) + "\n" for line in lines),
+    }
+
+
+def load(case: Case) -> Built:
+    """Build the case's policy folder, and nothing of the disk."""
+    files = {
+        name: ReadFile(
+            name=name,
+            lexical=f"{ROOT}/{name}",
+            real=f"{ROOT}/{name}",
+            content=text.encode(),
+        )
+        for name, text in case.files.items()
+        if name not in _NOT_OF_THE_FOLDER
+    }
+    snapshot = Snapshot(
+        path=ROOT,
+        root=ROOT,
+        real_root=ROOT,
+        only=None,
+        files=MappingProxyType(files),
+        unread=MappingProxyType({}),
+        digest="sha256:0",
+    )
+    return build(snapshot, catalog=_catalog(case), number=1, now=_LONG_AGO)
+
+
+def following(links: Mapping[str, str | None]) -> ResolvePath:
+    """Return what follows these links wherever they stand in a path."""
+
+    def resolve(path: str) -> str | None:
+        for link, target in links.items():
+            if path == link or path.startswith(link + "/"):
+                return None if target is None else posixpath.normpath(target + path[len(link) :])
+        return path
+
+    return resolve
+
+
+def _catalog(case: Case) -> Catalog:
+    own = json.loads(case.files.get("catalog.json", "[]"))
+    unreviewed = json.loads(case.files.get("unreviewed.json", "[]"))
+    listed = read_listing([*TOOLS, *own], reviewed=True)
+    suspect = read_listing(unreviewed)
+    assert not listed.problems + suspect.problems
+    return builtin_catalog().with_tools((*listed.specs, *suspect.specs))
+
+
+def _decided(generation: Generation, line: str, links: ResolvePath | None) -> dict[str, Any]:
+    asked = read_call(line, settings=generation.settings, links=links)
+    if isinstance(asked, NoCall):
+        return {"error": asked.code}
+    workspace = asked.facts.workspace or generation.settings.service.workspace or "/workspace"
+    answer = replace(generation, home="/home/user").answer(
+        asked.tool,
+        asked.input,
+        caller=asked.caller,
+        facts=replace(asked.facts, workspace=workspace),
+    )
+    return _told(decision_record(asked.id, answer.decision))
+
+
+def _told(record: dict[str, Any]) -> dict[str, Any]:
+    """Add to a decision what expectations speak of: `by` names the reasons that carry it."""
+    reasons = record["reasons"]
+    verdict = record["verdict"]
+    return {
+        **record,
+        **reasons[0],
+        "by": [reason["rule"] for reason in reasons if reason["verdict"] == verdict],
+        "opinions": [f"{reason['verdict']} {reason['rule']}" for reason in reasons],
+        "becoming": record["input"],
+        "decided": "undecided" not in reasons[0],
+        "shadowed": [reason["rule"] for reason in record.get("shadowed", [])],
+    }
