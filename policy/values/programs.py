@@ -105,6 +105,14 @@ NAME_HOSTS = _names(
     iperf iperf3 rclone s3cmd mc swaks sendmail mail mutt msmtp
     """
 )
+# Subcommands of git whose words are no hosts; none of them can be an alias for another.
+GIT_LOCAL = _names(
+    """
+    add blame branch cat-file checkout cherry-pick commit describe diff grep init log ls-files
+    ls-tree merge merge-base mv reflog reset restore rev-list rev-parse revert rm shortlog show
+    show-ref stash status switch tag
+    """
+)
 # Characters of a sed script that can only select and print lines.
 _SED_HARMLESS = frozenset("0123456789,$pdq=;! ")
 
@@ -144,7 +152,12 @@ def runs_code(words: tuple[str, ...]) -> bool:
 
 def names_hosts(words: tuple[str, ...]) -> bool:
     """Tell whether bare words of a command may be names of hosts that it connects to."""
-    return bool(words) and words[0].rpartition("/")[2] in NAME_HOSTS
+    if not words:
+        return False
+    name = words[0].rpartition("/")[2]
+    if name == "git" and words[1:2] and words[1] in GIT_LOCAL:
+        return False
+    return name in NAME_HOSTS
 
 
 def _stem(name: str) -> str:

@@ -182,3 +182,20 @@ def test_code_that_runs_is_unseen() -> None:
     unseen = ["python x.py", "./build.sh", "make", "pytest x", "npm test", "python3.12 x.py"]
     assert [text for text in unseen if not commands(text)[0].unseen] == []
     assert not commands("git status")[0].unseen
+
+
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ("curl intranet", True),
+        ("/usr/bin/ssh intranet", True),
+        ("git fetch intranet", True),
+        ("git", True),
+        ("git -C x status", True),
+        ("git status", False),
+        ("git log main", False),
+        ("wc intranet", False),
+    ],
+)
+def test_words_may_be_hosts_only_to_what_connects(text: str, may: bool) -> None:
+    assert commands(text)[0].names_hosts is may
