@@ -108,6 +108,8 @@ def command(
     governed = Governed(store, serving, listener=keep)
     if not os.path.isdir(governed.workspace):
         stop(f"the workspace {governed.workspace} is no folder: name one with --workspace")
+    if audit is not None:
+        _require_apart(audit, governed.workspace)
     with suppress(KeyboardInterrupt):
         asyncio.run(_serve(store, governed, where, token=token))
 
@@ -198,6 +200,15 @@ def _tell(outcome: Reloaded) -> None:
 def _say(line: str) -> None:
     with suppress(OSError):  # nobody may be reading
         click.echo(f"placet: {line}", err=True)
+
+
+def _require_apart(audit: Path, workspace: str) -> None:
+    """End the command where records could not be written, or where tools could change them."""
+    folder = os.path.realpath(audit.parent)
+    if not os.access(folder, os.W_OK):
+        stop(f"{audit} cannot be written: there is no folder {folder} to write in")
+    if os.path.commonpath((folder, workspace)) == workspace:
+        stop(f"{audit} lies in the workspace, where tools could change it")
 
 
 def _address(text: str, names: tuple[str, ...]) -> Address:

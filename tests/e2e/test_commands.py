@@ -51,6 +51,8 @@ def test_the_end_of_input_ends_the_server(tmp_path: Path) -> None:
         (["--http", "192.0.2.1:1"], "192.0.2.1:1 cannot be listened at: "),
         (["--approve", "terminal"], "--approve terminal, --token-file and --allow-host need"),
         (["--http", "127.0.0.1:0", "--token-file", "short"], "short holds no token of at least"),
+        (["--audit", "work/audit.jsonl"], "work/audit.jsonl lies in the workspace, where tools"),
+        (["--audit", "nowhere/audit.jsonl"], "nowhere/audit.jsonl cannot be written: there is no"),
         (["--approve-script", "answers"], "answers:1: an answer is `yes`, `no` or `no: a reason`"),
     ],
 )

@@ -223,7 +223,7 @@ class Tour:
         what = f"{step.tool} {', '.join(str(value) for value in step.input.values())}"
         why = ", ".join(reply.rules) or "-"
         shown = "ask" if step.answer else reply.verdict
-        result = reply.text if reply.kind else ""
+        result = reply.text.removeprefix("permission-denied: ") if reply.kind else ""
         screen.call(what, shown, answer=reply.approval, why=why, result=result)
         self._expect(reply.verdict == step.verdict, f"{what}: {step.verdict}, not {reply.verdict}")
         self._expect(step.by in reply.rules, f"{what}: by {step.by}, not by {why}")
