@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from policy.call import Caller, GuestScope, freeze, thaw
+from policy.diagnostics import did_you_mean
 from policy.facts import Facts, PastCall, ResolvePath, Resolvers
-from policy.reload import Settings
 from policy.values import Unreadable, escape_for_people, parse_time, read_json
 
 
@@ -40,13 +40,28 @@ class NoCall:
 
 
 def _time(value: Any) -> datetime:
-    read = parse_time(value) if isinstance(value, str) else Unreadable(reason="not a text")
+    read = parse_time(value) if isinstance(value, str) else Unreadable(reason="is no text")
     if isinstance(read, Unreadable):
         raise ValueError(read.reason)
     return read
 
 
+def _id(value: Any) -> str | int | None:
+    if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
+        return value
+    raise ValueError("is neither a text nor a whole number")
+
+
+def _absolute(value: str) -> str:
+    if not value.startswith("/"):
+        raise ValueError("is no absolute path")
+    return value
+
+
 _Time = Annotated[datetime, BeforeValidator(_time)]
+_Id = Annotated[str | int | None, BeforeValidator(_id)]
+_Folder = Annotated[str, AfterValidator(_absolute)]
+_Outcome = Literal["ok", "failed", "timeout", "cancelled", "running"]
 
 
 class _Part(BaseModel):
@@ -72,7 +87,7 @@ class _Past(_Part):
     tool: str
     input: dict[str, Any] = {}
     result: Any = None
-    outcome: str = "ok"
+    outcome: _Outcome = "ok"
     at: _Time | None = None
     session: str | None = None
     agent: str | None = None
@@ -86,12 +101,12 @@ class _Facts(_Part):
 
 
 class _Line(_Part):
-    id: str | int | None = None
+    id: _Id = None
     tool: str
     input: Any = None
-    cwd: str | None = None
-    workspace: str | None = None
-    home: str | None = None
+    cwd: _Folder | None = None
+    workspace: _Folder | None = None
+    home: _Folder | None = None
     caller: _Caller | None = None
     now: _Time | None = None
     said: list[str] = []
@@ -99,10 +114,8 @@ class _Line(_Part):
     history: list[_Past] = []
 
 
-def read_call(
-    line: str | bytes, *, settings: Settings, links: ResolvePath | None
-) -> AskedCall | NoCall:
-    """Read one line as a call; what the line leaves open comes from the configuration."""
+def read_call(line: str | bytes, *, links: ResolvePath | None) -> AskedCall | NoCall:
+    """Read one line as a call; without a caller it is the owner, as agent `default`."""
     value = read_json(line)
     if isinstance(value, Unreadable):
         return NoCall(id=None, code="not-json", message=value.reason)
@@ -120,15 +133,39 @@ def read_call(
         id=read.id,
         tool=read.tool,
         input=value.get("input"),
-        caller=_caller(read.caller) if read.caller else settings.caller or Caller(),
+        caller=_caller(read.caller) if read.caller else Caller(),
         facts=_facts(read, links=links),
     )
 
 
+# What is said of a field, by pydantic's name for the problem.
+_PROBLEMS = {
+    "missing": "is missing",
+    "string_type": "is no text",
+    "list_type": "is no list",
+    "dict_type": "is no object",
+    "model_type": "is no object",
+    "model_attributes_type": "is no object",
+    "literal_error": "is none of `ok`, `failed`, `timeout`, `cancelled`, `running`",
+}
+
+
 def _first_problem(error: ValidationError) -> str:
     problem = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(step) for step in problem["loc"])
-    return escape_for_people(f"`{place}`: {problem['msg'].lower()}", 300)
+    place = escape_for_people(".".join(str(step) for step in problem["loc"]), 100)
+    kind = problem["type"]
+    if kind == "extra_forbidden":
+        help = did_you_mean(str(problem["loc"][-1]), _FIELDS)
+        return f"`{place}` is no field of a call" + (f": {help}" if help else "")
+    if kind == "value_error":
+        said = str(problem["ctx"]["error"])
+        return f"`{place}` {said if said.startswith('is ') else f'is {said}'}"
+    return f"`{place}` {_PROBLEMS.get(kind) or problem['msg'].lower()}"
+
+
+_FIELDS = sorted(
+    {field for part in (_Line, _Caller, _Scope, _Past, _Facts) for field in part.model_fields}
+)
 
 
 def _caller(given: _Caller) -> Caller:

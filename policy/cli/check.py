@@ -6,8 +6,17 @@ from pathlib import Path
 
 import click
 
-from policy.cli.loading import WRONG_POLICY, build_at, catalog_option, path_argument, show
+from policy.cli.loading import (
+    WRONG_POLICY,
+    build_at,
+    catalog_option,
+    counted,
+    exit_code,
+    path_argument,
+    show,
+)
 from policy.diagnostics import Format, Severity, has_errors
+from policy.reload import Generation
 
 
 @click.command("check")
@@ -31,13 +40,19 @@ def command(path: Path, *, catalog_file: Path | None, format: Format, strict: bo
       placet check rules/ --catalog tools.json --format sarif > placet.sarif
     """
     built = build_at(path, catalog_file)
-    output = show(built, path, format)
-    if output:
-        click.echo(output)
-    warned = any(d.severity is Severity.WARNING for d in built.diagnostics)
-    if has_errors(built.diagnostics) or built.generation is None or (strict and warned):
+    if format != "text" or built.diagnostics:
+        click.echo(show(built, path, format))
+    if has_errors(built.diagnostics) or built.generation is None:
+        raise SystemExit(exit_code(built.diagnostics))
+    if strict and any(d.severity is Severity.WARNING for d in built.diagnostics):
         raise SystemExit(WRONG_POLICY)
     if format == "text":
-        generation = built.generation
-        cases = len(generation.examples)
-        click.echo(f"fine: {len(generation.digests)} files, {cases} test cases passed")
+        click.echo(_fine(built.generation))
+
+
+def _fine(generation: Generation) -> str:
+    read = [name for name in generation.digests if name.endswith(".policy")]
+    return (
+        f"fine: {counted(len(read), 'policy file')}, "
+        f"{counted(len(generation.examples), 'test case')} passed"
+    )

@@ -19,9 +19,13 @@ from policy.cli.loading import (
     catalog_option,
     generation_at,
     path_argument,
+    stop,
 )
 from policy.decision import Decision, Reason
 from policy.reload import Generation
+
+# One byte more than JSON may be, so that what was cut is refused for its length.
+_LONGEST_LINE = 16 * 1024 * 1024 + 1
 
 call_option = click.option(
     "--call",
@@ -45,7 +49,8 @@ def command(
     """Decide calls by the policy at PATH: JSON lines in, one decision a line out.
 
     A line that is no call is answered with an error and never with a verdict; the exit status is
-    then 2. Workspace and home come from the configuration where the line has none.
+    then 2. Workspace and home come from the configuration where the line has none. If the policy is
+    wrong, nothing is answered and the exit status is 1.
 
     \b
     Example:
@@ -54,32 +59,46 @@ def command(
     generation = generation_at(path, catalog_file)
     wrong = 0
     for line in lines_of(call_file):
-        asked = ask(line, generation, lexical=lexical)
-        if isinstance(asked, NoCall):
-            wrong += 1
-            click.echo(as_json(asked.as_json()))
-            continue
-        answer = generation.answer(asked.tool, asked.input, caller=asked.caller, facts=asked.facts)
-        click.echo(as_json(decision_record(asked.id, answer.decision)))
+        record = _answered(line, generation, lexical=lexical)
+        wrong += "error" in record
+        # Flushed line by line: who asks may wait for the answer before asking again.
+        click.echo(as_json(record))
     if wrong:
         raise SystemExit(WRONG_USAGE)
 
 
+def _answered(line: bytes, generation: Generation, *, lexical: bool) -> dict[str, Any]:
+    asked = ask(line, lexical=lexical)
+    if isinstance(asked, NoCall):
+        return asked.as_json()
+    try:
+        answer = generation.answer(asked.tool, asked.input, caller=asked.caller, facts=asked.facts)
+        return decision_record(asked.id, answer.decision)
+    except Exception as error:  # noqa: BLE001 — one call's trouble leaves the others their answers
+        message = f"this call could not be decided: {type(error).__name__}"
+        return NoCall(id=asked.id, code="internal-error", message=message).as_json()
+
+
 def lines_of(call_file: BinaryIO | None) -> Iterator[bytes]:
-    """Yield the lines that are not blank."""
-    stream = call_file or sys.stdin.buffer
-    for line in stream:
-        if line.strip():
-            yield line
+    """Yield the lines that are not blank, each cut where it is longer than any call may be."""
+    stream = call_file
+    if stream is None:
+        if sys.stdin is None:
+            stop("standard input is closed: give the calls there, or with --call")
+        stream = sys.stdin.buffer
+    while line := stream.readline(_LONGEST_LINE):
+        if len(line) < _LONGEST_LINE or line.endswith(b"\n"):
+            if line.strip():
+                yield line
+            continue
+        yield line
+        while (rest := stream.readline(_LONGEST_LINE)) and not rest.endswith(b"\n"):
+            pass
 
 
-def ask(line: bytes, generation: Generation, *, lexical: bool) -> AskedCall | NoCall:
-    """Read one line as a call by the generation's configuration."""
-    return read_call(
-        line,
-        settings=generation.settings,
-        links=None if lexical else follow_links,
-    )
+def ask(line: bytes, *, lexical: bool) -> AskedCall | NoCall:
+    """Read one line as a call, with the links of this machine unless paths are lexical."""
+    return read_call(line, links=None if lexical else follow_links)
 
 
 def decision_record(id: object, decision: Decision) -> dict[str, Any]:

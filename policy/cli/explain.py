@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
 
+from policy.cli.account import account
 from policy.cli.calls import AskedCall, NoCall
 from policy.cli.decide import (
     ask,
@@ -17,22 +19,17 @@ from policy.cli.decide import (
     lexical_option,
     lines_of,
 )
-from policy.cli.loading import as_json, catalog_option, generation_at, path_argument, stop
-from policy.decision import (
-    ClauseOutcome,
-    Explanation,
-    LayerOutcome,
-    Reason,
-    RuleOutcome,
-    explain,
+from policy.cli.loading import (
+    as_json,
+    catalog_option,
+    generation_at,
+    path_argument,
+    prefix,
+    stop,
 )
+from policy.decision import Explanation, explain
 from policy.reload import Generation
-from policy.values import escape_for_people
-from policy.verdict import Verdict
-
-_COLORS = {Verdict.ALLOW: "green", Verdict.ASK: "yellow", Verdict.DENY: "red"}
-_MARKS = {"holds": "✓", "fails": "✗", "undecided": "?"}
-_LONGEST_INPUT = 2000
+from policy.values import Unreadable, read_json
 
 
 @click.command("explain")
@@ -41,8 +38,16 @@ _LONGEST_INPUT = 2000
 @call_option
 @lexical_option
 @click.option("--tool", help="The tool to ask about, instead of a call as JSON.")
-@click.option("--input", "input_text", default="{}", help="Its input, as JSON.  [default: {}]")
-@click.option("--agent", default="default", help="The agent that calls.  [default: default]")
+@click.option(
+    "--input",
+    "input_text",
+    default="{}",
+    show_default=True,
+    help="Its input, as JSON.",
+)
+@click.option("--agent", help="The agent that calls; with --tool.  [default: default]")
+@click.option("--role", help="Its session's role; with --tool.  [default: owner]")
+@click.option("--workspace", help="The folder it works in; with --tool.")
 @click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(
     path: Path,
@@ -52,38 +57,64 @@ def command(
     lexical: bool,
     tool: str | None,
     input_text: str,
-    agent: str,
+    agent: str | None,
+    role: str | None,
+    workspace: str | None,
     format: str,
 ) -> None:
     """Explain what the policy at PATH says of one call: which rules, which clauses, why not others.
+
+    The call is given by --tool and --input, or as the JSON that `placet decide` takes: in a file,
+    or on standard input.
 
     \b
     Examples:
       placet explain rules/ --tool bash_exec --input '{"command": "git status"}'
       placet explain rules/ --call call.json --format json
     """
-    generation = generation_at(path, catalog_file)
-    line = _line(tool, input_text, agent) if tool else next(lines_of(call_file), None)
-    if line is None:
-        stop("there is no call to explain: give --tool, --call or a line on standard input")
-    asked = ask(line, generation, lexical=lexical)
+    if tool is None:
+        line = _given(call_file)
+    else:
+        line = _line(tool, input_text, agent=agent, role=role, workspace=workspace)
+    asked = ask(line, lexical=lexical)
     if isinstance(asked, NoCall):
         stop(f"this is no call: {asked.message}")
+    generation = generation_at(path, catalog_file)
     told = _explained(generation, asked)
     if format == "json":
         click.echo(as_json(_record(asked, told)))
     else:
-        click.echo("\n".join(_lines(told, generation)))
+        click.echo(account(told, tool=asked.tool, input=asked.input, root=prefix(path)))
 
 
-def _line(tool: str, input_text: str, agent: str) -> bytes:
-    caller = json.dumps({"agent": agent})
-    return f'{{"tool": {json.dumps(tool)}, "input": {input_text}, "caller": {caller}}}'.encode()
+def _given(call_file: BinaryIO | None) -> bytes:
+    waits = call_file is None and sys.stdin is not None and sys.stdin.isatty()
+    line = None if waits else next(lines_of(call_file), None)
+    if line is None:
+        stop("there is no call to explain: give --tool, --call or a line on standard input")
+    return line
+
+
+def _line(
+    tool: str, input_text: str, *, agent: str | None, role: str | None, workspace: str | None
+) -> bytes:
+    input = read_json(input_text)
+    if isinstance(input, Unreadable):
+        stop(f"--input cannot be read: {input.reason}")
+    caller = {"agent": agent, "role": role}
+    rest = {
+        "tool": tool,
+        "workspace": workspace,
+        "caller": {name: value for name, value in caller.items() if value is not None},
+    }
+    # The input goes in as it was spelled: its numbers must not change on the way.
+    return f'{{"input": {input_text}, {json.dumps(rest)[1:]}'.encode()
 
 
 def _explained(generation: Generation, asked: AskedCall) -> Explanation:
-    answer = generation.answer(asked.tool, asked.input, caller=asked.caller, facts=asked.facts)
-    return explain(generation.program, answer.decision, caller=asked.caller, facts=asked.facts)
+    facts = generation.complete(asked.facts)
+    answer = generation.answer(asked.tool, asked.input, caller=asked.caller, facts=facts)
+    return explain(generation.program, answer.decision, caller=asked.caller, facts=facts)
 
 
 def _record(asked: AskedCall, told: Explanation) -> dict[str, Any]:
@@ -93,74 +124,3 @@ def _record(asked: AskedCall, told: Explanation) -> dict[str, Any]:
         "layers": [asdict(layer) for layer in told.layers],
         "needed": list(told.needed),
     }
-
-
-# ------------------------------------------------------------------ text
-
-
-def _lines(told: Explanation, generation: Generation) -> list[str]:
-    decision = told.decision
-    verdict = click.style(str(decision.verdict), fg=_COLORS[decision.verdict], bold=True)
-    lines = [f"{verdict}  {decision.call.tool} {_shown(decision.call.input)}"]
-    if decision.rewritten:
-        lines.append(f"  rewritten from {_shown(decision.asked.input)}")
-    lines += [f"  repaired: {repair}" for repair in decision.repairs]
-    lines += ["", "because"]
-    lines += [f"  {_reason(reason)}" for reason in decision.deciding]
-    lines += _resources(told)
-    for layer in told.layers:
-        lines += ["", f"the layer for {layer.layer}, asked for agent {layer.agent}"]
-        lines += _layer(layer)
-    if told.needed:
-        lines += ["", "what would change it"]
-        lines += [f"  {needed}" for needed in told.needed]
-    lines += ["", f"decided by generation {generation.id.number}, {generation.id.digest}"]
-    return lines
-
-
-def _shown(input: Any) -> str:
-    from policy.call import thaw
-
-    text = json.dumps(thaw(input), ensure_ascii=False, default=str)
-    return escape_for_people(text, _LONGEST_INPUT)
-
-
-def _reason(reason: Reason) -> str:
-    place = f" ({reason.file}:{reason.line})" if reason.file else ""
-    text = f"{reason.verdict} by {reason.rule}{place}"
-    if reason.clause:
-        text += f": {reason.clause}"
-    if reason.undecided:
-        text += f": could not be decided, {reason.undecided}"
-    return f"{text}: {reason.message}" if reason.message else text
-
-
-def _resources(told: Explanation) -> list[str]:
-    if not told.resources:
-        return []
-    seen = [f"  {verb} {escape_for_people(shown, 200)}" for verb, shown in told.resources]
-    return ["", "the call", *seen]
-
-
-def _layer(layer: LayerOutcome) -> list[str]:
-    lines: list[str] = []
-    for rule in layer.rules:
-        lines += _rule(rule)
-    if layer.default is not None:
-        counts = "counts" if layer.default_counts else "gives way to a matching allow"
-        lines.append(f"  {layer.default.clause}: {counts}")
-    return lines or ["  has nothing to say about this tool"]
-
-
-def _rule(rule: RuleOutcome) -> list[str]:
-    reason = rule.reason
-    counts = "matches" if rule.counts else "does not match"
-    head = f"  {rule.kind} {reason.rule} ({reason.file}:{reason.line}): {counts}"
-    if rule.outcome == "undecided" and rule.why:
-        head += f", undecided: {rule.why}"
-    return [head, *(_clause(clause) for clause in rule.clauses)]
-
-
-def _clause(clause: ClauseOutcome) -> str:
-    why = f"  ({clause.why})" if clause.why else ""
-    return f"    {_MARKS[clause.outcome]} {clause.keyword} {clause.text}{why}"

@@ -5,16 +5,28 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 import click
 
-from policy.cli.loading import WRONG_POLICY, WRONG_USAGE, path_argument, stop
-from policy.diagnostics import has_errors, render
-from policy.reload import decode, read_folder
+from policy.cli.loading import WRONG_POLICY, WRONG_USAGE, counted, path_argument, prefix
+from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, render, visible
+from policy.reload import Snapshot, decode, read_folder
 from policy.source import Source
-from policy.syntax import Parsed, format_source, parse
+from policy.syntax import format_source, parse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    """One file as it was read, and the canonical form of its text."""
+
+    shown: str
+    real: Path
+    content: bytes
+    canonical: bytes
 
 
 @click.command("fmt")
@@ -23,53 +35,119 @@ from policy.syntax import Parsed, format_source, parse
 def command(path: Path, *, check: bool) -> None:
     """Rewrite the rule files at PATH in canonical form; comments and meaning stay.
 
+    A file that cannot be parsed stays as it is, and its errors are shown; the others are written.
+
     \b
     Examples:
       placet fmt rules/
       placet fmt --check rules/agents/writer.policy
     """
-    broken = changed = total = 0
-    for file, parsed in _parsed_files(path):
-        total += 1
-        if has_errors(parsed.diagnostics):
-            source = parsed.tree.source
-            click.echo(render(parsed.diagnostics, sources={source.name: source}), err=True)
-            broken += 1
+    snapshot = read_folder(path)
+    files: list[_File] = []
+    problems, sources = list(_unread(snapshot)), {}
+    unreadable = bool(problems)
+    for name in _names(snapshot):
+        found = _canonical(snapshot, name, prefix(path))
+        if isinstance(found, _File):
+            files.append(found)
             continue
-        text = format_source(parsed)
-        if text.encode() == file.read_bytes():
+        source, wrong = found
+        problems += wrong
+        sources[name] = source
+    if not (files or problems):
+        problems.append(_empty(path))
+    changed = 0
+    for file in files:
+        if file.canonical == file.content:
+            continue
+        told = None if check else _write(file)
+        if told is not None:
+            click.echo(f"placet: {told}", err=True)
+            unreadable = True
             continue
         changed += 1
-        click.echo(f"{'would change' if check else 'changed'} {file}")
-        if not check:
-            _replace(file, text.encode())
-    if not total:
-        stop(f"there is no policy file at {path}")
-    if broken:
+        click.echo(f"{'would change' if check else 'changed'} {file.shown}")
+    if problems:
+        known = {name: source for name, source in sources.items() if source is not None}
+        click.echo(render(in_order(problems), sources=known, root=prefix(path)), err=True, nl=False)
+    if unreadable:
         raise SystemExit(WRONG_USAGE)
-    if check and changed:
+    if problems or (check and changed):
         raise SystemExit(WRONG_POLICY)
     if not changed:
-        click.echo(f"{total} files are in canonical form")
+        click.echo(f"{counted(len(files), 'file')} in canonical form")
 
 
-def _parsed_files(path: Path) -> Iterator[tuple[Path, Parsed]]:
-    snapshot = read_folder(path)
-    for problem in snapshot.unread.values():
-        click.echo(render([problem]), err=True)
+def _names(snapshot: Snapshot) -> Iterator[str]:
+    """Yield the files to write: each once, however many links lead to it."""
+    seen: set[str] = set()
     for name in snapshot.policies:
-        if snapshot.only not in (None, name):
-            continue
-        source, problems = decode(name, snapshot.files[name].content)
-        if source is None:
-            click.echo(render(problems), err=True)
-            raise SystemExit(WRONG_USAGE)
-        yield Path(snapshot.files[name].real), parse(Source(name=name, text=source.text))
+        real = snapshot.files[name].real
+        if snapshot.only in (None, name) and real not in seen:
+            seen.add(real)
+            yield name
+
+
+def _unread(snapshot: Snapshot) -> Iterator[Diagnostic]:
+    for name, problem in snapshot.unread.items():
+        data = name.endswith((".toml", ".json"))
+        if not data and snapshot.only in (None, name):
+            yield problem
+
+
+def _canonical(
+    snapshot: Snapshot, name: str, before: str
+) -> _File | tuple[Source | None, tuple[Diagnostic, ...]]:
+    """Return the file with its canonical form, or its text and what is wrong with it."""
+    content = snapshot.files[name].content
+    source, problems = decode(name, content)
+    if source is None:
+        return None, problems
+    parsed = parse(source)
+    if has_errors(parsed.diagnostics):
+        return source, parsed.diagnostics
+    return _File(
+        shown=visible(before + name),
+        real=Path(snapshot.files[name].real),
+        content=content,
+        canonical=format_source(parsed).encode(),
+    )
+
+
+def _empty(path: Path) -> Diagnostic:
+    return diagnose(
+        "empty-policy",
+        f"there is no policy file in `{visible(str(path), 200)}`",
+        help="a policy folder holds `.policy` files",
+    )
+
+
+def _write(file: _File) -> str | None:
+    """Put the canonical form in place in one step; return why not, if it could not be done.
+
+    What a link points at is replaced, not the link; mode and owner stay.
+    """
+    try:
+        if not os.access(file.real, os.W_OK):
+            return f"{file.shown} may not be written"
+        if file.real.read_bytes() != file.content:
+            return f"{file.shown} was changed meanwhile, and was left alone"
+        _replace(file.real, file.canonical)
+    except OSError as problem:
+        return f"{file.shown} could not be written: {problem.strerror or problem}"
+    return None
 
 
 def _replace(file: Path, content: bytes) -> None:
-    """Put new content in place of a file in one step, so that no reader sees half of it."""
-    with NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}.", delete=False) as fresh:
-        fresh.write(content)
-    shutil.copymode(file, fresh.name)
-    os.replace(fresh.name, file)
+    before = file.stat()
+    with NamedTemporaryFile(dir=file.parent, prefix=f".{file.name[:100]}.", delete=False) as fresh:
+        try:
+            fresh.write(content)
+            fresh.flush()
+            with suppress(PermissionError):  # only root may give files away
+                os.fchown(fresh.fileno(), before.st_uid, before.st_gid)
+            shutil.copymode(file, fresh.name)
+            os.replace(fresh.name, file)
+        except BaseException:
+            os.unlink(fresh.name)
+            raise

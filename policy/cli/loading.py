@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
 from policy.catalog import Catalog, CatalogError, builtin_catalog, read_listing
-from policy.diagnostics import Diagnostic, Format, render
+from policy.diagnostics import Diagnostic, Format, Severity, render, visible
 from policy.reload import Built, Generation, build, read_folder
 from policy.values import Unreadable, read_json
 
 WRONG_POLICY = 1
 WRONG_USAGE = 2
 
+# What is wrong with the disk rather than with what somebody wrote.
+_UNREADABLE = frozenset({"unreadable-file", "file-too-large", "outside-folder", "link-cycle"})
+_LARGEST_CATALOG = 16 * 1024 * 1024  # bytes, as much as JSON may be
+
+
+def _is_policy(_context: click.Context, _parameter: click.Parameter, path: Path) -> Path:
+    if path.is_file() and path.suffix != ".policy":
+        raise click.BadParameter(f"'{path}' is no policy: give a folder or one `.policy` file.")
+    return path
+
+
 path_argument = click.argument(
-    "path", type=click.Path(exists=True, path_type=Path), default="rules", required=False
+    "path",
+    type=click.Path(exists=True, path_type=Path),
+    default="rules",
+    required=False,
+    callback=_is_policy,
 )
 catalog_option = click.option(
     "--catalog",
@@ -31,7 +48,7 @@ catalog_option = click.option(
 
 def stop(message: str, *, code: int = WRONG_USAGE) -> NoReturn:
     """End the command with one line on standard error."""
-    click.echo(f"placet: {message}", err=True)
+    click.echo(f"placet: {visible(message, 1000)}", err=True)
     raise SystemExit(code)
 
 
@@ -54,7 +71,8 @@ def read_catalog(file: Path | None) -> Catalog:
 
 def _bytes(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        with file.open("rb") as stream:
+            return stream.read(_LARGEST_CATALOG + 1)
     except OSError as error:
         stop(f"{file} cannot be read: {error.strerror or error}")
 
@@ -63,6 +81,12 @@ def build_at(path: Path, catalog_file: Path | None) -> Built:
     """Return what the files at `path` make, good or not."""
     catalog = read_catalog(catalog_file)
     return build(read_folder(path), catalog=catalog, number=1, now=datetime.now(UTC))
+
+
+def exit_code(diagnostics: Iterable[Diagnostic]) -> int:
+    """Return the exit status for what is wrong: unreadable files weigh more than wrong text."""
+    codes = {found.code for found in diagnostics if found.severity is Severity.ERROR}
+    return WRONG_USAGE if codes & _UNREADABLE else WRONG_POLICY
 
 
 def show(
@@ -74,10 +98,10 @@ def show(
 ) -> str:
     """Return the diagnostics of a build in one of the formats, without the final newline."""
     shown = built.diagnostics if diagnostics is None else diagnostics
-    return render(shown, format, sources=built.sources, root=_prefix(path)).rstrip("\n")
+    return render(shown, format, sources=built.sources, root=prefix(path)).rstrip("\n")
 
 
-def _prefix(path: Path) -> str:
+def prefix(path: Path) -> str:
     """Return what stands before the names of a policy's files, seen from the working directory."""
     folder = path if path.is_dir() else path.parent
     return "" if str(folder) == "." else f"{folder.as_posix().rstrip('/')}/"
@@ -88,10 +112,31 @@ def generation_at(path: Path, catalog_file: Path | None) -> Generation:
     built = build_at(path, catalog_file)
     if built.generation is None:
         click.echo(show(built, path), err=True)
-        raise SystemExit(WRONG_POLICY)
+        raise SystemExit(exit_code(built.diagnostics))
     return built.generation
 
 
 def as_json(value: Any) -> str:
-    """Return a value as one line of JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+    """Return a value as one line of JSON, in ASCII, so that nothing in it can be hidden."""
+    try:
+        return json.dumps(value)
+    except TypeError:
+        return _exactly(value)
+
+
+def _exactly(value: Any) -> str:
+    """Write JSON with numbers that no double holds, digit by digit."""
+    match value:
+        case Decimal():
+            return str(value)
+        case Mapping():
+            return f"{{{', '.join(f'{json.dumps(k)}: {_exactly(v)}' for k, v in value.items())}}}"
+        case list() | tuple():
+            return f"[{', '.join(map(_exactly, value))}]"
+        case _:
+            return json.dumps(value)
+
+
+def counted(number: int, what: str) -> str:
+    """Return `1 file`, `2 files`."""
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -14,10 +14,14 @@ from policy.cli.loading import (
     as_json,
     build_at,
     catalog_option,
+    counted,
+    exit_code,
     path_argument,
+    prefix,
     show,
+    stop,
 )
-from policy.diagnostics import Severity
+from policy.diagnostics import Diagnostic, Severity, visible
 from policy.reload import Built
 from policy.verify import ExampleResult, unreached_rules
 
@@ -27,11 +31,19 @@ from policy.verify import ExampleResult, unreached_rules
 @catalog_option
 @click.option("--coverage", is_flag=True, help="Also list the rules that no test case reached.")
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
-@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="text for people, json for programs.",
+)
 def command(
     path: Path, *, catalog_file: Path | None, coverage: bool, junit: Path | None, format: str
 ) -> None:
     """Run the tests written in the rule files at PATH.
+
+    The tests only run if nothing else is wrong with the policy: `placet check` tells.
 
     \b
     Examples:
@@ -40,19 +52,35 @@ def command(
     """
     built = build_at(path, catalog_file)
     results = built.examples
-    if built.generation is None and all(result.passed for result in results):
-        click.echo(show(built, path), err=True)
-        raise SystemExit(WRONG_POLICY)
+    untested = built.generation is None and all(result.passed for result in results)
     if junit is not None:
-        junit.write_bytes(_junit(results))
+        _write(junit, _junit(results, _errors(built.diagnostics) if untested else ()))
+    if untested:
+        click.echo(show(built, path), err=True)
+        raise SystemExit(exit_code(built.diagnostics))
+    unreached = _unreached(built) if coverage else None
     if format == "json":
-        click.echo(as_json({"cases": [_record(result) for result in results]}))
+        record: dict[str, Any] = {"cases": [_record(result) for result in results]}
+        if coverage:
+            record["unreached"] = unreached
+        click.echo(as_json(record))
     else:
         _print(built, results, path=path)
-    if coverage and built.generation is not None:
-        _print_coverage(unreached_rules(built.generation.program, results))
+        if coverage:
+            _print_coverage(unreached, before=prefix(path))
     if not all(result.passed for result in results):
         raise SystemExit(WRONG_POLICY)
+
+
+def _errors(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    return tuple(found for found in diagnostics if found.severity is Severity.ERROR)
+
+
+def _write(file: Path, content: bytes) -> None:
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        stop(f"{file} cannot be written: {error.strerror or error}")
 
 
 def _print(built: Built, results: tuple[ExampleResult, ...], *, path: Path) -> None:
@@ -63,12 +91,24 @@ def _print(built: Built, results: tuple[ExampleResult, ...], *, path: Path) -> N
     click.echo(f"{passed} passed, {len(results) - passed} failed")
 
 
-def _print_coverage(unreached: Iterable[tuple[str, str]]) -> None:
-    missing = list(unreached)
-    for rule, place in missing:
-        click.echo(f"no case reaches {rule} ({place})")
-    if not missing:
+def _unreached(built: Built) -> list[dict[str, str]] | None:
+    """Return the rules that no case reached; None where failing tests leave no program."""
+    if built.generation is None:
+        return None
+    found = unreached_rules(built.generation.program, built.examples)
+    return [{"rule": rule, "place": place} for rule, place in found]
+
+
+def _print_coverage(unreached: list[dict[str, str]] | None, *, before: str) -> None:
+    if unreached is None:
+        click.echo("coverage is told once all tests pass")
+        return
+    for rule in unreached:
+        click.echo(f"no case reaches {rule['rule']} ({visible(before + rule['place'])})")
+    if not unreached:
         click.echo("every rule is reached by some case")
+    else:
+        click.echo(f"{counted(len(unreached), 'rule')} not reached")
 
 
 def _record(result: ExampleResult) -> dict[str, Any]:
@@ -81,23 +121,38 @@ def _record(result: ExampleResult) -> dict[str, Any]:
         "passed": result.passed,
         "expected": str(result.expected),
         "verdict": None if decision is None else str(decision.verdict),
-        "problems": [d.message for d in result.diagnostics if d.severity is Severity.ERROR],
+        "problems": [problem.message for problem in _errors(result.diagnostics)],
     }
 
 
-def _junit(results: tuple[ExampleResult, ...]) -> bytes:
-    failures = sum(not result.passed for result in results)
+def _junit(results: tuple[ExampleResult, ...], wrong: tuple[Diagnostic, ...]) -> bytes:
+    """Return a report of the cases, or of what kept them from running, each an `error`."""
     suite = ElementTree.Element(
-        "testsuite", name="placet", tests=str(len(results)), failures=str(failures)
+        "testsuite",
+        name="placet",
+        tests=str(len(results) + len(wrong)),
+        failures=str(sum(not result.passed for result in results)),
+        errors=str(len(wrong)),
     )
     for result in results:
-        case = ElementTree.SubElement(
-            suite,
-            "testcase",
-            classname=result.file,
-            name=f"{result.title} (line {result.line}, {result.tool})",
-        )
-        for problem in result.diagnostics:
-            failure = ElementTree.SubElement(case, "failure", message=problem.message)
-            failure.text = str(problem.span or result.file)
-    return b'<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suite)
+        case = _case(suite, result.file, f"{result.title} (line {result.line}, {result.tool})")
+        for problem in _errors(result.diagnostics):
+            _problem(case, "failure", problem, file=result.file)
+    for problem in wrong:
+        _problem(_case(suite, problem.file or "policy", problem.code), "error", problem, file="")
+    return b'<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suite) + b"\n"
+
+
+def _case(suite: ElementTree.Element, file: str, name: str) -> ElementTree.Element:
+    # XML has no way to write most control characters, so they are shown instead.
+    return ElementTree.SubElement(
+        suite, "testcase", classname=visible(file), name=visible(name, 500)
+    )
+
+
+def _problem(case: ElementTree.Element, kind: str, problem: Diagnostic, *, file: str) -> None:
+    found = ElementTree.SubElement(
+        case, kind, message=visible(problem.message, 1000), type=problem.code
+    )
+    said = (str(problem.span or file), problem.label, problem.help)
+    found.text = "\n".join(visible(text, 1000) for text in said if text)

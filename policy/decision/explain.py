@@ -179,7 +179,7 @@ def _resources(
 
 
 def _needed(decision: Decision, layers: tuple[LayerOutcome, ...]) -> tuple[str, ...]:
-    """Say what stands between the call and an allow."""
+    """Say what stands between the call and an allow, each point a sentence of its own."""
     if decision.verdict is Verdict.ALLOW:
         return ()
     blocking = [r for r in decision.reasons if r.verdict.rank > Verdict.ALLOW.rank]
@@ -191,13 +191,16 @@ def _needed(decision: Decision, layers: tuple[LayerOutcome, ...]) -> tuple[str, 
 
 def _hindrance(reason: Reason) -> str:
     who = f"`{reason.rule}`"
-    if reason.undecided:
-        return f"{who} would have to be decidable: {reason.undecided}"
     if reason.rule in ("none", "default"):
-        return "an `allow` would have to match"
+        return "some `allow` must match"
+    if reason.undecided:
+        return f"{who} must be able to decide: {reason.undecided}"
     if reason.clause:
-        return f"{who} would have to not match: `{reason.clause}`"
-    return f"{who} says {reason.verdict} for every such call"
+        return f"{who} must not match: `{reason.clause}`"
+    if reason.message:
+        return f"{who} must be content: {reason.message}"
+    verb = "denies" if reason.verdict is Verdict.DENY else "asks about"
+    return f"{who} {verb} every such call"
 
 
 def _is_near(rule: RuleOutcome) -> bool:
@@ -206,6 +209,11 @@ def _is_near(rule: RuleOutcome) -> bool:
 
 def _missed(rule: RuleOutcome) -> str:
     failed = [c for c in rule.clauses if (c.outcome == "holds") != (c.keyword == "when")]
-    parts = [f"{clause.keyword} {clause.text}" for clause in failed]
-    what = " and ".join(f"`{part}`" for part in parts) or rule.why or "its conditions"
-    return f"`{rule.reason.rule}` would allow it, but for {what}"
+    what = ", and ".join(_wanted(clause) for clause in failed) or rule.why or "its conditions hold"
+    return f"`{rule.reason.rule}` allows it if {what}"
+
+
+def _wanted(clause: ClauseOutcome) -> str:
+    negated = "" if clause.keyword == "when" else "not "
+    unknown = f" (now undecided: {clause.why})" if clause.why else ""
+    return f"{negated}`{clause.text}`{unknown}"
