@@ -1,9 +1,9 @@
 """Placet as one engine of a side-by-side benchmark: neutral rules in, verdicts out.
 
-The benchmark gives rules and requests as plain dicts (see `workload.py` beside this file for
+The benchmark gives rules and requests as plain dicts (see `workload.py` for
 their form) and calls `translate`, `load` and `decide`. `decide` pays for everything that a caller
 of Placet pays for: admission of the raw call against the tool's schema, the caller's record, the
-decision with all its reasons.
+decision with all its reasons. The file runs as it is in any harness that has `adapters/base.py`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,16 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-try:
-    from . import base  # as one of a benchmark's adapters
-except ImportError:
-    import base  # type: ignore[no-redef]
-
 import policy
 from policy.catalog import read_listing
 
+try:
+    from adapters import base  # type: ignore[import-not-found]  # in another harness
+except ImportError:
+    from bench.adapters import base
 
 
-class Engine(base.Adapter):
+class Engine(base.Adapter):  # type: ignore[misc]
     """Placet through its public front door."""
 
     name = "placet"
@@ -41,7 +40,7 @@ class Engine(base.Adapter):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "bench.policy"
             file.write_text(src)
-            self.generation = policy.load(file, catalog=_catalog(self.tools))
+            self.generation = policy.load(file, catalog=catalog_of(self.tools))
         self.callers: dict[tuple[str, str, str], policy.Caller] = {}
 
     def decide(self, req: dict[str, Any]) -> str:
@@ -52,12 +51,17 @@ class Engine(base.Adapter):
         return answer.decision.verdict.value
 
 
-def _catalog(tools: list[str]) -> policy.Catalog:
+def listed(tools: list[str]) -> list[dict[str, Any]]:
+    """Return definitions of tools that take any arguments, as a catalogue file holds them."""
     schema = {"type": "object", "additionalProperties": True}
-    listed = [
+    return [
         {"name": name, "inputSchema": schema, "resources": {"complete": True}} for name in tools
     ]
-    listing = read_listing(listed, reviewed=True)
+
+
+def catalog_of(tools: list[str]) -> policy.Catalog:
+    """Return the built-in tools and these, which take any arguments."""
+    listing = read_listing(listed(tools), reviewed=True)
     assert not listing.problems, listing.problems
     return policy.builtin_catalog().with_tools(listing.specs)
 

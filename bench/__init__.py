@@ -1,0 +1,1 @@
+"""Measurements of Placet beside other engines: `make bench`, or `python -m bench`."""

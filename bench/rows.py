@@ -1,0 +1,63 @@
+"""Rounds of nanoseconds in; the rows of a table, with ratios to the other engines, out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bench.timing import median, p99, ratio
+
+# The engines that every table is compared with.
+PEERS = ("cedarpy", "cel-expr-python")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line: `engine` doing `what` at `scale` (a workload's size, or empty).
+
+    Times are in nanoseconds. `times` says how many times longer it took than each peer did at the
+    same scale.
+    """
+
+    scale: str
+    engine: str
+    what: str
+    median: float
+    p99: float
+    count: int
+    times: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows under a title, and what a reader must know of them. `unit` is `us` or `ms`."""
+
+    title: str
+    note: str
+    unit: str
+    rows: tuple[Row, ...]
+
+
+Taken = Sequence[Sequence[float]]
+
+
+def row(
+    taken: Taken,
+    *,
+    engine: str,
+    what: str,
+    scale: str = "",
+    against: Mapping[str, Taken],
+) -> Row:
+    """Return the row of all rounds of one thing; `against` are the peers' rounds beside it."""
+    every = [one for round_ in taken for one in round_]
+    times = {peer: ratio(taken, rounds) for peer, rounds in against.items()}
+    return Row(
+        scale=scale,
+        engine=engine,
+        what=what,
+        median=median(every),
+        p99=p99(every),
+        count=len(every),
+        times={peer: found for peer, found in times.items() if found is not None},
+    )

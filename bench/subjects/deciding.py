@@ -1,0 +1,46 @@
+"""One engine with the rules of one workload: its verdicts, and how long each takes."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+
+from bench import workload
+from bench.subjects import engine
+from bench.timing import Round, going_round, per_call, timed
+
+
+class Deciding:
+    """An engine that has loaded the workload's rules."""
+
+    def __init__(self, name: str, profile: str, n: int) -> None:
+        self.engine = engine(name)
+        self.engine.tools = [tool for tool, _ in workload.universe(n, profile)]
+        self.source = self.engine.translate(workload.make_rules(n, profile=profile))
+        self.requests = workload.make_requests(n, profile=profile)
+        self.coming = going_round(self.requests)
+
+    def load(self) -> float:
+        """Load the rules; return how long it took, in seconds."""
+        return timed(lambda: self.engine.load(self.source)) / 1e9
+
+    def check(self, seconds: float) -> list[str]:
+        """Return the verdicts on the requests, as many as there is time for."""
+        end = monotonic() + seconds
+        said: list[str] = []
+        for request in self.requests:
+            said.append(_verdict(self.engine, request))
+            if monotonic() > end:
+                break
+        return said
+
+    def round(self, seconds: float) -> Round:
+        """Return how long decisions take."""
+        return {"decide": per_call(self.engine.decide, self.coming, seconds=seconds)}
+
+
+def _verdict(asked: Any, request: dict[str, Any]) -> str:
+    try:
+        return str(asked.decide(request))
+    except Exception as error:  # noqa: BLE001 (an engine that fails on a request disagrees)
+        return f"{type(error).__name__}: {error}"[:120]
