@@ -198,7 +198,9 @@ def _identity_says(caller: Caller, spec: ToolSpec, facts: Facts) -> set[Opinion]
 def _scene(
     layer: Layer, base: list[Layer], spec: ToolSpec, *, input: Any, caller: Caller, facts: Facts
 ) -> Scene:
-    own = [statement for _, statement in layer.statements()]
+    # A layer reads its own names and those of the global layer.
+    shared = [s for one in base if one is not layer for _, s in one.statements()]
+    own = [*shared, *(statement for _, statement in layer.statements())]
     scene = Scene(
         input=input,
         spec=spec,
@@ -210,8 +212,7 @@ def _scene(
         lets={one.name: one.value for one in own if isinstance(one, tree.Let)},
         tools={one.name: one.tools for one in own if isinstance(one, tree.ToolSet)},
     )
-    declared = [*own, *(s for one in base if one is not layer for _, s in one.statements())]
-    for statement in declared:
+    for statement in own:
         if isinstance(statement, tree.ToolDeclaration) and _ref_fits(
             statement.tool, scene, gives=False
         ):
@@ -367,8 +368,10 @@ def _covered(rule: tree.Rule, scene: Scene) -> bool:
             resources=scene.resources,
             complete=scene.complete,
         )
-        by_words = not (effects.seen or effects.opaque or effects.possible)
-        if effects.any() and verb not in named and not (by_words and "runs" in named):
+        if not scene.complete and verb not in named:
+            return False
+        by_words = "runs" in named and not (effects.seen or effects.opaque)
+        if effects.any() and verb not in named and not by_words:
             return False
     return True
 

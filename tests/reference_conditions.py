@@ -178,6 +178,8 @@ def _member(left: tree.Expr, right: tree.Expr, *, scene: Scene, about: Any) -> T
                 [value_of(left, scene)],
                 lambda a: scene.sets_reader().holds(scene.sets[name], a),
             )
+        case tree.ListLiteral(items=()):
+            return about([value_of(left, scene)], lambda a: False)  # type: ignore[no-any-return]
         case tree.ListLiteral(items=items):
             return any_of(
                 [
@@ -190,7 +192,12 @@ def _member(left: tree.Expr, right: tree.Expr, *, scene: Scene, about: Any) -> T
         case _:
             return about(  # type: ignore[no-any-return]
                 [value_of(left, scene), value_of(right, scene)],
-                lambda a, found: any_of([equal(a, item) for item in _elements(found)]),
+                lambda a, found: any_of(
+                    [
+                        about([a, ABSENT if item is None else item], equal)
+                        for item in _elements(found)
+                    ]
+                ),
             )
 
 
@@ -264,7 +271,7 @@ def value_of(expr: tree.Expr, scene: Scene) -> Any:  # noqa: C901 - an arm a nod
             value = value_of(arg, scene)
             if isinstance(value, Lack):
                 return value
-            return len(value) if isinstance(value, str | tuple) else UNREADABLE
+            return len(value) if isinstance(value, str | tuple | Mapping) else UNREADABLE
         case tree.Function(name="time", args=(tree.Text(value=text),)):
             return datetime.fromisoformat(text)
         case tree.Function(name="min" | "max" as name, args=args):

@@ -59,6 +59,8 @@ def rewritten(original: Any, wanted: list[Wanted]) -> Any | Refusal:
         value = _settled(_at(original, steps), changes)
         if isinstance(value, Refusal):
             return value
+        if value is _REMOVED and _at(original, steps) is ABSENT:
+            continue
         if value is not _KEPT and not _put(result, steps, value):
             return _refusal(changes)
     return freeze(result)
@@ -110,25 +112,27 @@ def _put(result: Any, steps: Steps, value: Any) -> bool:
 
 
 def _settled(current: Any, wanted: list[Wanted]) -> Any:
-    """Return what all changes of one field make of it."""
+    """Return what all changes of one field make of it; a value that is set must fit all bounds."""
     outcomes: list[Any] = []
     redactions = [want for want in wanted if isinstance(want.change, tree.RedactField)]
     if redactions:
         outcomes.append(_redacted(current, redactions))
-    caps = [want for want in wanted if isinstance(want.change, tree.AtMost)]
-    floors = [want for want in wanted if isinstance(want.change, tree.AtLeast)]
-    if caps or floors:
-        outcomes.append(_bounded(current, caps, floors))
     for want in wanted:
         match want.change:
             case tree.SetField(if_absent=True) if current is not ABSENT:
-                outcomes.append(current)
+                pass
             case tree.SetField(value=value):
                 outcomes.append(value_of(value, want.scene))
             case tree.RemoveField():
                 outcomes.append(_REMOVED)
             case _:
                 pass
+    caps = [want for want in wanted if isinstance(want.change, tree.AtMost)]
+    floors = [want for want in wanted if isinstance(want.change, tree.AtLeast)]
+    if caps or floors:
+        outcomes.append(_bounded(outcomes[0] if outcomes else current, caps, floors))
+    if not outcomes:
+        return _KEPT
     if any(isinstance(outcome, Lack) for outcome in outcomes if outcome is not ABSENT):
         return _refusal(wanted)
     if ABSENT in outcomes and current is not ABSENT:
@@ -180,11 +184,27 @@ def _bound(choose: Callable[[list[Any]], Any], bounds: list[Any]) -> Any:
     return UNREADABLE if any(number is None for number in numbers) else choose(numbers)
 
 
+def _found(text: str, wanted: list[Wanted]) -> bool:
+    return any(
+        re.search(want.change.regex.pattern, text) is not None
+        for want in wanted
+        if isinstance(want.change, tree.RedactField)
+    )
+
+
 def _redacted(current: Any, wanted: list[Wanted]) -> Any:
-    if current is ABSENT:
-        return ABSENT
+    """Redact every text inside; a number or a key cannot be redacted."""
+    if current is ABSENT or current is None:
+        return current
+    if isinstance(current, tuple):
+        each = tuple(_redacted(element, wanted) for element in current)
+        return UNREADABLE if UNREADABLE in each else each
+    if isinstance(current, Mapping):
+        inside = {key: _redacted(element, wanted) for key, element in current.items()}
+        lost = any(_found(key, wanted) for key in inside) or UNREADABLE in inside.values()
+        return UNREADABLE if lost else inside
     if not isinstance(current, str):
-        return UNREADABLE
+        return current if isinstance(current, bool) else UNREADABLE
     marks: list[set[str]] = [set() for _ in current]
     joins = [False for _ in current]
     for want in wanted:

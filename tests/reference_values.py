@@ -71,7 +71,7 @@ def as_number(value: Any) -> Fraction | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if isinstance(value, int):
-        return Fraction(value) if abs(value) <= 2**53 else None
+        return Fraction(value) if abs(value) < 2**1000 and int(float(value)) == value else None
     return Fraction(Decimal(repr(value)))
 
 

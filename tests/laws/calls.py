@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -69,6 +70,8 @@ VERBS_OF: Mapping[str, tuple[str, ...]] = {
 # A pattern is written as its author would: the server's part by its structured origin.
 SPELLED = {"bank__pay": "mcp bank/pay", "lab__loose": "mcp lab/loose"}
 
+Option = TypeVar("Option")
+
 # ------------------------------------------------------------------ calls and callers
 
 _PATHS = ("/srv/p/x", "/srv/p/../q", "/etc/x", "p/x")
@@ -94,64 +97,81 @@ def json_values() -> SearchStrategy[Any]:
     )
 
 
-def _usual(tool: str) -> dict[str, SearchStrategy[Any]]:
-    """Return what each field usually holds; now and then another kind stands in the way."""
-    words: tuple[str, ...] = ("p", "q", "pq")
-    first = {"look": _PATHS, "keep": _PATHS, "fetch": _HOSTS, "shell": _COMMANDS}.get(tool, words)
-    if tool == "lab__loose":
-        first = ("p", "/srv/p/x")
-    return {
-        "a": st.sampled_from(first),
-        "b": st.sampled_from(_PATHS if tool == "keep" else words),
-        "n": st.sampled_from([1, 5, 2.5, 5.0]),
-        "tags": st.lists(st.sampled_from(words), max_size=3),
-        "box": st.sampled_from([{"c": "p"}, {"c": 5}, {"c": {"d": "q"}}, {}]),
-    }
+@lru_cache(maxsize=256)
+def _place(count: int) -> SearchStrategy[int]:
+    return st.integers(min_value=0, max_value=count - 1)
+
+
+def pick(draw: DrawFn, options: Sequence[Option]) -> Option:
+    """Draw one of the options; a strategy built anew for each draw would cost more than it."""
+    return options[draw(_place(len(options)))]
+
+
+def once_in(draw: DrawFn, times: int) -> bool:
+    """Draw whether the rare thing happens."""
+    return draw(_place(times)) == times - 1
+
+
+_WORDS = ("p", "q", "pq")
+_FIRST: Mapping[str, tuple[Any, ...]] = {
+    "look": _PATHS,
+    "keep": _PATHS,
+    "fetch": _HOSTS,
+    "shell": _COMMANDS,
+    "lab__loose": ("p", "/srv/p/x"),
+}
+_TAGS = ((), ("p",), ("p", "p"), ("q", "p"), ("p", "p", "pq"), ("q",))
+_BOXES: tuple[dict[str, Any], ...] = ({"c": "p"}, {"c": 5}, {"c": {"d": "q"}}, {})
+_ODD = (7, "p", ("p",), {"c": "p"}, True, None)
 
 
 @st.composite
 def calls(draw: DrawFn, tools: tuple[str, ...] = NAMES) -> ToolCall:
-    tool = draw(st.sampled_from(tools))
-    usual = _usual(tool)
-    odd = st.sampled_from([7, "p", ["p"], {"c": "p"}, True, None])
-    kept = draw(st.lists(st.sampled_from(FIELDS), unique=True, min_size=2))
+    """Draw a call; now and then a value of another kind stands in the way, or none."""
+    tool = pick(draw, tools)
+    usual: Mapping[str, Sequence[Any]] = {
+        "a": _FIRST.get(tool, _WORDS),
+        "b": _PATHS if tool == "keep" else _WORDS,
+        "n": (1, 5, 2.5, 5.0),
+        "tags": _TAGS,
+        "box": _BOXES,
+    }
     values = {
-        name: draw(odd if draw(st.integers(0, 9)) == 0 else usual[name]) for name in sorted(kept)
+        name: pick(draw, _ODD if once_in(draw, 10) else usual[name])
+        for name in FIELDS
+        if not once_in(draw, 4)
     }
     return ToolCall(tool=tool, input=values)
 
 
 _NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 _LATER = datetime(2026, 11, 21, 13, 0, tzinfo=UTC)
-_scopes = st.none() | st.builds(
-    GuestScope,
-    allowed_tools=st.sampled_from([("*",), ("no*", "look"), ("bank__*", "risky"), ()]),
-    expires_at=st.sampled_from([None, _NOW, _LATER, _LATER]),
+_SCOPES = (
+    None,
+    GuestScope(allowed_tools=("*",)),
+    GuestScope(allowed_tools=("*",), expires_at=_LATER),
+    GuestScope(allowed_tools=("no*", "look"), expires_at=_LATER),
+    GuestScope(allowed_tools=("bank__*", "risky")),
+    GuestScope(allowed_tools=("*",), expires_at=_NOW),
 )
-
-
 _OTHER_ROLES = ("clerk", "clerk", "guest", "anonymous")
 
 
 @st.composite
-def callers(draw: DrawFn, *, depth: int = 1, roles: tuple[str, ...] = _OTHER_ROLES) -> Caller:
-    """Draw a caller, an owner or now and then one of `roles`; sometimes started by another."""
-    role = draw(st.sampled_from(roles)) if draw(st.integers(0, 5)) == 5 else "owner"
-    nested = depth > 0 and draw(st.integers(0, 5)) == 5
+def callers(draw: DrawFn, *, depth: int = 1) -> Caller:
+    """Draw a caller: an owner or now and then another role; sometimes started by another."""
+    role = pick(draw, _OTHER_ROLES) if once_in(draw, 6) else "owner"
     return Caller(
-        agent=draw(st.sampled_from(["ann", "bob"])),
+        agent=pick(draw, ("ann", "bob")),
         role=role,
-        user=draw(st.sampled_from([None, "u"])),
-        groups=draw(st.sampled_from([(), ("g",), ("g", "h")])),
-        scope=draw(_scopes) if role == "guest" else None,
-        parent=draw(callers(depth=depth - 1, roles=roles)) if nested else None,
+        user=pick(draw, (None, "u")),
+        groups=pick(draw, ((), ("g",), ("g", "h"))),
+        scope=pick(draw, _SCOPES) if role == "guest" else None,
+        parent=draw(callers(depth=depth - 1)) if depth > 0 and once_in(draw, 6) else None,
     )
 
 
-def facts() -> SearchStrategy[Facts]:
-    return st.sampled_from(
-        [
-            Facts(now=_NOW, cwd="/srv", workspace="/srv", home="/root"),
-            Facts(now=None, cwd="/srv", workspace=None, home=None),
-        ]
-    )
+WORLDS = (
+    Facts(now=_NOW, cwd="/srv", workspace="/srv", home="/root"),
+    Facts(now=None, cwd="/srv", workspace=None, home=None),
+)

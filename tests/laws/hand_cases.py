@@ -527,6 +527,11 @@ _READ = 'default deny\npaths p = "/srv/p/**"\nx: allow look when reads only p'
 _NO_READ = 'default allow\npaths p = "/srv/p/**"\nx: deny * when reads p'
 _WRITE = 'default deny\npaths p = "/srv/p/**"\nx: allow shell when runs only ["ls *", "git status"]'
 
+
+def _led_out(path: str) -> str:
+    return "/etc/x" if path == "/srv/p/x" else path
+
+
 RESOURCES = (
     _resource("inside", "look", _READ, {"a": "/srv/p/x"}, ALLOW),
     _resource("the folder itself", "look", _READ, {"a": "/srv/p"}, ALLOW),
@@ -582,7 +587,7 @@ RESOURCES = (
         _READ,
         {"a": "/srv/p/x"},
         DENY,
-        facts=Facts(cwd="/srv", workspace="/srv", resolvers=Resolvers(path=lambda path: "/etc/x")),
+        facts=Facts(cwd="/srv", workspace="/srv", resolvers=Resolvers(path=_led_out)),
     ),
     _resource(
         "links that lead out silence no deny",
@@ -590,7 +595,7 @@ RESOURCES = (
         _NO_READ,
         {"a": "/srv/p/x"},
         DENY,
-        facts=Facts(cwd="/srv", workspace="/srv", resolvers=Resolvers(path=lambda path: "/etc/x")),
+        facts=Facts(cwd="/srv", workspace="/srv", resolvers=Resolvers(path=_led_out)),
     ),
     _resource(
         "a host",

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from policy.call import ToolCall
-from tests.laws.calls import SPELLED
-from tests.laws.conditions import conditions
+from tests.laws.calls import SPELLED, once_in, pick
+from tests.laws.conditions import draw_condition
 
-_PREAMBLE = """\
+PREAMBLE = """\
 strings letters = "p", "q"
 numbers amounts = 1, 5
 paths tree_p = "/srv/p/**"
@@ -28,57 +28,59 @@ let has_box = input.box is present
 """
 
 
-@st.composite
-def patterns(draw: DrawFn, call: ToolCall) -> str:
+_WIDE = ("* except risky", "*", "no*", "?o*", "bank__*", "mcp bank/*", "note, nota")
+
+
+def _pattern(draw: DrawFn, call: ToolCall) -> str:
     """Draw TOOLS that fit the call more often than not."""
     own = SPELLED.get(call.tool, call.tool)
-    wide = ["*", "no*", "?o*", "bank__*", "mcp bank/*", "note, nota"]
-    return draw(st.sampled_from([own, own, own, own, call.tool, "* except risky", *wide]))
+    return pick(draw, (own, own, own, own, call.tool, *_WIDE))
 
 
-@st.composite
 def _clauses(draw: DrawFn, call: ToolCall, *, permits: bool) -> str:
     text = ""
-    if draw(st.integers(0, 3)):
-        text += " when " + draw(conditions(call, permits=permits))
-    if draw(st.integers(0, 3)) == 0:
-        text += " unless " + draw(conditions(call, permits=not permits))
+    if not once_in(draw, 4):
+        text += " when " + draw_condition(draw, call, permits=permits)
+    if once_in(draw, 4):
+        text += " unless " + draw_condition(draw, call, permits=not permits)
     return text
 
 
-@st.composite
-def rules(draw: DrawFn, call: ToolCall, *, verdicts: tuple[str, ...]) -> str:
-    """Draw one rule without its name."""
-    verdict = draw(st.sampled_from(verdicts))
-    tools = draw(patterns(call))
-    clauses = draw(_clauses(call, permits=verdict == "allow"))
-    if verdict == "allow" and draw(st.integers(0, 4)) == 0:
+def _rule(draw: DrawFn, call: ToolCall, *, verdicts: tuple[str, ...]) -> str:
+    verdict = pick(draw, verdicts)
+    tools = _pattern(draw, call)
+    clauses = _clauses(draw, call, permits=verdict == "allow")
+    if verdict == "allow" and once_in(draw, 5):
         clauses += " with approval"
     return f"{verdict} {tools}{clauses}"
 
 
 @st.composite
-def rewrites(draw: DrawFn, call: ToolCall) -> str:
-    change = draw(
-        st.sampled_from(
-            [
-                "set input.n = at most 3",
-                "set input.n = at least 2",
-                "set input.n = at most 4",
-                "set input.n = 4",
-                'set input.b = "p"',
-                'set input.b = "q" if absent',
-                'set input.box.c = "p"',
-                "set input.b = input.a",
-                "remove input.tags",
-                "remove input.box",
-                'redact input.b matching /p/ with "r"',
-                "redact input.a matching /q/",
-            ]
-        )
-    )
-    clauses = draw(_clauses(call, permits=False)) if draw(st.booleans()) else ""
-    return f"rewrite {draw(patterns(call))}{clauses} {change}"
+def rules(draw: DrawFn, call: ToolCall, *, verdicts: tuple[str, ...]) -> str:
+    """Draw one rule without its name."""
+    return _rule(draw, call, verdicts=verdicts)
+
+
+_CHANGES = (
+    "set input.n = at most 3",
+    "set input.n = at least 2",
+    "set input.n = at most 4",
+    "set input.n = 4",
+    'set input.b = "p"',
+    'set input.b = "q" if absent',
+    'set input.box.c = "p"',
+    "set input.b = input.a",
+    "remove input.tags",
+    "remove input.box",
+    'redact input.b matching /p/ with "r"',
+    "redact input.a matching /q/",
+)
+
+
+def _rewrite(draw: DrawFn, call: ToolCall) -> str:
+    change = pick(draw, _CHANGES)
+    clauses = _clauses(draw, call, permits=False) if once_in(draw, 2) else ""
+    return f"rewrite {_pattern(draw, call)}{clauses} {change}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,41 +130,36 @@ _HEADERS = {
 def policies(draw: DrawFn, call: ToolCall, *, rewriting: bool = True) -> PolicyText:
     """Draw a policy about this call: a global layer and up to two others."""
     own = SPELLED.get(call.tool, call.tool)
-    default = draw(st.sampled_from(["allow", "allow", "ask", "deny", "deny", "deny"]))
+    default = pick(draw, ("allow", "allow", "ask", "deny", "deny", "deny"))
     statements = [f"default {default}"]
     delegated = None
-    others = draw(st.lists(st.sampled_from(sorted(_HEADERS)), unique=True, max_size=2))
-    choice = draw(st.integers(0, 5))
-    if choice == 0:
-        statements.append(f"default {draw(st.sampled_from(['allow', 'ask', 'deny']))} for {own}")
-    elif choice < 3 and others:
-        delegated = draw(st.sampled_from(others))
+    others = sorted({pick(draw, sorted(_HEADERS)) for _ in range(pick(draw, range(3)))})
+    choice = pick(draw, range(6))
+    if choice == 5:
+        statements.append(f"default {pick(draw, ('allow', 'ask', 'deny'))} for {own}")
+    elif choice > 2 and others:
+        delegated = pick(draw, others)
         statements.append(f"delegate {own} to {_HEADERS[delegated].removeprefix('policy for ')}")
-    verdicts = (
-        ("allow", "allow", "allow", "ask", "deny")
-        if default == "deny"
-        else ("allow", "allow", "ask", "deny")
-    )
-    statements += draw(st.lists(rules(call, verdicts=verdicts), min_size=1, max_size=4))
+    verdicts = ("allow", "allow", "allow", "ask", "deny")[default != "deny" :]
+    statements += [_rule(draw, call, verdicts=verdicts) for _ in range(pick(draw, range(1, 5)))]
     if rewriting:
-        statements += draw(st.lists(rewrites(call), max_size=2))
+        statements += [_rewrite(draw, call) for _ in range(pick(draw, range(3)))]
     files = [(GLOBAL, "policy for every agent", statements)]
     for name in others:
         grants = ("allow", "allow", "ask", "deny") if name == delegated else ("ask", "deny")
-        body = draw(st.lists(rules(call, verdicts=grants), min_size=1, max_size=3))
-        body += draw(
-            st.sampled_from([[], [], ["default ask"], ["default deny"], [f"default ask for {own}"]])
-        )
+        body = [_rule(draw, call, verdicts=grants) for _ in range(pick(draw, range(1, 4)))]
+        body += pick(draw, ([], [], ["default ask"], ["default deny"], [f"default ask for {own}"]))
         if rewriting:
-            body += draw(st.lists(rewrites(call), max_size=1))
+            body += [_rewrite(draw, call) for _ in range(pick(draw, range(2)))]
         files.append((name, _HEADERS[name], body))
+    shared = _declarations(statements, known=[])
     return PolicyText(
         files=tuple(
             (
                 name,
                 (
                     header,
-                    *_declarations(body),
+                    *(shared if place == 0 else _declarations(body, known=shared)),
                     *(_named(text, f"r{place}-{number}") for number, text in enumerate(body)),
                 ),
             )
@@ -171,10 +168,11 @@ def policies(draw: DrawFn, call: ToolCall, *, rewriting: bool = True) -> PolicyT
     )
 
 
-def _declarations(body: list[str]) -> list[str]:
-    """Return the declarations of the names that some statement uses."""
+def _declarations(body: list[str], *, known: list[str]) -> list[str]:
+    """Return the declarations of the names that some statement uses and nobody made `known`."""
     used = set(re.findall(r"[a-z_]+", "\n".join(body)))
-    return [line for line in _PREAMBLE.splitlines() if line.split()[1] in used]
+    lines = [line for line in PREAMBLE.splitlines() if line.split()[1] in used]
+    return [line for line in lines if line not in known]
 
 
 def _named(statement: str, name: str) -> str:

@@ -1,0 +1,383 @@
+"""The laws of deciding: what holds of every policy, call and caller that can be drawn."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policy.call import ToolCall, thaw
+from policy.catalog import Catalog
+from policy.decision import answer, decide
+from policy.source import Source
+from policy.syntax import parse, print_tree
+from policy.verdict import Verdict, strictest
+from tests.laws.calls import NAMES, SPECS, json_values
+from tests.laws.engine import build, build_over, fits_its_schema
+from tests.laws.hand_cases import HANDS, Hand
+from tests.laws.policies import GLOBAL, PREAMBLE, PolicyText, rules
+from tests.laws.situations import (
+    Situation,
+    Tally,
+    by_name,
+    delegates,
+    opinions,
+    other_files,
+    rank,
+    situations,
+    spelled,
+    without_words,
+)
+from tests.reference import Answer, reference_decide
+
+MANY = settings(max_examples=250)
+PLAIN = ("note", "nota", "risky", "bank__pay")
+
+
+# ------------------------------------------------------------------ the join
+
+VERDICTS = st.lists(st.sampled_from(list(Verdict)), max_size=4)
+
+
+@given(VERDICTS, st.randoms(use_true_random=False))
+def test_the_join_knows_no_order_and_no_repetition(verdicts: list[Verdict], random: Any) -> None:
+    shuffled = verdicts * 2
+    random.shuffle(shuffled)
+    assert strictest(shuffled) is strictest(verdicts)
+
+
+@given(VERDICTS, VERDICTS)
+def test_the_join_of_joins_is_the_join_of_all(left: list[Verdict], right: list[Verdict]) -> None:
+    assert strictest([strictest(left), strictest(right)]) is strictest(left + right)
+
+
+def test_the_join_is_never_below_its_parts() -> None:
+    for pair in itertools.product(Verdict, repeat=2):
+        assert strictest(pair).rank == max(one.rank for one in pair)
+
+
+# ------------------------------------------------------------------ the oracle
+
+
+@pytest.mark.parametrize("hand", HANDS, ids=lambda hand: hand.title)
+def test_the_engine_says_what_was_worked_out_by_hand(hand: Hand) -> None:
+    texts = {GLOBAL: "policy for every agent\n" + hand.base, **hand.others}
+    policy = PolicyText(
+        files=tuple((name, tuple(text.splitlines())) for name, text in texts.items())
+    )
+    call = ToolCall(tool=hand.tool, input=hand.input)
+    decision = decide(build(policy).program, call, hand.caller, hand.facts)
+    assert decision.verdict is hand.verdict, decision.reasons
+    assert hand.by is None or hand.by in {reason.rule for reason in decision.deciding}
+    assert hand.becoming is None or thaw(decision.call.input) == hand.becoming
+
+
+def _oracle(case: Situation) -> Answer:
+    return reference_decide(
+        case.built.trees, SPECS, case.call, case.caller, case.facts, readmit=fits_its_schema
+    )
+
+
+def test_the_program_says_what_the_oracle_says() -> None:
+    tally = Tally()
+
+    @settings(MANY, max_examples=1_000)
+    @given(situations())
+    def law(case: Situation) -> None:
+        expected, found = _oracle(case), case.decision()
+        assert found.verdict is expected.verdict
+        if found.verdict is not Verdict.DENY:
+            assert thaw(found.call.input) == thaw(expected.input)
+            assert by_name(opinions(found)) == by_name(expected.rules)
+        tally.case(
+            found.verdict.value,
+            *(f"rule {verdict.value}" for _, verdict in by_name(opinions(found))),
+            "rewritten" if found.rewritten else "as asked",
+        )
+
+    law()
+    for verdict in ("allow", "ask", "deny"):
+        tally.shows(verdict)
+        tally.shows(f"rule {verdict}")
+    tally.shows("rewritten", share=0.05)
+
+
+def test_the_printed_policy_says_what_the_policy_says() -> None:
+    @given(situations())
+    def law(case: Situation) -> None:
+        printed = PolicyText(
+            files=tuple(
+                (tree.source.name, tuple(print_tree(tree).splitlines()))
+                for tree in case.built.trees
+            )
+        )
+        for tree in case.built.trees:
+            again = parse(Source(name=tree.source.name, text=print_tree(tree)))
+            assert again.tree == tree
+        assert rank(case.under(printed).decision()) == rank(case.decision())
+
+    law()
+
+
+# ------------------------------------------------------------------ more rules, more layers
+
+
+@given(situations(), st.data())
+def test_a_deny_in_any_layer_wins(case: Situation, data: st.DataObject) -> None:
+    file = data.draw(st.sampled_from([GLOBAL, *_binding(case)]))
+    denied = case.under(case.policy.adding(file, f"z-0: deny {spelled(case.call.tool)}"))
+    decision = denied.decision()
+    assert decision.verdict is Verdict.DENY
+    assert "z-0" in {reason.rule for reason in decision.deciding}
+
+
+def _binding(case: Situation) -> list[str]:
+    """Return the files of other layers that bind the caller itself."""
+    fits = {
+        "agents/ann.policy": case.caller.agent == "ann",
+        "agents/bob.policy": case.caller.agent == "bob",
+        "agents/all.policy": case.caller.agent == "ann",
+        "roles/clerk.policy": case.caller.role == "clerk",
+        "roles/guest.policy": case.caller.role == "guest",
+    }
+    return [name for name in other_files(case.policy) if fits[name]]
+
+
+def test_another_layer_never_loosens() -> None:
+    tally = Tally()
+
+    @MANY
+    @given(situations(keeping=without_words("delegate")))
+    def law(case: Situation) -> None:
+        for name in other_files(case.policy):
+            before, after = case.under(case.policy.without(name)).decision(), case.decision()
+            assert rank(after) >= rank(before)
+            tally.case("tightened" if rank(after) > rank(before) else "same")
+
+    law()
+    tally.shows("tightened", share=0.05)
+
+
+def test_a_delegation_opens_its_own_tools_only() -> None:
+    tally = Tally()
+
+    @MANY
+    @given(situations(keeping=without_words("rewrite")), st.sampled_from(PLAIN))
+    def law(case: Situation, tool: str) -> None:
+        if tool == case.call.tool or not delegates(case.policy):
+            return
+        asked = replace(case, call=ToolCall(tool=tool, input=case.call.input))
+        for name in other_files(case.policy):
+            alone = case.policy.without(name).only(without_words("delegate"))
+            before, after = asked.under(alone).decision(), asked.decision()
+            assert rank(after) >= rank(before)
+            tally.case("open" if before.verdict is not Verdict.DENY else "closed")
+
+    law()
+    tally.shows("open")
+
+
+def test_a_further_ask_or_deny_never_loosens() -> None:
+    tally = Tally()
+
+    @MANY
+    @given(situations(), st.data())
+    def law(case: Situation, data: st.DataObject) -> None:
+        file = data.draw(st.sampled_from([name for name, _ in case.policy.files]))
+        rule = "z-0: " + data.draw(rules(case.call, verdicts=("ask", "deny")))
+        before = case.decision()
+        after = case.under(_declared(case.policy, file).adding(file, rule)).decision()
+        assert rank(after) >= rank(before)
+        tally.case("tightened" if rank(after) > rank(before) else "same")
+
+    law()
+    tally.shows("tightened", share=0.05)
+
+
+def _declared(policy: PolicyText, file: str) -> PolicyText:
+    """Return the policy with every name that a drawn rule may use."""
+    written = dict(policy.files)
+    for line in PREAMBLE.splitlines():
+        if line not in (*written[GLOBAL], *written[file]):
+            policy = policy.adding(file, line)
+    return policy
+
+
+def test_a_tools_own_confirmation_never_loosens() -> None:
+    tally = Tally()
+    careful = Catalog(
+        specs=tuple(replace(spec, requires_confirmation=True) for spec in SPECS), complete=True
+    )
+
+    @given(situations())
+    def law(case: Situation) -> None:
+        before = case.decision()
+        after = replace(case, built=build_over(case.policy, careful)).decision()
+        assert after.verdict is strictest([before.verdict, Verdict.ASK])
+        tally.case(before.verdict.value)
+
+    law()
+    for verdict in ("allow", "ask", "deny"):
+        tally.shows(verdict)
+
+
+def test_a_further_allow_never_loosens_what_an_ask_or_a_deny_decided() -> None:
+    tally = Tally()
+
+    @MANY
+    @given(situations(), st.data())
+    def law(case: Situation, data: st.DataObject) -> None:
+        rule = f"z-0: allow {spelled(case.call.tool)}"
+        before = case.decision()
+        after = case.under(case.policy.adding(GLOBAL, rule)).decision()
+        by_rules = strictest(v for _, v in by_name(opinions(before)) if v is not Verdict.ALLOW)
+        assert rank(after) >= by_rules.rank
+        tally.case(by_rules.value, "opened" if rank(after) < rank(before) else "same")
+
+    law()
+    tally.shows("ask")
+    tally.shows("deny")
+    tally.shows("opened", share=0.05)
+
+
+def test_order_never_matters() -> None:
+    tally = Tally()
+
+    @MANY
+    @given(situations(), st.randoms(use_true_random=False))
+    def law(case: Situation, random: Any) -> None:
+        files = [
+            (name, (statements[0], *random.sample(statements[1:], len(statements) - 1)))
+            for name, statements in case.policy.files
+        ]
+        random.shuffle(files)
+        shuffled = case.under(PolicyText(files=tuple(files)))
+        before, after = case.decision(), shuffled.decision()
+        assert after.verdict is before.verdict
+        assert after.call == before.call
+        assert opinions(after) == opinions(before)
+        tally.case(before.verdict.value, "moved" if shuffled.policy != case.policy else "same")
+
+    law()
+    tally.shows("moved", share=0.5)
+    tally.shows("allow")
+
+
+def test_a_shadow_rule_has_no_effect() -> None:
+    tally = Tally()
+
+    @MANY
+    @given(situations(), st.data())
+    def law(case: Situation, data: st.DataObject) -> None:
+        file = data.draw(st.sampled_from([GLOBAL, *_binding(case)]))
+        rule = data.draw(rules(case.call, verdicts=("ask", "deny")))
+        declared = _declared(case.policy, file)
+        shadowed = case.under(declared.adding(file, f"z-0: shadow {rule}")).decision()
+        plain = case.under(declared).decision()
+        assert shadowed.verdict is plain.verdict
+        assert shadowed.call == plain.call
+        assert shadowed.reasons == plain.reasons
+        tally.case("recorded" if shadowed.shadowed else "silent")
+
+    law()
+    tally.shows("recorded")
+
+
+# ------------------------------------------------------------------ rewrites
+
+
+def test_a_rewrite_rescues_nothing() -> None:
+    tally = Tally()
+
+    @MANY
+    @given(situations())
+    def law(case: Situation) -> None:
+        plain = case.under(case.policy.only(without_words("rewrite"))).decision()
+        found = case.decision()
+        assert rank(found) >= rank(plain)
+        tally.case(
+            plain.verdict.value,
+            "rewritten" if found.rewritten else "as asked",
+            "stricter" if rank(found) > rank(plain) else "same",
+        )
+
+    law()
+    tally.shows("deny")
+    tally.shows("rewritten", share=0.05)
+    tally.shows("stricter", share=0.02)
+
+
+def test_what_was_rewritten_is_left_alone_the_second_time() -> None:
+    tally = Tally()
+
+    @MANY
+    @given(situations())
+    def law(case: Situation) -> None:
+        first = case.decision()
+        if first.verdict is Verdict.DENY:
+            return
+        again = replace(case, call=first.call).decision()
+        assert not again.rewritten
+        assert rank(again) <= rank(first)
+        tally.case("rewritten" if first.rewritten else "as asked")
+
+    law()
+    tally.shows("rewritten", share=0.05)
+
+
+# ------------------------------------------------------------------ any call at all
+
+
+def test_every_call_gets_a_verdict_and_a_refused_one_is_denied() -> None:
+    tally = Tally()
+    names = st.sampled_from([*NAMES, "no_such_tool", ""]) | st.text(max_size=5)
+    anything = st.dictionaries(st.sampled_from(["a", "b", "n", "tags", "box"]), json_values())
+    inputs = st.one_of(anything, anything, json_values(), st.binary(max_size=8))
+
+    @MANY
+    @given(situations(), names, inputs)
+    def law(case: Situation, tool: str, given_input: object) -> None:
+        found = answer(case.built.program, tool, given_input, caller=case.caller, facts=case.facts)
+        assert found.decision.verdict in (Verdict.ALLOW, Verdict.ASK, Verdict.DENY)
+        assert found.decision.reasons
+        assert found.decision.deciding
+        if found.admitted is None:
+            assert found.decision.verdict is Verdict.DENY
+        tally.case(
+            found.decision.verdict.value, "refused" if found.admitted is None else "admitted"
+        )
+
+    law()
+    tally.shows("refused")
+    tally.shows("admitted", share=0.3)
+    tally.shows("allow", share=0.03)
+
+
+def test_the_oracle_agrees_on_any_input() -> None:
+    tally = Tally()
+    anything = st.dictionaries(st.sampled_from(["a", "b", "n", "tags", "box"]), json_values())
+
+    @MANY
+    @given(situations(tools=PLAIN), anything)
+    def law(case: Situation, values: dict[str, Any]) -> None:
+        found = answer(
+            case.built.program, case.call.tool, values, caller=case.caller, facts=case.facts
+        )
+        if found.admitted is None:
+            return
+        expected = _oracle(replace(case, call=found.admitted.call))
+        assert found.decision.verdict is expected.verdict
+        tally.case(found.decision.verdict.value)
+
+    law()
+    tally.shows("allow", share=0.05)
+    tally.shows("deny")
+
+
+@given(situations())
+def test_the_same_question_has_the_same_answer(case: Situation) -> None:
+    assert case.decision() == case.decision()
