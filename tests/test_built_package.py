@@ -57,12 +57,17 @@ def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(source, "wheel", tmp_path_factory.mktemp("from-sdist"))
 
 
-def test_a_wheel_holds_every_module_and_the_grammar(wheel: Path) -> None:
+def test_a_wheel_holds_every_module_the_grammar_and_the_rules(wheel: Path) -> None:
     held = set(zipfile.ZipFile(wheel).namelist())
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "policy").rglob("*.py")}
     grammar = {f"policy/grammar/{path.name}" for path in (ROOT / "grammar").glob("*.lark")}
-    assert grammar
-    assert sorted((modules | grammar | {"policy/py.typed"}) - held) == []
+    rules = {
+        f"policy/{path.relative_to(ROOT).as_posix()}"
+        for path in (ROOT / "rules").rglob("*")
+        if path.is_file()
+    }
+    assert grammar and rules
+    assert sorted((modules | grammar | rules | {"policy/py.typed"}) - held) == []
 
 
 def test_a_wheel_holds_nothing_but_the_package(wheel: Path) -> None:

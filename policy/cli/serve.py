@@ -127,20 +127,18 @@ async def _serve(
             _say(_welcome("stdio", governed))
             await serve_stdio(server)
             return
-        try:
-            await serve_http(
-                server,
-                where,
-                token=token,
-                listening=lambda url: _say(_welcome(url, governed)),
-            )
-        except OSError as error:
-            stop(f"{where.shown}:{where.port} cannot be listened at: {error.strerror or error}")
+        await serve_http(
+            server, where, token=token, listening=lambda url: _say(_welcome(url, governed))
+        )
 
     async with store.watch(), changes.telling():
         ended = store.subscribe(lambda outcome: changes.changed() if outcome.changed else None)
         try:
             await _until_signalled(serve)
+        except OSError as error:
+            if where is None:
+                raise
+            stop(f"{where.shown}:{where.port} cannot be listened at: {error.strerror or error}")
         finally:
             ended()
 
