@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -52,6 +52,12 @@ class Place:
         found = Place(descend(self.schema, name, self.root) or OPEN, self.root)
         self._fields[name] = found
         return found
+
+    def names_each(self, names: Collection[str]) -> bool:
+        """Tell whether the schema names every one of these fields."""
+        if self._known.issuperset(names) or (self._free and not self._patterns):
+            return True
+        return all(self.field(name) is not None for name in names)
 
     def element(self, index: int) -> Place:
         """Return the place of an element of a list."""
@@ -111,12 +117,13 @@ def _patterns(schema: Schema, root: Schema) -> tuple[tuple[Callable[[Any], bool]
 def names_all(value: Any, place: Place) -> bool:
     """Tell whether the schema names every field of an input: whether `unnamed` yields nothing."""
     if isinstance(value, dict):
+        if not place.names_each(value):
+            return False
         for name, item in value.items():
-            below = place.field(name)
-            if below is None:
-                return False
-            if isinstance(item, (dict, list)) and not names_all(item, below):
-                return False
+            if isinstance(item, (dict, list)):
+                below = place.field(name)
+                if below is None or not names_all(item, below):
+                    return False
         return True
     return all(
         names_all(item, place.element(index))
