@@ -15,8 +15,10 @@ from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.membership import Extent, SetTest
 from policy.program.truth import ABSENT, Absent, Truth, Undecided
 from policy.values import (
+    Endpoint,
     SimpleCommand,
     Unreadable,
+    read_endpoint,
     read_script,
 )
 
@@ -170,6 +172,7 @@ def _possible(
     return None
 
 
+_OF_FILES = frozenset({"reads", "writes"})
 _WHAT = {
     "reads": "a file that the call reads",
     "writes": "a file that the call writes",
@@ -202,14 +205,21 @@ def _option_values(word: str) -> Iterator[str]:
 
 def _possible_thing(verb: str, word: Word, members: SetTest, call: Evaluation) -> bool | None:
     text = word.text
-    thing = read_resource(verb, text, word.paths)
+    thing = read_resource(verb, _as_file(text) if verb in _OF_FILES else text, word.paths)
     spelled = word.names_host or _spells(verb, text)
     if isinstance(thing, Unreadable):
+        if verb == "connects" and text.startswith("-"):
+            return False  # an option; what it may give a value to is a word of its own
         # Running text is no path or host; a single word that cannot be read may be one.
         return None if spelled and not any(char.isspace() for char in text) else False
     # Only what is spelled as a host is looked up: names of files are not the network's business.
     asked = call if verb != "connects" or spelled else call.without_lookups()
     return members.holds(thing, asked, word.paths, extent="some")
+
+
+def _as_file(text: str) -> str:
+    """Return the file that a program would open by this text: a URL of a host is an odd name."""
+    return f"./{text}" if "://" in text and isinstance(read_endpoint(text), Endpoint) else text
 
 
 def _possible_command(text: str, members: SetTest, call: Evaluation) -> bool | None:

@@ -93,7 +93,7 @@ def _catalog(case: Case) -> Catalog:
 
 
 def _decided(generation: Generation, line: str, links: ResolvePath | None) -> dict[str, Any]:
-    asked = read_call(line, settings=generation.settings, links=links)
+    asked = read_call(line, links=links)
     if isinstance(asked, NoCall):
         return {"error": asked.code}
     workspace = asked.facts.workspace or generation.settings.service.workspace or "/workspace"
