@@ -25,12 +25,13 @@ policy for every agent
 default deny
 
 commands look = "ls *", "wc *"
+commands wait = "touch *", "sleep *"
 
 read: allow file_read, file_list when reads only workspace
 change: allow file_write, file_mkdir when writes only workspace
 delete: allow file_delete when writes only workspace with approval because "gone is gone"
 look: allow bash_exec when runs only look
-wait: allow bash_exec when runs only "sleep *"
+wait: allow bash_exec when runs only wait
 no-keys: deny * when reads "**/.ssh/**" because "keys stay on this machine"
 """
 
@@ -85,6 +86,9 @@ def place_in(folder: Path, policy: str = POLICY) -> Place:
     place.policy.write_text(policy, "utf-8")
     return place
 
+
+# Tells by a file that it has begun, and ends only if it is ended.
+ENDLESS = "touch begun; sleep 600"
 
 ENV = {"PYTHONPATH": str(ROOT)}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.serving import POLICY, Era, call, call_until, place_in, served
+from tests.e2e.serving import ENDLESS, POLICY, Era, call, call_until, place_in, served
 
 FROZEN = POLICY + 'freeze: deny file_write when writes "**/*.txt" because "texts are frozen"\n'
 BROKEN = POLICY.replace("file_read, file_list", "file_raed, file_list")
@@ -145,11 +145,12 @@ async def test_a_server_without_a_good_policy_denies_everything_until_it_is_mend
 async def test_a_cancelled_call_ends_and_is_recorded(tmp_path: Path) -> None:
     place = place_in(tmp_path)
     async with served(place) as client:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(1):
-                await client.call_tool("bash_exec", {"command": "sleep 600"})
-        listed = await call(client, "file_list", path=".")
-        assert not listed.error
+        endless = asyncio.create_task(client.call_tool("bash_exec", {"command": ENDLESS}))
+        await call_until(client, lambda reply: "begun" in reply.text, "file_list", path=".")
+        endless.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await endless
+        assert not (await call(client, "file_list", path=".")).error
     outcomes = {record["tool"]: record["outcome"] for record in place.records()}
     assert outcomes == {"bash_exec": "cancelled", "file_list": "ok"}
 

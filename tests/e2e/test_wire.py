@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.serving import ENV, PATIENCE, place_in
+from tests.e2e.serving import ENDLESS, ENV, PATIENCE, Place, place_in
 
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -99,24 +99,22 @@ async def test_bad_input_is_refused_and_the_server_goes_on(tmp_path: Path) -> No
     assert os.listdir(tmp_path / "work") == ["b.txt"]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"garbage",
-        b"[]",
-        write_call(1, b'{"path": "\\ud800", "content": "x"}'),
-        write_call(1, b'{"path": "a", "content": "\xff\xfe"}'),
-        write_call(1, b'{"path": ' + b"[" * 5_000 + b"]" * 5_000 + b"}"),
-    ],
-    ids=["no JSON", "a batch", "half a character", "no UTF-8", "very deep"],
-)
-async def test_what_is_no_message_is_answered_with_a_parse_error(
-    tmp_path: Path, line: bytes
-) -> None:
+NO_MESSAGES = {
+    "no JSON": b"garbage",
+    "a batch": b"[]",
+    "half a character": write_call(1, b'{"path": "\\ud800", "content": "x"}'),
+    "no UTF-8": write_call(1, b'{"path": "a", "content": "\xff\xfe"}'),
+    "very deep": write_call(1, b'{"path": ' + b"[" * 5_000 + b"]" * 5_000 + b"}"),
+}
+
+
+async def test_what_is_no_message_is_answered_with_a_parse_error(tmp_path: Path) -> None:
     async with started(tmp_path) as process:
-        say(process, line)
-        answer = await hear(process)
-        assert (answer["id"], answer["error"]["code"]) == (None, -32700)
+        for what, line in NO_MESSAGES.items():
+            say(process, line)
+            answer = await hear(process)
+            assert (answer["id"], answer["error"]["code"]) == (None, -32700), what
+        say(process, b"")
         say(process, request(2, "ping", {}))
         assert (await hear(process))["id"] == 2
 
@@ -139,9 +137,12 @@ async def test_a_signal_ends_it_cleanly(tmp_path: Path, number: signal.Signals) 
 
 async def test_a_signal_ends_running_commands_too(tmp_path: Path) -> None:
     async with started(tmp_path) as process:
-        sleep = {"name": "bash_exec", "arguments": {"command": "sleep 600"}}
-        say(process, request(1, "tools/call", sleep))
-        say(process, request(2, "ping", {}))
-        assert (await hear(process))["id"] == 2
+        endless = {"name": "bash_exec", "arguments": {"command": ENDLESS}}
+        say(process, request(1, "tools/call", endless))
+        while not (tmp_path / "work" / "begun").exists():
+            say(process, request(2, "ping", {}))
+            assert (await hear(process))["id"] == 2
         process.terminate()
         assert await process.wait() == 0
+    (record,) = Place(folder=tmp_path).records()
+    assert (record["tool"], record["outcome"]) == ("bash_exec", "cancelled")
