@@ -101,7 +101,7 @@ async def test_an_edit_holds_from_the_next_call_and_a_broken_one_changes_nothing
 
     log = place.log.read_text("utf-8")
     assert "stale: generation 2" in log
-    assert "global.policy:7: no tool is called `file_raed`" in log
+    assert "global.policy:8: no tool is called `file_raed`" in log
     assert "generation 3" in log
     assert "Traceback" not in log
 
@@ -139,7 +139,7 @@ async def test_a_server_without_a_good_policy_denies_everything_until_it_is_mend
         place.save(POLICY)
         reply = await call_until(client, lambda reply: not reply.error, "file_list", path=".")
         assert reply.number == 1
-    assert "no policy in force, everything is denied: global.policy:7" in place.log.read_text()
+    assert "no policy in force, everything is denied: global.policy:8" in place.log.read_text()
 
 
 async def test_a_cancelled_call_ends_and_is_recorded(tmp_path: Path) -> None:
