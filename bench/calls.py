@@ -35,7 +35,9 @@ def _enforcing(effort: Effort) -> Table:
     return Table(
         title="The layers around a handler",
         note="One rule, one tool whose handler only counts. The five layers judge, ask nobody, "
-        "watch the time and hand the handler an input of its own; the record goes to memory.",
+        "watch the time and hand the handler an input of its own; the record goes to memory. A "
+        "tool that does not say what its texts are costs a look at the disk: each may be a path to "
+        "what no tool may write.",
         unit="us",
         rows=tuple(rows),
     )

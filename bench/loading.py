@@ -46,22 +46,16 @@ def _reading(effort: Effort) -> Table:
                 if large
                 else in_turn(running, rounds=min(3, effort.rounds), seconds=effort.seconds)
             )
-            parsing = running["placet"].ask("parse")
+            parsing = None if large else running["placet"].ask("parse")
         against = {peer: found[peer]["read"] for peer in PEERS}
         scale = f"{n:,}"
         rows += [
             row(found[key]["read"], engine=key, what="read", scale=scale, against=against)
             for key in _ENGINES
         ]
-        rows.append(
-            row(
-                [[parsing * 1e9]],
-                engine="placet",
-                what="of which the parser",
-                scale=scale,
-                against=against,
-            )
-        )
+        if parsing is not None:
+            what, rounds = "of which the parser", [[parsing * 1e9]]
+            rows.append(row(rounds, engine="placet", what=what, scale=scale, against=against))
     return Table(
         title="Reading a set of rules",
         note="Text to something that decides: for Placet `policy.load`, with type checks, lints "

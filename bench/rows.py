@@ -15,8 +15,8 @@ PEERS = ("cedarpy", "cel-expr-python")
 class Row:
     """One line: `engine` doing `what` at `scale` (a workload's size, or empty).
 
-    Times are in nanoseconds. `times` says how many times longer it took than each peer did at the
-    same scale.
+    Times are in nanoseconds; `rounds` are the medians of each. `times` says how many times longer
+    it took than each peer did at the same scale.
     """
 
     scale: str
@@ -25,6 +25,7 @@ class Row:
     median: float
     p99: float
     count: int
+    rounds: tuple[float, ...]
     times: Mapping[str, float]
 
 
@@ -59,5 +60,6 @@ def row(
         median=median(every),
         p99=p99(every),
         count=len(every),
+        rounds=tuple(median(round_) for round_ in taken),
         times={peer: found for peer, found in times.items() if found is not None},
     )

@@ -16,6 +16,7 @@ class Deciding:
     def __init__(self, name: str, profile: str, n: int) -> None:
         self.engine = engine(name)
         self.engine.tools = [tool for tool, _ in workload.universe(n, profile)]
+        self.known = frozenset(self.engine.tools)
         self.source = self.engine.translate(workload.make_rules(n, profile=profile))
         self.requests = workload.make_requests(n, profile=profile)
         self.coming = going_round(self.requests)
@@ -24,15 +25,21 @@ class Deciding:
         """Load the rules; return how long it took, in seconds."""
         return timed(lambda: self.engine.load(self.source)) / 1e9
 
-    def check(self, seconds: float) -> list[str]:
-        """Return the verdicts on the requests, as many as there is time for."""
+    def check(self, seconds: float) -> dict[str, list[Any]]:
+        """Return the verdicts on the requests, as many as there is time for.
+
+        `first` are the nanoseconds of each tool's first decision, which may have to prepare it.
+        """
         end = monotonic() + seconds
         said: list[str] = []
+        first: dict[str, int] = {}
         for request in self.requests:
-            said.append(_verdict(self.engine, request))
+            taken = timed(lambda request=request: said.append(_verdict(self.engine, request)))  # type: ignore[misc]
+            if request["tool"] in self.known:
+                first.setdefault(request["tool"], taken)
             if monotonic() > end:
                 break
-        return said
+        return {"said": said, "first": list(first.values())}
 
     def round(self, seconds: float) -> Round:
         """Return how long decisions take."""

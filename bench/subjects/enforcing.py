@@ -20,7 +20,7 @@ _RULES = """policy for every agent
 
 default deny
 
-small: allow count when input.size < 100
+small: allow count, undeclared when input.size < 100
 """
 _INPUT = {"name": "x", "size": 7}
 
@@ -28,11 +28,11 @@ _INPUT = {"name": "x", "size": 7}
 class Empty:
     """A handler that counts its calls and does nothing else."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str, *, complete: bool) -> None:
         fields = {"name": {"type": "string"}, "size": {"type": "integer"}}
         schema = {"type": "object", "properties": fields, "required": ["name", "size"]}
-        self.spec = ToolSpec(name="count", origin=Origin(tool="count"), schema=schema)
-        self.definition = ToolDefinition(name="count", parameters=schema)
+        self.spec = ToolSpec(name=name, origin=Origin(tool=name), schema=schema, complete=complete)
+        self.definition = ToolDefinition(name=name, parameters=schema)
         self.calls = 0
 
     async def invoke(self, input: dict[str, Any], ctx: ExecutionContext) -> Any:
@@ -47,14 +47,16 @@ class Enforcing:
     def __init__(self) -> None:
         self.folder = tempfile.TemporaryDirectory()
         Path(self.folder.name, "bench.policy").write_text(_RULES)
-        self.handler = Empty()
-        catalog = policy.builtin_catalog().with_tools([self.handler.spec])
+        self.handler = Empty("count", complete=True)
+        # Its texts may be paths for all that anybody said, and are held against what no tool may
+        # write.
+        undeclared = Empty("undeclared", complete=False)
+        tools = [self.handler, undeclared]
+        catalog = policy.builtin_catalog().with_tools(tool.spec for tool in tools)
         self.store = policy.PolicyStore(self.folder.name, catalog=catalog)
         assert self.store.current is not None, self.store.status.diagnostics
-        self.plain = policy.build_tool_service(self.store, tools=[self.handler])
-        self.recorded = policy.build_tool_service(
-            self.store, tools=[self.handler], audit=MemorySink()
-        )
+        self.plain = policy.build_tool_service(self.store, tools=tools)
+        self.recorded = policy.build_tool_service(self.store, tools=tools, audit=MemorySink())
 
     def round(self, seconds: float) -> Round:
         """Return how long each way takes; every way but the decision reaches the handler."""
@@ -72,6 +74,7 @@ class Enforcing:
             "the decision alone": decided,
             "through the five layers": lambda: self.plain.execute("count", _INPUT),
             "through them, with a record": lambda: self.recorded.execute("count", _INPUT),
+            "through them, effects undeclared": lambda: self.plain.execute("undeclared", _INPUT),
         }
         return {name: await _per_call(way, seconds / len(ways)) for name, way in ways.items()}
 
