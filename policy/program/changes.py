@@ -86,7 +86,8 @@ def apply_changes(
     try:
         _refuse_nested(by_field)
         settled = {steps: _settle(input, steps, wishes) for steps, wishes in by_field.items()}
-        for steps, value in settled.items():
+        # In one order whatever the rules' order is, so that new fields stand alike too.
+        for steps, value in sorted(settled.items(), key=lambda item: [str(s) for s in item[0]]):
             if value is not _UNCHANGED:
                 wishes = [wish for wish, _ in by_field[steps]]
                 input = _put(input, steps, value, wishes=wishes)
@@ -218,6 +219,8 @@ def _redact_leaves(value: Any, wishes: list[Wish]) -> Any:
     if isinstance(value, tuple):
         return tuple(_redact_leaves(item, wishes) for item in value)
     if isinstance(value, Mapping):
+        if any(_redact_text(key, wishes) != key for key in value):
+            raise _Impossible("a redaction of the name of a field", wishes)
         return {key: _redact_leaves(item, wishes) for key, item in value.items()}
     if value is None or isinstance(value, bool):
         return value

@@ -148,7 +148,7 @@ def _read_leaf(effects: Effects, call: Evaluation, resource: Resource, *, leaf: 
     verb = resource.verb
     if not isinstance(leaf, str):
         opaque = leaf if isinstance(leaf, Unreadable) else Unreadable(reason="not a text")
-        _add(effects, verb, Item(opaque, "(unreadable)"))
+        _add_unreadable(effects, verb, opaque)
         return
     if verb == "runs":
         _read_commands(effects, call, leaf)
@@ -190,13 +190,17 @@ def _add(effects: Effects, verb: str, item: Item) -> None:
     effects.items.setdefault(verb, []).append(item)
 
 
+def _add_unreadable(effects: Effects, verb: str, why: Unreadable) -> None:
+    # Commands that cannot be read may touch anything.
+    verbs = ("runs", "reads", "writes", "connects", "sends") if verb == "runs" else (verb,)
+    for one in verbs:
+        _add(effects, one, Item(why, "(unreadable)"))
+
+
 def _read_commands(effects: Effects, call: Evaluation, text: str) -> None:
     script: Script | Unreadable = read_script(text)
     if isinstance(script, Unreadable):
-        _add(effects, "runs", Item(script, "(unreadable)"))
-        # An unreadable script may touch anything.
-        for verb in ("reads", "writes", "connects", "sends"):
-            _add(effects, verb, Item(script, "(unreadable)"))
+        _add_unreadable(effects, "runs", script)
         return
     for command in script.commands:
         paths = after_cd(command.folders, call.paths)

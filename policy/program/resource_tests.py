@@ -161,13 +161,13 @@ def _possible(
 ) -> Undecided | None:
     """Say which text nobody declared may be such a resource, if any may."""
     for word in _candidates(verb, effects, call):
-        if outside and not _spells(verb, word.text):
-            continue
         if verb == "runs":
+            counts = not outside
             found = _possible_command(word.text, members, call)
         else:
-            found = _possible_thing(verb, word, members, call)
-        if found is None or found is not outside:
+            counts = _may_be_meant(verb, word, outside=outside)
+            found = _possible_thing(verb, word, members, call) if counts else None
+        if counts and (found is None or found is not outside):
             return Undecided(f"a text that nobody declared may be {_WHAT[verb]}")
     return None
 
@@ -203,16 +203,32 @@ def _option_values(word: str) -> Iterator[str]:
         yield word[2:]
 
 
+def _may_be_meant(verb: str, word: Word, *, outside: bool) -> bool:
+    """Tell whether a text counts as a possible resource of this kind.
+
+    Any text may be a file. A host or receiver outside a set is only what is spelled as one: every
+    word of every command is outside the sets of hosts. Running text that cannot be read as a path
+    or host is none; a single word that cannot be read may be one.
+    """
+    text = word.text
+    spelled = word.names_host or _spells(verb, text)
+    if outside and verb not in _OF_FILES:
+        return spelled and not text.startswith("-")
+    thing = read_resource(verb, _as_file(text) if verb in _OF_FILES else text, word.paths)
+    if not isinstance(thing, Unreadable):
+        return True
+    if verb == "connects" and text.startswith("-"):
+        return False  # an option; what it may give a value to is a word of its own
+    return spelled and not any(char.isspace() for char in text)
+
+
 def _possible_thing(verb: str, word: Word, members: SetTest, call: Evaluation) -> bool | None:
     text = word.text
     thing = read_resource(verb, _as_file(text) if verb in _OF_FILES else text, word.paths)
-    spelled = word.names_host or _spells(verb, text)
     if isinstance(thing, Unreadable):
-        if verb == "connects" and text.startswith("-"):
-            return False  # an option; what it may give a value to is a word of its own
-        # Running text is no path or host; a single word that cannot be read may be one.
-        return None if spelled and not any(char.isspace() for char in text) else False
+        return None
     # Only what is spelled as a host is looked up: names of files are not the network's business.
+    spelled = word.names_host or _spells(verb, text)
     asked = call if verb != "connects" or spelled else call.without_lookups()
     return members.holds(thing, asked, word.paths, extent="some")
 
