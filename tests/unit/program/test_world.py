@@ -1,0 +1,94 @@
+"""What a decision asks the world, and what it makes of silence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from policy.facts import Facts, Resolvers
+from tests.unit.program.compiling import HERE, ask, program, verdict
+
+NOWHERE = Facts()
+
+
+@pytest.mark.parametrize(
+    ("body", "tool", "input"),
+    [
+        ("no: deny file_read when reads workspace", "file_read", {"path": "/srv/a"}),
+        ('no: deny file_read when reads "docs/**"', "file_read", {"path": "/srv/a"}),
+        ('no: deny file_read when reads "~/.ssh/**"', "file_read", {"path": "/srv/a"}),
+        ('no: deny file_read when reads "/etc/**"', "file_read", {"path": "a"}),
+        ("no: deny t when now within 08:00..18:00", "t", {}),
+        ('no: deny t when workspace starts with "/srv"', "t", {}),
+    ],
+)
+def test_what_nobody_said_of_the_world_is_unknown(
+    body: str, tool: str, input: dict[str, object]
+) -> None:
+    decision = ask(program(f"default allow\n{body}"), tool, input, facts=NOWHERE).decision
+    assert decision.verdict == "deny"
+    assert decision.reasons[0].undecided
+
+
+def test_links_are_followed_once_a_path_and_decision() -> None:
+    asked: list[str] = []
+
+    def follow(path: str) -> str | None:
+        asked.append(path)
+        return path
+
+    policy = program(
+        "default allow\n"
+        'a: deny file_read when reads "/etc/**"\n'
+        'b: deny file_read when reads ["/opt/**", "/var/**"]\n'
+        'c: ask file_read unless reads only "/srv/**"\n'
+    )
+    facts = replace(HERE, resolvers=Resolvers(path=follow))
+    assert verdict(policy, "file_read", {"path": "/srv/x"}, facts=facts) == "allow"
+    assert asked.count("/srv/x") == 1
+    verdict(policy, "file_read", {"path": "/srv/x"}, facts=facts)
+    assert asked.count("/srv/x") == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("ls secret.txt", set()),
+        ("cat notes.example", set()),
+        ("curl a.example", {"a.example"}),
+        ("ls https://b.example/x", {"b.example"}),
+        ("curl -s --proxy=c.example https://b.example/x", {"b.example", "c.example"}),
+    ],
+)
+def test_only_what_is_spelled_as_a_host_is_looked_up(command: str, names: set[str]) -> None:
+    asked: set[str] = set()
+
+    def look_up(name: str) -> tuple[str, ...]:
+        asked.add(name)
+        return ("93.184.216.34",)
+
+    facts = replace(HERE, resolvers=Resolvers(host=look_up))
+    policy = program("default allow\nno: deny * when connects to [private, loopback]")
+    ask(policy, "bash_exec", {"command": command}, facts=facts)
+    assert names <= asked
+    assert not asked & {"secret.txt", "notes.example", "ls", "cat"}
+
+
+def test_a_resource_that_stands_in_lists_is_read_wherever_it_stands() -> None:
+    policy = program('default allow\nno: deny bulk when reads "/etc/**"')
+    for paths in (["/etc/a"], ["/srv/a", "/etc/a"], [["/etc/a"]], [None, "/etc/a"]):
+        assert verdict(policy, "bulk", {"paths": paths}) == "deny"
+    for harmless in ([], [None], ["/srv/a"]):
+        assert verdict(policy, "bulk", {"paths": harmless}) == "allow"
+
+
+def test_the_lists_of_what_a_call_does_are_unknown_where_something_is_out_of_sight() -> None:
+    policy = program('default allow\nno: deny * when "/nowhere" in call.reads')
+    assert verdict(policy, "file_read", {"path": "/srv/a"}) == "allow"
+    assert verdict(policy, "file_read", {"path": "/nowhere"}) == "deny"
+    assert verdict(policy, "pay", {}) == "allow"
+    for tool, input in (("mystery", {}), ("bash_exec", {"command": "cat x"})):
+        decision = ask(policy, tool, input).decision
+        assert decision.verdict == "deny"
+        assert decision.reasons[0].undecided
