@@ -12,7 +12,7 @@ from tempfile import NamedTemporaryFile
 
 import click
 
-from policy.cli.loading import WRONG_POLICY, WRONG_USAGE, counted, path_argument, prefix
+from policy.cli.loading import WRONG_POLICY, WRONG_USAGE, counted, exit_code, path_argument, prefix
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, render, visible
 from policy.reload import Snapshot, decode, read_folder
 from policy.source import Source
@@ -45,7 +45,6 @@ def command(path: Path, *, check: bool) -> None:
     snapshot = read_folder(path)
     files: list[_File] = []
     problems, sources = list(_unread(snapshot)), {}
-    unreadable = bool(problems)
     for name in _names(snapshot):
         found = _canonical(snapshot, name, prefix(path))
         if isinstance(found, _File):
@@ -56,23 +55,25 @@ def command(path: Path, *, check: bool) -> None:
         sources[name] = source
     if not (files or problems):
         problems.append(_empty(path))
-    changed = 0
+    changed, unwritten = 0, False
     for file in files:
         if file.canonical == file.content:
             continue
         told = None if check else _write(file)
         if told is not None:
             click.echo(f"placet: {told}", err=True)
-            unreadable = True
+            unwritten = True
             continue
         changed += 1
         click.echo(f"{'would change' if check else 'changed'} {file.shown}")
     if problems:
         known = {name: source for name, source in sources.items() if source is not None}
         click.echo(render(in_order(problems), sources=known, root=prefix(path)), err=True, nl=False)
-    if unreadable:
+    if unwritten:
         raise SystemExit(WRONG_USAGE)
-    if problems or (check and changed):
+    if problems:
+        raise SystemExit(exit_code(problems))
+    if check and changed:
         raise SystemExit(WRONG_POLICY)
     if not changed:
         click.echo(f"{counted(len(files), 'file')} in canonical form")

@@ -1,0 +1,199 @@
+"""The commands as processes: streams that break, close, fill or wait, and signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PLACET = [sys.executable, "-m", "policy"]
+ENV = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"}
+RULES = str(ROOT / "rules")
+CALL = '{"tool": "file_read", "input": {"path": "/etc/passwd"}}\n'
+PATIENCE = 120.0  # seconds; the machine may be busy
+
+
+def shell(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a script in which `placet` is the command and `$RULES` the shipped rules."""
+    quoted = " ".join(f"'{part}'" for part in PLACET)
+    done = subprocess.run(
+        ["bash", "-c", f'placet() {{ {quoted} "$@"; }}\n{script}'],
+        env={**ENV, "RULES": RULES, "CALL": CALL, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    return done
+
+
+@pytest.mark.parametrize("command", ["decide", "explain"])
+def test_a_closed_standard_input_is_told(command: str) -> None:
+    done = shell(f'placet {command} "$RULES" <&-')
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "placet: standard input is closed: give the calls there, or with --call\n"
+    )
+
+
+def test_nobody_reading_ends_the_stream_quietly() -> None:
+    script = """
+        for i in $(seq 3000); do printf '%s' "$CALL"; done > calls
+        placet decide "$RULES" --call calls | head -1
+        echo "${PIPESTATUS[0]}"
+    """
+    done = shell(f'cd "$(mktemp -d)"; {script}')
+    first, status = done.stdout.splitlines()
+    assert json.loads(first)["verdict"] == "deny"
+    assert status == "141"
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+@pytest.mark.parametrize("command", ["check", "test", "decide", "explain --tool list_tools"])
+def test_an_output_that_is_full_is_told(command: str) -> None:
+    done = shell(f'printf %s "$CALL" | placet {command} "$RULES" > /dev/full')
+    assert done.returncode == 2
+    assert done.stderr == "placet: the output: No space left on device\n"
+
+
+def test_an_interrupt_ends_it_without_a_word() -> None:
+    process = subprocess.Popen(
+        [*PLACET, "decide", RULES],
+        env=ENV,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(CALL)
+        process.stdin.flush()
+        # The answer comes while the input is still open: each line is flushed.
+        assert json.loads(process.stdout.readline())["verdict"] == "deny"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 130
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+
+
+def test_a_line_of_a_hundred_megabytes_takes_bounded_memory() -> None:
+    measured = (
+        "import resource, sys; sys.argv[0] = 'placet'; "
+        "from policy.cli import main; "
+        "code = 0\n"
+        "try: main()\n"
+        "except SystemExit as end: code = end.code\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", measured, "decide", RULES],
+        env=ENV,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        assert process.stdin is not None
+        for _ in range(100):
+            process.stdin.write(b"a" * 1_000_000)
+        out, err = process.communicate(b"\n" + CALL.encode(), timeout=PATIENCE)
+    error, answer = map(json.loads, out.splitlines())
+    assert error["error"]["code"] == "not-json"
+    assert answer["verdict"] == "deny"
+    assert int(err) < 300_000  # kilobytes
+
+
+def test_an_output_that_cannot_show_a_character_shows_its_escape() -> None:
+    done = shell(
+        'placet explain "$RULES" --tool file_read --input \'{"path": "a"}\'',
+        PYTHONIOENCODING="latin-1",
+    )
+    assert done.returncode == 0
+    assert "\\u2713 when reads only workspace" in done.stdout
+
+
+def test_arguments_that_are_not_utf8_are_told() -> None:
+    for option in ("--tool $'\\xff\\xfe'", '--tool x --input $\'{"a": "\\xff"}\''):
+        done = shell(f'placet explain "$RULES" {option}')
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("placet: ")
+
+
+def test_nothing_is_coloured_when_piped() -> None:
+    done = shell('placet explain "$RULES" --tool list_tools; placet check "$RULES"')
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_help_imports_no_engine() -> None:
+    listing = (
+        "import sys; sys.argv = ['placet', '--help']\n"
+        "from policy.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted(set(sys.modules) & {'pydantic', 'lark', 'asyncio', 'mcp', 'watchfiles'}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", listing], env=ENV, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_deciding_imports_no_server() -> None:
+    listing = (
+        "import sys; sys.argv = ['placet', 'decide', sys.argv[1]]\n"
+        "from policy.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted(set(sys.modules) & {'mcp', 'starlette', 'httpx2', 'policy.service'}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", listing, RULES],
+        env=ENV,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+PAGE = ROOT / "docs" / "commands.md"
+_EXAMPLE = re.compile(r"^```console\n\$ (.*?)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def test_the_page_shows_every_command() -> None:
+    shown = {
+        command.split("placet ")[1].split()[0] for command, _ in _EXAMPLE.findall(PAGE.read_text())
+    }
+    assert shown >= {"check", "fmt", "test", "decide", "explain"}
+
+
+def test_the_examples_of_the_page_are_true(tmp_path: Path, update_cases: bool) -> None:
+    shutil.copytree(RULES, tmp_path / "rules")
+
+    def seen(example: re.Match[str]) -> str:
+        command, _ = example.groups()
+        done = shell(f"cd '{tmp_path}'; {command.replace(chr(92) + chr(10) + '>', '')}")
+        said = re.sub(r"sha256:[0-9a-f]+…?", "sha256:…", done.stdout + done.stderr)
+        return f"```console\n$ {command}\n{said}```"
+
+    written = PAGE.read_text("utf-8")
+    true = _EXAMPLE.sub(seen, written)
+    if update_cases:
+        PAGE.write_text(true, "utf-8")
+    else:
+        assert written == true

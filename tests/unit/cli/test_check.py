@@ -1,0 +1,87 @@
+"""`placet check`: every diagnostic, in three formats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.running import POLICY, rules_in, run
+
+MISTAKES = POLICY + "typo: allow file_raed\nwrong: allow file_read when input.path >\n"
+WARNED = POLICY.replace("write: allow", "allow")
+
+
+def test_a_good_policy_is_fine(tmp_path: Path) -> None:
+    ran = run("check", rules_in(tmp_path))
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == "fine: 1 policy file, 2 test cases passed\n"
+
+
+def test_every_mistake_is_shown_at_its_place(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path, MISTAKES, placet__toml="[nonsense]\nx = 1\n")
+    ran = run("check", rules)
+    assert ran.code == 1
+    assert "no tool is called `file_raed`" in ran.out
+    assert f"{rules}/global.policy:20:13" in ran.out
+    assert f"{rules}/global.policy:21:" in ran.out
+    assert f"{rules}/placet.toml:1:" in ran.out
+    assert "fine" not in ran.out
+
+
+def test_json_holds_what_the_interface_says(tmp_path: Path) -> None:
+    ran = run("check", rules_in(tmp_path, MISTAKES), "--format", "json")
+    assert ran.code == 1
+    found = json.loads(ran.out)["diagnostics"]
+    assert all(
+        {"code", "severity", "message", "file", "line", "column", "help"} <= set(entry)
+        for entry in found
+    )
+    (typo,) = [entry for entry in found if entry["code"] == "unknown-tool"]
+    assert (typo["file"], typo["line"], typo["column"]) == ("global.policy", 20, 13)
+    assert typo["severity"] == "error"
+    assert typo["help"] == "did you mean `file_read`?"
+
+
+def test_a_good_policy_is_an_empty_list_for_programs(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path)
+    assert json.loads(run("check", rules, "--format", "json").out) == {"diagnostics": []}
+    log = json.loads(run("check", rules, "--format", "sarif").out)
+    assert log["runs"][0]["results"] == []
+
+
+def test_sarif_leads_from_the_working_directory_to_the_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules_in(tmp_path, MISTAKES)
+    monkeypatch.chdir(tmp_path)
+    ran = run("check", "--format", "sarif")
+    assert ran.code == 1
+    log = json.loads(ran.out)
+    assert log["version"] == "2.1.0"
+    places = [
+        result["locations"][0]["physicalLocation"]
+        for result in log["runs"][0]["results"]
+        if result["ruleId"] == "unknown-tool"
+    ]
+    assert [place["artifactLocation"]["uri"] for place in places] == ["rules/global.policy"]
+    assert places[0]["region"]["startLine"] == 20
+
+
+def test_warnings_are_errors_only_where_asked(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path, WARNED)
+    ran = run("check", rules)
+    assert ran.code == 0
+    assert "warning[" in ran.out
+    assert "fine: " in ran.out
+    strict = run("check", rules, "--strict")
+    assert strict.code == 1
+    assert "fine" not in strict.out
+
+
+def test_a_failed_test_is_a_wrong_policy(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path, POLICY.replace("-> deny by default", "-> allow"))
+    ran = run("check", rules)
+    assert ran.code == 1
+    assert "error[failed-test]: the verdict is deny, not allow" in ran.out

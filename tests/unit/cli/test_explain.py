@@ -1,0 +1,186 @@
+"""`placet explain`: one decision, told to people."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.running import POLICY, decide, rules_in, run
+
+
+def told(rules: Path, tool: str, input: object, *options: str) -> str:
+    text = json.dumps(input)
+    ran = run(
+        "explain", rules, "--tool", tool, "--input", text, "--workspace", "/srv/work", *options
+    )
+    assert (ran.code, ran.err) == (0, "")
+    return ran.out
+
+
+@pytest.fixture(autouse=True)
+def _narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def test_the_verdict_stands_first_and_its_reasons_next(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path)
+    lines = told(rules, "file_read", {"path": ".ssh/id"}).splitlines()
+    assert lines[0] == 'deny  file_read {"path": ".ssh/id", "encoding": "utf-8"}'
+    assert lines[1:3] == ["", "because"]
+    assert lines[3].startswith("  deny by keys")
+    assert "    keys stay here" in lines
+
+
+def test_the_whole_account_of_a_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules_in(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    text = told(Path("rules"), "bash_exec", {"command": "git push", "timeout": 100})
+    head, _, tail = text.partition("decided by the policy ")
+    assert tail.startswith("sha256:")
+    assert head == (
+        'deny  bash_exec {"command": "git push", "timeout": 60}\n'
+        '      rewritten from {"command": "git push", "timeout": 100}\n'
+        "\n"
+        "because\n"
+        "  deny by default (rules/global.policy:3)\n"
+        "    default deny\n"
+        "\n"
+        "the call\n"
+        "  runs git push\n"
+        "\n"
+        "to be allowed\n"
+        "  some `allow` must match\n"
+        "  `look` allows it if `runs only look`\n"
+        "\n"
+        "the layer for every agent, asked by agent default\n"
+        "  allow look (rules/global.policy:9): does not match\n"
+        "    ✗ when runs only look\n"
+        "  deny keys (rules/global.policy:12): does not match\n"
+        '    ✗ when reads "**/.ssh/**"\n'
+        "  deny inside (rules/global.policy:13): does not match\n"
+        "    ✗ when connects to [private]\n"
+        "  rewrite short (rules/global.policy:14): matches\n"
+        "  default deny (rules/global.policy:3): counts\n"
+        "\n"
+    )
+
+
+def test_an_allowed_call_needs_nothing(tmp_path: Path) -> None:
+    text = told(rules_in(tmp_path), "file_read", {"path": "a"})
+    assert text.startswith("allow  file_read ")
+    assert "    ✓ when reads only workspace" in text
+    assert "gives way to the allow" in text
+    assert "to be allowed" not in text
+
+
+def test_what_would_let_a_call_pass_is_told(tmp_path: Path) -> None:
+    text = told(rules_in(tmp_path), "file_delete", {"path": "a"})
+    assert text.startswith("ask  file_delete ")
+    assert "to be allowed\n  `delete` must not match: `writes only workspace`\n" in text
+    undecided = told(tmp_path / "rules", "bash_exec", {"command": "ls $X"})
+    assert "now undecided: " in undecided
+
+
+def test_a_clause_that_keeps_a_rule_from_matching_is_marked(tmp_path: Path) -> None:
+    text = POLICY + "guard: ask file_write unless input.path is present\n"
+    said = told(rules_in(tmp_path, text), "file_write", {"path": "a", "content": "x"})
+    assert "    ✗ unless input.path is present" in said
+    assert "does not match" in said
+
+
+def test_a_refused_call_has_no_rules_to_speak_of(tmp_path: Path) -> None:
+    text = told(rules_in(tmp_path), "file_read", {"paths": "a"})
+    assert text.startswith(
+        'deny  file_read {"paths": "a"}\n\nbecause\n  deny by schema\n'
+        "    `paths` is no field of `file_read`; did you mean `path`?\n"
+    )
+    assert "layer" not in text
+
+
+def test_lines_fit_the_terminal(tmp_path: Path) -> None:
+    rules = Path(__file__).parents[3] / "rules"
+    said = told(rules, "bash_exec", {"command": "git status; cat ~/.ssh/id_rsa; make -C / x"})
+    assert max(map(len, said.splitlines())) <= 80 + len(str(rules))
+
+
+def test_long_input_is_cut_and_nothing_in_it_is_hidden(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path)
+    content = "\u202eevil\x1b[31m\x07\u200b" + "x" * 1_000_000
+    said = told(rules, "file_write", {"path": "a", "content": content})
+    assert len(said) < 5000
+    assert "\\u202e" in said or "\\u{202e}" in said
+    assert not set("\u202e\x1b\x07\u200b") & set(said)
+    assert "…[+" in said
+
+
+def test_many_resources_are_cut(tmp_path: Path) -> None:
+    command = " && ".join(["git status"] * 100)
+    said = told(rules_in(tmp_path), "bash_exec", {"command": command})
+    assert said.count("  runs git status") == 20
+    assert "  and 80 more" in said
+
+
+def test_the_rules_of_another_agent_and_role_can_be_asked(tmp_path: Path) -> None:
+    others = {"coder__policy": 'policy for agent "coder"\nno-writes: deny file_write\n'}
+    rules = rules_in(tmp_path, **others)
+    input = {"path": "a", "content": "x"}
+    assert told(rules, "file_write", input).startswith("allow")
+    coder = told(rules, "file_write", input, "--agent", "coder")
+    assert coder.startswith("deny")
+    assert 'the layer for agent "coder", asked by agent coder' in coder
+    assert "`no-writes` denies every such call" in coder
+    guest = told(rules, "file_write", input, "--role", "guest")
+    assert guest.startswith("deny")
+    assert "by scope" in guest
+
+
+def test_it_judges_as_decide_does(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path, placet__toml='[service]\nworkspace = "/srv/other"\n')
+    call = b'{"id": 5, "tool": "file_read", "input": {"path": "/srv/other/a"}}'
+    plain = decide(rules, call).record
+    explained = run("explain", rules, "--format", "json", stdin=call).record
+    assert {key: explained[key] for key in plain} == plain
+    (layer,) = explained["layers"]
+    assert layer["rules"][0]["outcome"] == "holds"
+    assert explained["resources"] == [{"verb": "reads", "resource": "/srv/other/a"}]
+    assert explained["needed"] == []
+
+
+def test_the_call_may_stand_in_a_file(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path)
+    (tmp_path / "call.json").write_text('{"tool": "list_tools"}')
+    ran = run("explain", rules, "--call", tmp_path / "call.json")
+    assert ran.code == 0
+    assert ran.out.startswith("deny  list_tools {}")
+
+
+@pytest.mark.parametrize(
+    ("input", "said"),
+    [
+        ("", "--input cannot be read"),
+        ("{", "--input cannot be read"),
+        ('{"a": 1, "a": 2}', "--input cannot be read: the key `a` stands twice"),
+        ('{"a": NaN}', "--input cannot be read: NaN is no JSON number"),
+        ('{}, "workspace": "/"', "--input cannot be read"),
+        ("[" * 100_000, "--input cannot be read: nested too deeply"),
+        ('{"a": "\udcff"}', "--input cannot be read: not valid Unicode"),
+    ],
+)
+def test_an_input_that_is_no_json_is_told(tmp_path: Path, input: str, said: str) -> None:
+    ran = run("explain", rules_in(tmp_path), "--tool", "file_read", "--input", input)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+
+
+def test_without_a_call_it_says_how_to_give_one(tmp_path: Path) -> None:
+    ran = run("explain", rules_in(tmp_path), stdin="\n \n")
+    assert (ran.code, ran.out) == (2, "")
+    assert "give --tool, --call or a line on standard input" in ran.err
+
+
+def test_a_line_that_is_no_call_is_told(tmp_path: Path) -> None:
+    ran = run("explain", rules_in(tmp_path), stdin='{"tool": 5}')
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "placet: this is no call: `tool` is no text\n"

@@ -1,0 +1,163 @@
+"""`placet fmt`: files in their canonical form, and everything else left as it was."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from policy.reload import Snapshot, read_folder
+from tests.unit.cli.running import POLICY, rules_in, run
+
+MESSY = """\
+policy  for every agent
+
+
+
+default   deny
+# why
+read:   allow  file_read when reads   only workspace
+"""
+CLEAN = """\
+policy for every agent
+
+default deny
+# why
+read: allow file_read when reads only workspace
+"""
+BROKEN = "policy for every agent\n\ndefault   deny\nx: alow   y\n"
+
+
+def test_a_file_is_rewritten_once(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path, MESSY)
+    ran = run("fmt", rules)
+    assert (ran.code, ran.out, ran.err) == (0, f"changed {rules}/global.policy\n", "")
+    assert (rules / "global.policy").read_text() == CLEAN
+    again = run("fmt", rules)
+    assert (again.code, again.out) == (0, "1 file in canonical form\n")
+
+
+def test_check_changes_nothing_and_says_what_would(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path, MESSY)
+    ran = run("fmt", "--check", rules)
+    assert (ran.code, ran.out) == (1, f"would change {rules}/global.policy\n")
+    assert (rules / "global.policy").read_text() == MESSY
+    run("fmt", rules)
+    assert run("fmt", "--check", rules).code == 0
+
+
+def test_a_broken_file_stays_as_it_is_and_the_others_are_written(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path, MESSY, broken__policy=BROKEN)
+    (rules / "latin.policy").write_bytes(MESSY.encode() + "# é\n".encode("latin-1"))
+    ran = run("fmt", rules)
+    assert ran.code == 1
+    assert ran.out == f"changed {rules}/global.policy\n"
+    assert f"{rules}/broken.policy:4:" in ran.err
+    assert "error[not-utf8]" in ran.err
+    assert (rules / "global.policy").read_text() == CLEAN
+    assert (rules / "broken.policy").read_text() == BROKEN
+    assert (rules / "latin.policy").read_bytes().endswith(b"\xe9\n")
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755, 0o664])
+def test_the_mode_of_a_file_stays(tmp_path: Path, mode: int) -> None:
+    rules = rules_in(tmp_path, MESSY)
+    (rules / "global.policy").chmod(mode)
+    assert run("fmt", rules).code == 0
+    assert stat.S_IMODE((rules / "global.policy").stat().st_mode) == mode
+
+
+def test_a_link_stays_a_link_and_its_target_is_written_once(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path, MESSY)
+    (rules / "real").mkdir()
+    os.replace(rules / "global.policy", rules / "real" / "text")
+    os.symlink("real/text", rules / "global.policy")
+    os.symlink("real/text", rules / "other.policy")
+    ran = run("fmt", rules)
+    assert (ran.code, ran.out) == (0, f"changed {rules}/global.policy\n")
+    assert os.readlink(rules / "global.policy") == "real/text"
+    assert (rules / "real" / "text").read_text() == CLEAN
+
+
+def test_a_link_out_of_the_folder_is_not_written_through(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.policy"
+    outside.write_text(MESSY)
+    rules = rules_in(tmp_path, CLEAN)
+    os.symlink(outside, rules / "linked.policy")
+    ran = run("fmt", rules)
+    assert ran.code == 2
+    assert "error[outside-folder]" in ran.err
+    assert outside.read_text() == MESSY
+
+
+def test_windows_line_ends_become_plain_ones(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path)
+    (rules / "global.policy").write_bytes(MESSY.replace("\n", "\r\n").encode())
+    ran = run("fmt", rules)
+    assert ran.code == 0
+    assert (rules / "global.policy").read_bytes() == CLEAN.encode()
+
+
+def test_only_the_file_that_was_named_is_written(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path, MESSY, other__policy=MESSY)
+    packs = rules / "packs"
+    packs.mkdir()
+    (packs / "p.policy").write_text('pack   "p"\n')
+    assert run("fmt", rules / "global.policy").code == 0
+    assert (rules / "global.policy").read_text() == CLEAN
+    assert (rules / "other.policy").read_text() == MESSY
+    assert (packs / "p.policy").read_text() == 'pack   "p"\n'
+
+
+def test_no_other_file_is_left_behind(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path, MESSY, placet__toml="x   =   1\n")
+    run("fmt", rules)
+    assert sorted(os.listdir(rules)) == ["global.policy", "placet.toml"]
+    assert (rules / "placet.toml").read_text() == "x   =   1\n"
+
+
+def test_a_file_that_may_not_be_written_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = rules_in(tmp_path, MESSY)
+    # The tests may run as root, who may write everything.
+    monkeypatch.setattr("policy.cli.fmt.os.access", lambda _, wanted: wanted != os.W_OK)
+    ran = run("fmt", rules)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"placet: {rules}/global.policy may not be written\n"
+    assert (rules / "global.policy").read_text() == MESSY
+
+
+def test_a_disk_that_refuses_leaves_the_file_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = rules_in(tmp_path, MESSY)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("policy.cli.fmt.os.replace", full)
+    ran = run("fmt", rules)
+    assert ran.code == 2
+    assert "could not be written: No space left on device" in ran.err
+    assert (rules / "global.policy").read_text() == MESSY
+    assert os.listdir(rules) == ["global.policy"]
+
+
+def test_a_file_that_changed_since_it_was_read_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = rules_in(tmp_path, MESSY)
+
+    def read_then_edited(path: Path) -> Snapshot:
+        snapshot = read_folder(path)
+        (rules / "global.policy").write_text(POLICY)
+        return snapshot
+
+    monkeypatch.setattr("policy.cli.fmt.read_folder", read_then_edited)
+    ran = run("fmt", rules)
+    assert ran.code == 2
+    assert "was changed meanwhile" in ran.err
+    assert (rules / "global.policy").read_text() == POLICY
