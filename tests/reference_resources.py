@@ -289,5 +289,6 @@ def _only(effects: Effects, holds: Callable[[Any], Truth], *, out_of_sight: bool
 
 def _outside(effects: Effects, holds: Callable[[Any], Truth]) -> Truth:
     out = any_of([negated(holds(value)) for value in effects.seen if _needs_pattern(value)])
-    hidden = effects.opaque or bool(effects.possible) or bool(effects.words)
+    guesses = [*effects.possible, *effects.words]
+    hidden = effects.opaque or any(holds(text) is not True for text in guesses)
     return any_of([out, None if hidden else False])

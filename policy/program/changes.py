@@ -111,6 +111,11 @@ def _refuse_nested(by_field: dict[Steps, list[Wanted]]) -> None:
 def _settle(input: Mapping[str, Any], steps: Steps, wanted: list[Wanted]) -> Any:
     """Return what all wishes for one field come to: a value, ABSENT to remove it, or unchanged."""
     original = _get(input, steps, wanted)
+    if original is not ABSENT:
+        # Where the field is there, `if absent` wants nothing and so stands in nobody's way.
+        wanted = [(wish, call) for wish, call in wanted if wish.kind != "set if absent"]
+    if not wanted:
+        return _UNCHANGED
     wishes = [wish for wish, _ in wanted]
     kinds = {wish.kind for wish in wishes}
     if kinds == {"redact"}:
@@ -119,7 +124,7 @@ def _settle(input: Mapping[str, Any], steps: Steps, wanted: list[Wanted]) -> Any
         return ABSENT if original is not ABSENT else _UNCHANGED
     if "redact" in kinds or "remove" in kinds:
         raise _Impossible("rewrites want different things of one field", wishes)
-    value = _set_value(original, wanted)
+    value = _set_value(wanted)
     return _bounded(original if value is _UNCHANGED else value, value, wanted)
 
 
@@ -148,12 +153,10 @@ def _worked_out(wish: Wish, call: Evaluation) -> Value:
     return freeze(value)
 
 
-def _set_value(original: Any, wanted: list[Wanted]) -> Any:
+def _set_value(wanted: list[Wanted]) -> Any:
     value: Any = _UNCHANGED
     setter: Wish | None = None
     for wish, call in wanted:
-        if wish.kind == "set if absent" and original is not ABSENT:
-            continue
         if wish.kind not in ("set", "set if absent"):
             continue
         other = _worked_out(wish, call)

@@ -135,10 +135,7 @@ def _resource_test(draw: DrawFn, call: ToolCall, *, permits: bool) -> str:
     verb = pick(draw, VERBS_OF[call.tool])
     item = pick(draw, _ITEMS[verb])
     to = "to " if verb == "connects" else ""
-    # Which words of an unknown program or tool are `outside` is a guess, and nothing for a law.
-    guessed = call.tool in ("shell", "lab__loose")
-    restricting = ("", "") if guessed else ("", "", "outside")
-    form = pick(draw, ("only", "only", "only", "any") if permits else restricting)
+    form = pick(draw, ("only", "only", "only", "any") if permits else ("", "", "outside"))
     if form == "outside":
         return f"{verb} outside {item}"
     return f"{verb} {form} {to}{item}" if form else f"{verb} {to}{item}"

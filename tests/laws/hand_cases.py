@@ -465,6 +465,21 @@ REWRITES = (
         becoming={"a": "*q*"},
     ),
     _note(
+        "if absent stands in nobody's way where the field is there",
+        'default allow\nx: rewrite note redact input.a matching /p/ with "*"\n'
+        'y: rewrite note set input.a = "q" if absent',
+        {"a": "p"},
+        ALLOW,
+        becoming={"a": "*"},
+    ),
+    _note(
+        "the name of a field cannot be redacted",
+        "default allow\nx: rewrite note redact input.box matching /p/",
+        {"box": {"p": "q"}},
+        DENY,
+        by="x",
+    ),
+    _note(
         "redact that matches again",
         'default allow\nx: rewrite note redact input.a matching /p/ with "pp"',
         {"a": "p"},
@@ -675,6 +690,20 @@ RESOURCES = (
         'default allow\nx: deny * when runs "rm *"',
         {"a": "ls && git status"},
         ALLOW,
+    ),
+    _resource(
+        "a command that is no text may write anywhere",
+        "shell",
+        'default allow\nx: deny * when writes "/etc/**"',
+        {"a": 7},
+        DENY,
+    ),
+    _resource(
+        "an unreadable command may connect anywhere",
+        "shell",
+        "default allow\nx: deny * when connects to anything",
+        {"a": "$X status"},
+        DENY,
     ),
 )
 

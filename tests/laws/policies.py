@@ -73,7 +73,7 @@ _CHANGES = (
     "remove input.tags",
     "remove input.box",
     'redact input.b matching /p/ with "r"',
-    "redact input.a matching /q/",
+    'redact input.a matching /q/ with "r"',
 )
 
 
