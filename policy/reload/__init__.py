@@ -1,7 +1,13 @@
-"""Files on disk -> the generation in force."""
+"""Files on disk -> the generation in force.
+
+The store is imported when it is first asked for: who only loads needs neither watcher nor loop.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from policy.reload.builder import Builder, Built, build
-from policy.reload.current import PolicyStore
 from policy.reload.folder import ReadFile, Snapshot, read_folder
 from policy.reload.generation import Generation
 from policy.reload.loading import load, read_policy
@@ -15,6 +21,9 @@ from policy.reload.settings import (
 )
 from policy.reload.status import Reloaded, Status
 from policy.reload.text import decode
+
+if TYPE_CHECKING:
+    from policy.reload.current import PolicyStore
 
 __all__ = [
     "BashSettings",
@@ -37,3 +46,13 @@ __all__ = [
     "read_folder",
     "read_policy",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the store and keep it."""
+    if name != "PolicyStore":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from policy.reload.current import PolicyStore
+
+    globals()[name] = PolicyStore
+    return PolicyStore

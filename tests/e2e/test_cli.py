@@ -158,7 +158,7 @@ def test_deciding_imports_no_server() -> None:
         "from policy.cli import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "print(sorted(set(sys.modules) & {'mcp', 'starlette', 'httpx2', 'policy.service'}))"
+        "print(sorted(set(sys.modules) & {'mcp', 'httpx2', 'policy.service', 'asyncio'}))"
     )
     done = subprocess.run(
         [sys.executable, "-c", listing, RULES],
