@@ -10,8 +10,8 @@ from pathlib import Path
 
 from bench import workload
 from bench.adapters.base import Adapter
-from bench.adapters.placet import listed
 from bench.effort import Effort, tell
+from bench.peers_adapter import listed
 from bench.process import Failed, in_turn, processes
 from bench.rows import PEERS, Row, Table, row
 from bench.subjects import engine

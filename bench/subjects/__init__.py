@@ -17,7 +17,7 @@ _PLACES = {
 
 # Where each engine's adapter is; a Placet adapter runs in other harnesses too.
 _ENGINES = {
-    "placet": "bench.adapters.placet:Engine",
+    "placet": "bench.peers_adapter:Engine",
     "cedarpy": "bench.adapters.cedar:Engine",
     "cedarpy per tool": "bench.adapters.cedar:Sharded",
     "cel-expr-python": "bench.adapters.cel:Engine",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from bench import peers_adapter as placet
 from bench import workload
-from bench.adapters import placet
 from bench.timing import Round, going_round, per_call
 from policy.admission import Admitted, RawCall, Refused, admit
 

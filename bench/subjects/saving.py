@@ -11,8 +11,8 @@ from pathlib import Path
 from time import perf_counter_ns
 
 import policy
+from bench import peers_adapter as placet
 from bench import workload
-from bench.adapters import placet
 from bench.subjects.reading import edited
 from bench.timing import Round
 

@@ -84,9 +84,9 @@ def _ordered(found: Judgement, verdict: Verdict) -> tuple[Reason, ...]:
     Reasons of one verdict keep the order of layers (the global layer first) and, in a layer, stand
     by file, line and name. The order never changes a verdict.
     """
+    if len(found.reasons) == 1:
+        return (found.reasons[0],)
     reasons = list(dict.fromkeys(found.reasons))
-    if len(reasons) == 1:
-        return (reasons[0],)
     layers = {reason.layer: place for place, reason in reversed(list(enumerate(reasons)))}
     return tuple(
         sorted(

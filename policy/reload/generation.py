@@ -40,6 +40,10 @@ class Generation:
     examples: tuple[ExampleResult, ...]
     loaded_at: datetime
     home: str = field(default_factory=lambda: os.path.expanduser("~"), compare=False)
+    _usual: Facts = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_usual", self._completed(_NOWHERE))
 
     def __repr__(self) -> str:
         return f"<Generation {self.id.number} {self.id.digest[:19]}>"
@@ -77,8 +81,13 @@ class Generation:
         The home folder is this process's where nothing says otherwise: without one, no path could
         be told from an item such as `~/.ssh/**`, and every rule that names one would take.
         """
+        if facts is _NOWHERE:
+            return self._usual
         if facts.workspace is not None and facts.home is not None:
             return facts
+        return self._completed(facts)
+
+    def _completed(self, facts: Facts) -> Facts:
         service = self.settings.service
         return replace(
             facts,
