@@ -211,8 +211,11 @@ def _read_commands(effects: Effects, call: Evaluation, text: str) -> None:
             for verb in ("reads", "writes", "connects", "sends"):
                 _add(effects, verb, Item(_HIDDEN, "(out of sight)", "hidden"))
         if not command.free:
-            names_host = command.names_hosts
-            effects.words.extend(Word(word, paths, names_host) for word in command.words)
+            # The program itself is a file; what it is given may be hosts.
+            effects.words.extend(
+                Word(word, paths, place > 0 and command.names_hosts)
+                for place, word in enumerate(command.words)
+            )
 
 
 def _read_redirections(effects: Effects, command: SimpleCommand, paths: PathContext) -> None:
