@@ -148,9 +148,18 @@ def _worked_out(wish: Wish, call: Evaluation) -> Value:
     value = wish.value(call)
     if isinstance(value, Undecided):
         raise _Impossible(f"a change cannot be worked out: {value.why}", [wish])
-    if isinstance(value, Absent):
+    if _lacks(value):
         raise _Impossible("a change is worked out from an absent value", [wish])
     return freeze(value)
+
+
+def _lacks(value: Value) -> bool:
+    """Tell whether a value is absent or holds, somewhere, an absent item."""
+    if isinstance(value, tuple):
+        return any(_lacks(item) for item in value)
+    if isinstance(value, Mapping):
+        return any(_lacks(item) for item in value.values())
+    return isinstance(value, Absent)
 
 
 def _set_value(wanted: list[Wanted]) -> Any:

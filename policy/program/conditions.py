@@ -213,6 +213,10 @@ def _member(node: checked.Member, place: Place) -> TestOf:
     fixed = _constant_texts(node.right)
     if fixed is not None:
         return _leaf(partial(_in_texts, fixed), [left], text=node.text, place=place)
+    if isinstance(node.right, checked.ListOf):
+        # Equal to this or to that: an absent item settles no more than its own comparison.
+        items = [compile_value(item, place) for item in node.right.items]
+        return _any([_leaf(equal, [left, item], text=node.text, place=place) for item in items])
     values = [left, compile_value(node.right, place)]
     return _leaf(_in_list, values, text=node.text, place=place)
 

@@ -46,24 +46,27 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a command whose program has no profile, and the folder it stands in.
+    """A text that may be a resource, and the folder it stands in.
 
-    `names_host` says that the program may take a bare word as a host.
+    `names_host` says that the program may take a bare word as a host, `of_command` that it is a
+    word of a command whose program has no profile, not a text of a tool.
     """
 
     text: str
     paths: PathContext
     names_host: bool
+    of_command: bool = True
 
 
 class Effects:
     """The effects of one call, by verb.
 
     `absent` holds the verbs whose declared arguments are all absent. `possible` are texts that
-    may be any resource; `words` the same for words of commands.
+    may be any resource; `words` the same for words of commands, and
+    `commands` the commands whose words may be commands again.
     """
 
-    __slots__ = ("absent", "complete", "items", "possible", "unseen", "words")
+    __slots__ = ("absent", "commands", "complete", "items", "possible", "unseen", "words")
 
     def __init__(self, declared: DeclaredResources) -> None:
         self.items: dict[str, list[Item]] = {}
@@ -71,6 +74,7 @@ class Effects:
         self.complete = declared.complete
         self.possible: tuple[str, ...] = ()
         self.words: list[Word] = []
+        self.commands: list[SimpleCommand] = []
         self.unseen = declared.unseen
 
     def of(self, verb: str) -> list[Item]:
@@ -216,6 +220,10 @@ def _read_commands(effects: Effects, call: Evaluation, text: str) -> None:
                 Word(word, paths, place > 0 and command.names_hosts)
                 for place, word in enumerate(command.words)
             )
+            effects.commands.append(command)
+        effects.words.extend(
+            Word(value, paths, names_host=True) for _, value in command.assignments
+        )
 
 
 def _read_redirections(effects: Effects, command: SimpleCommand, paths: PathContext) -> None:

@@ -153,7 +153,8 @@ def _list(items: list[ValueOf]) -> ValueOf:
         for value in values:
             if isinstance(value, Undecided):
                 return value
-        return tuple(value for value in values if not isinstance(value, Absent))
+        # An absent item keeps its place: each test of it decides what that means.
+        return tuple(values)
 
     return read
 
@@ -266,7 +267,11 @@ def _sum(node: checked.Selected, source: ValueOf, amount: ValueOf) -> ValueOf:
         total: Value = 0
         for index, item in enumerate(items):
             bind(call, node.slot, node.index_slot, item=item, index=index)
-            total = reckon("+", total, amount(call))
+            addend = amount(call)
+            if isinstance(addend, Absent):
+                # Left out it would lower the sum, and an absent sum would silence a deny.
+                return Undecided("an amount of a sum is absent")
+            total = reckon("+", total, addend)
         return total
 
     return read

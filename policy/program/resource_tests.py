@@ -5,27 +5,21 @@ The plain form and `outside` look at what is in sight; `only` also wants nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from typing import TypeAlias
 
 from policy.checks import checked
-from policy.program.effects import Effects, Item, Word, read_resource
+from policy.program.effects import Effects, Item
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.membership import Extent, SetTest
+from policy.program.possible import possible
 from policy.program.truth import ABSENT, Absent, Truth, Undecided
 from policy.values import (
-    Endpoint,
     SimpleCommand,
     Unreadable,
-    read_endpoint,
-    read_script,
 )
 
 Resource: TypeAlias = Callable[[Evaluation], Truth | Absent]
-
-# A text of a tool nobody declared is read as a path or host only up to this length.
-_LONGEST_POSSIBLE = 4096
 
 
 def compile_resource_test(
@@ -73,7 +67,7 @@ def _some(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
             if isinstance(answer, Undecided):
                 undecided = answer if undecided is None else undecided
         if undecided is None:
-            undecided = _possible(verb, members, call, effects=effects)
+            undecided = possible(verb, members, call, effects=effects)
         return False if undecided is None else undecided
 
     return test
@@ -92,7 +86,7 @@ def _outside(verb: str, members: SetTest, declared: DeclaredResources) -> Resour
             if isinstance(answer, Undecided):
                 undecided = answer if undecided is None else undecided
         if undecided is None:
-            undecided = _possible(verb, members, call, effects=effects, outside=True)
+            undecided = possible(verb, members, call, effects=effects, outside=True)
         return False if undecided is None else undecided
 
     return test
@@ -151,115 +145,6 @@ def _why(thing: object) -> str:
     if isinstance(thing, SimpleCommand):
         return "whether the command is one of these cannot be known"
     return "the readings of this resource differ, or one is not known"
-
-
-# ------------------------------------------------------------------ possible resources
-
-
-def _possible(
-    verb: str, members: SetTest, call: Evaluation, *, effects: Effects, outside: bool = False
-) -> Undecided | None:
-    """Say which text nobody declared may be such a resource, if any may."""
-    for word in _candidates(verb, effects, call):
-        if verb == "runs":
-            counts = not outside
-            found = _possible_command(word.text, members, call)
-        else:
-            counts = _may_be_meant(verb, word, outside=outside)
-            found = _possible_thing(verb, word, members, call) if counts else None
-        if counts and (found is None or found is not outside):
-            return Undecided(f"a text that nobody declared may be {_WHAT[verb]}")
-    return None
-
-
-_OF_FILES = frozenset({"reads", "writes"})
-_WHAT = {
-    "reads": "a file that the call reads",
-    "writes": "a file that the call writes",
-    "runs": "a command that the call runs",
-    "connects": "a host that the call connects to",
-    "sends": "a receiver that the call sends to",
-}
-
-
-def _candidates(verb: str, effects: Effects, call: Evaluation) -> Iterator[Word]:
-    for text in effects.possible:
-        if len(text) <= _LONGEST_POSSIBLE:
-            yield Word(text, call.paths, names_host=False)
-    if verb == "runs":
-        return
-    for word in effects.words:
-        yield word
-        # `--include=.env`, `-f/etc/passwd`: the value of an option is a word of its own.
-        if word.text.startswith("-"):
-            yield from (replace(word, text=part) for part in _option_values(word.text))
-
-
-def _option_values(word: str) -> Iterator[str]:
-    _, equals, value = word.partition("=")
-    if equals and value:
-        yield value
-    elif not word.startswith("--") and len(word) > 2:
-        yield word[2:]
-
-
-def _may_be_meant(verb: str, word: Word, *, outside: bool) -> bool:
-    """Tell whether a text counts as a possible resource of this kind.
-
-    Any text may be a file. A host or receiver outside a set is only what is spelled as one: every
-    word of every command is outside the sets of hosts. Running text that cannot be read as a path
-    or host is none; a single word that cannot be read may be one.
-    """
-    text = word.text
-    spelled = word.names_host or _spells(verb, text)
-    if outside and verb not in _OF_FILES:
-        return spelled and not text.startswith("-")
-    thing = read_resource(verb, _as_file(text) if verb in _OF_FILES else text, word.paths)
-    if not isinstance(thing, Unreadable):
-        return True
-    if verb == "connects" and text.startswith("-"):
-        return False  # an option; what it may give a value to is a word of its own
-    return spelled and not any(char.isspace() for char in text)
-
-
-def _possible_thing(verb: str, word: Word, members: SetTest, call: Evaluation) -> bool | None:
-    text = word.text
-    thing = read_resource(verb, _as_file(text) if verb in _OF_FILES else text, word.paths)
-    if isinstance(thing, Unreadable):
-        return None
-    # Only what is spelled as a host is looked up: names of files are not the network's business.
-    spelled = word.names_host or _spells(verb, text)
-    asked = call if verb != "connects" or spelled else call.without_lookups()
-    return members.holds(thing, asked, word.paths, extent="some")
-
-
-def _as_file(text: str) -> str:
-    """Return the file that a program would open by this text: a URL of a host is an odd name."""
-    return f"./{text}" if "://" in text and isinstance(read_endpoint(text), Endpoint) else text
-
-
-def _possible_command(text: str, members: SetTest, call: Evaluation) -> bool | None:
-    script = read_script(text)
-    if isinstance(script, Unreadable):
-        return False
-    answer: bool | None = False
-    for command in script.commands:
-        fits = members.holds(command, call, call.paths, extent="some")
-        if fits is True:
-            return True
-        answer = None if fits is None else answer
-    return answer
-
-
-def _spells(verb: str, text: str) -> bool:
-    """Tell whether a text unmistakably spells a resource of this kind."""
-    if any(char.isspace() for char in text):
-        return False
-    if verb in ("reads", "writes"):
-        return "/" in text or text.startswith(("~", "."))
-    if verb == "connects":
-        return "://" in text
-    return "@" in text if verb == "sends" else False
 
 
 # ------------------------------------------------------------------ cover of an allow

@@ -33,7 +33,10 @@ RUN_COMMANDS = _names(
     kubectl oc lxc lxc-attach machinectl toolbox distrobox vagrant npx pnpx bunx uvx pipx nix
     nix-shell nix-env guix direnv asdf mise sed awk gawk mawk nawk ed ex red vi vim nvim view
     vimdiff rvim emacs emacsclient nano pico joe less more most man info pager dd tee install
-    ld.so
+    ld.so tini dumb-init catatonit chpst s6-setuidgid s6-envdir softlimit envdir envuidgid
+    aws-vault aws-okta op doppler vault chamber conda mamba micromamba dotenv foreman honcho
+    overmind concurrently npm-run-all ip mpirun mpiexec srun sbatch cgexec cset lsns fakechroot
+    sqlite3 psql mysql mariadb sqlcmd mongosh mongo redis-cli ftp lftp
     """
 )
 # Interpreters: a script they are given by name is code out of sight, anything else is hidden.
@@ -93,6 +96,18 @@ GIT_RUNNING = _names(
     mergetool rebase remote-ext send-email submodule
     """
 )
+# Programs whose words are never commands. Of any other, `deny * when runs X` looks at the ends of
+# the words too: no list of programs that run what they are given can be complete.
+RUN_NOTHING = _names(
+    """
+    echo printf cat head tail wc ls dir vdir stat file du df tree cut paste tr sort uniq comm join
+    nl tac rev fold fmt expand unexpand diff cmp sdiff grep egrep fgrep rg sed basename dirname
+    realpath readlink mkdir rmdir touch cp mv rm ln chmod chown chgrp truncate mktemp sha1sum
+    sha256sum sha512sum md5sum cksum b2sum date cal sleep seq yes true false test pwd whoami id
+    groups hostname uname uptime nproc which type jq yq xxd od hexdump strings base64 base32
+    gzip gunzip bzip2 bunzip2 xz unxz zstd unzip zcat zgrep kill pkill killall ps free lsof
+    """
+)
 # Programs whose operands may be hosts by their bare names. To any other program a word is a host
 # only where it is spelled as a URL: looking every word up would tell the network what is typed.
 NAME_HOSTS = _names(
@@ -135,6 +150,10 @@ def _runs_commands(words: tuple[str, ...]) -> bool:
         return False
     if name in RUN_COMMANDS or name.startswith(("ld-linux", "qemu-")) or name == "[":
         return True
+    if name[:1] == "g" and name[1:] in RUN_COMMANDS:
+        return True  # the name that GNU tools have on other systems
+    if name in ("tar", "gtar", "bsdtar") and len(words) > 1 and _is_old_style(words[1]):
+        return True
     if _stem(name) in INTERPRETERS:
         return len(words) < 2 or words[1].startswith("-") or not words[1]
     if name == "git" and _is_running_git(words):
@@ -150,14 +169,22 @@ def runs_code(words: tuple[str, ...]) -> bool:
     return "/" in words[0] or name in RUN_CODE or _stem(name) in INTERPRETERS
 
 
+def runs_nothing(words: tuple[str, ...]) -> bool:
+    """Tell whether no word of a command can be a command that it runs."""
+    if not words or runs_commands(words):
+        return False
+    return words[0] in RUN_NOTHING or _is_local_git(words)
+
+
 def names_hosts(words: tuple[str, ...]) -> bool:
     """Tell whether bare words of a command may be names of hosts that it connects to."""
     if not words:
         return False
-    name = words[0].rpartition("/")[2]
-    if name == "git" and words[1:2] and words[1] in GIT_LOCAL:
-        return False
-    return name in NAME_HOSTS
+    return words[0].rpartition("/")[2] in NAME_HOSTS and not _is_local_git(words)
+
+
+def _is_local_git(words: tuple[str, ...]) -> bool:
+    return words[0].rpartition("/")[2] == "git" and words[1:2] != () and words[1] in GIT_LOCAL
 
 
 def _stem(name: str) -> str:
@@ -177,6 +204,11 @@ def _is_running_git(words: tuple[str, ...]) -> bool:
         return True
     plain = len(words) > 1 and not words[1].startswith("-")
     return not GIT_RUNNING.isdisjoint(words[1:2] if plain else words[1:])
+
+
+def _is_old_style(word: str) -> bool:
+    """Tell whether tar's options without a dash name a program: `cfI`, `cfF`."""
+    return not word.startswith("-") and any(letter in "IF" for letter in word)
 
 
 def _is_harmless_sed(words: tuple[str, ...]) -> bool:

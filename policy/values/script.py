@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from policy.values.programs import names_hosts, runs_code, runs_commands
+from policy.values.programs import (
+    names_hosts,
+    runs_code,
+    runs_commands,
+    runs_nothing,
+)
 
 _FREE = frozenset({"cd", "pwd", "true", "false", ":"})
 _HARMLESS_NAMES = frozenset({"LANG", "LANGUAGE", "TZ", "NO_COLOR", "TERM", "COLUMNS"})
@@ -46,6 +51,11 @@ class SimpleCommand:
     def unseen(self) -> bool:
         """Whether it runs code whose effects are not in sight."""
         return runs_code(self.words)
+
+    @property
+    def runs_nothing(self) -> bool:
+        """Whether no word of it can be a command that it runs."""
+        return runs_nothing(self.words)
 
     @property
     def names_hosts(self) -> bool:

@@ -12,7 +12,13 @@ from functools import lru_cache
 
 from policy.values.glob import escape_glob
 from policy.values.reading import Unreadable
-from policy.values.script import Redirection, Script, SimpleCommand, cd_operand
+from policy.values.script import (
+    Redirection,
+    Script,
+    SimpleCommand,
+    cd_operand,
+    is_harmless_name,
+)
 from policy.values.text import is_encodable, is_ordinary, quote
 
 _LONGEST = 1_000_000
@@ -179,6 +185,8 @@ class _Reader:
             raise _NotPlain("a redirection without a target")
         word = self._word()
         target = word.text
+        if target.startswith(("/dev/tcp/", "/dev/udp/")):
+            raise _NotPlain("a redirection that the shell makes a connection of")
         if op in (">&", "<&") and not (target == "-" or _is_descriptor(target)):
             if op == "<&" or fd is not None or target[:1].isdigit() or target[:1] == "-":
                 raise _NotPlain("a copied descriptor that is none")
@@ -292,6 +300,11 @@ def _command(parts: _Parts, text: str) -> SimpleCommand:
     first = rest[0].text.partition("=")[0] if rest else ""
     if rest and "=" in rest[0].text and first.endswith("+"):
         raise _NotPlain("an assignment that appends")
+    if assignments and not rest and not all(is_harmless_name(name) for name, _ in assignments):
+        # `HOME=/etc; cat ~/passwd`: the shell itself, or a command it starts, may read it.
+        raise _NotPlain("an assignment that later commands may read")
+    if assignments and rest and rest[0].text in ("cd", "pushd", "popd"):
+        raise _NotPlain("a variable set for a change of folder")
     return SimpleCommand(
         words=tuple(word.text for word in rest),
         assignments=tuple(assignments),

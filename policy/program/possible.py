@@ -1,0 +1,206 @@
+"""Texts that may be resources, though nobody declared them as such.
+
+The words of a command whose program has no profile, and every text of a tool whose resources are
+not declared complete, count as possible resources: a test of the plain form is undecidable if one
+of them lies in the set. Whatever could be read in several ways counts in all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from policy.program.effects import Effects, Word, read_resource
+from policy.program.evaluation import Evaluation
+from policy.program.membership import SetTest
+from policy.program.truth import Undecided
+from policy.values import (
+    Endpoint,
+    SimpleCommand,
+    Unreadable,
+    read_endpoint,
+    read_path,
+    read_script,
+)
+
+_FILES = frozenset({"reads", "writes"})
+_WHAT = {
+    "reads": "a file that the call reads",
+    "writes": "a file that the call writes",
+    "runs": "a command that the call runs",
+    "connects": "a host that the call connects to",
+    "sends": "a receiver that the call sends to",
+}
+# A text is read as a path or host up to this length; a longer one without a blank may be either.
+_LONGEST = 4096
+# Where a value may begin inside a word: `x=/etc/passwd`, `@file`, `HEAD:.env`, `a,b`.
+_SEPARATORS = re.compile(r"[=,:@;|+%]")
+# `-rf/etc/passwd`: the value of a cluster of options may begin behind any of them.
+_LONGEST_CLUSTER = 16
+_MOST_PIECES = 64
+_URL_LIKE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2}|[A-Za-z][A-Za-z0-9+.-]*:[/\\]")
+_ADDRESS_LIKE = re.compile(r"\[?[0-9A-Fa-fxX.:%]*[0-9][0-9A-Fa-fxX.:%]*\]?(:[0-9]+)?(/.*)?", re.S)
+
+
+def possible(
+    verb: str, members: SetTest, call: Evaluation, *, effects: Effects, outside: bool = False
+) -> Undecided | None:
+    """Say which text nobody declared may be such a resource in (or outside) the set, if any may."""
+    if verb == "runs":
+        found = not outside and _may_run(members, call, effects)
+    else:
+        found = any(
+            _may_be(verb, word, members, call, outside=outside)
+            for word in _candidates(effects, call)
+        )
+    return Undecided(f"a text that nobody declared may be {_WHAT[verb]}") if found else None
+
+
+# ------------------------------------------------------------------ files, hosts, receivers
+
+
+def _candidates(effects: Effects, call: Evaluation) -> Iterator[Word]:
+    for text in effects.possible:
+        yield from _readings(Word(text, call.paths, names_host=False, of_command=False))
+    for word in effects.words:
+        yield from _readings(word)
+        yield from _pieces(word)
+
+
+def _readings(word: Word) -> Iterator[Word]:
+    """Yield a text as it is, and as readers take it that drop blanks at its ends or in it."""
+    yield word
+    stripped = word.text.strip()
+    if stripped != word.text:
+        yield replace(word, text=stripped)
+    joined = re.sub(r"[\t\r\n]", "", stripped)
+    if joined != stripped and " " not in joined:
+        yield replace(word, text=joined)
+
+
+def _pieces(word: Word) -> Iterator[Word]:
+    """Yield what may be a value inside a word, by the ways programs glue values to words."""
+    text = word.text
+    starts = {
+        match.end()
+        for match in _SEPARATORS.finditer(text)
+        if not text.startswith("://", match.start())
+    }
+    if text.startswith("-") and not text.startswith("--"):
+        starts |= set(range(2, min(len(text), _LONGEST_CLUSTER)))
+    if len(starts) > _MOST_PIECES:
+        # Too many to look at: the text as a whole stands for something that cannot be read.
+        yield replace(word, text=f"{text[:_LONGEST]}/\0")
+        return
+    for start in starts:
+        piece = text[start:]
+        if piece:
+            yield replace(word, text=piece)
+        first = re.split(r"[,;|]", piece, maxsplit=1)[0]
+        if first and first != piece:
+            yield replace(word, text=first)
+
+
+def _may_be(verb: str, word: Word, members: SetTest, call: Evaluation, *, outside: bool) -> bool:
+    if len(word.text) > _LONGEST:
+        # Running text is no path or host. One long word may be either.
+        return not any(char.isspace() for char in word.text) and _spells(verb, word)
+    if verb in _FILES:
+        found = _lies_in_files(word, members, call, outside=outside)
+    elif verb == "connects":
+        found = _lies_in_hosts(word, members, call, outside=outside)
+    else:
+        found = _lies_in_receivers(word, members, call, outside=outside)
+    return found is None or found is not outside
+
+
+def _lies_in_files(word: Word, members: SetTest, call: Evaluation, *, outside: bool) -> bool | None:
+    """Tell whether the text, as a file or a folder with all below it, lies in the set."""
+    text = _as_file(word.text)
+    thing = read_path(text, word.paths, tree=True)
+    if not isinstance(thing, Unreadable):
+        return members.holds(thing, call, word.paths, extent="all" if outside else "some")
+    somewhere = read_path(text, replace(word.paths, cwd="/", lost=False))
+    if word.of_command and not isinstance(somewhere, Unreadable):
+        return None  # a file of a folder that is not known
+    return None if _spells("reads", word) and not _is_running(word) else outside
+
+
+def _as_file(text: str) -> str:
+    """Return the file that a program would open by this text: a URL of a host is an odd name."""
+    return f"./{text}" if "://" in text and isinstance(read_endpoint(text), Endpoint) else text
+
+
+def _lies_in_hosts(word: Word, members: SetTest, call: Evaluation, *, outside: bool) -> bool | None:
+    spelled = word.names_host or _spells("connects", word)
+    if outside and (not spelled or word.text.startswith("-")):
+        return True  # every word of every command is outside the sets of hosts
+    thing = read_endpoint(word.text)
+    if isinstance(thing, Unreadable):
+        if word.text.startswith("-"):
+            return outside  # an option; what it may give a value to is a piece of its own
+        return None if spelled and not _is_running(word) else outside
+    # Only what is spelled as a host is looked up: names of files are not the network's business.
+    asked = call if spelled else call.without_lookups()
+    return members.holds(thing, asked, word.paths, extent="some")
+
+
+def _lies_in_receivers(
+    word: Word, members: SetTest, call: Evaluation, *, outside: bool
+) -> bool | None:
+    if outside and not _spells("sends", word):
+        return True
+    thing = read_resource("sends", word.text, word.paths)
+    if isinstance(thing, Unreadable):
+        return None
+    return members.holds(thing, call, word.paths, extent="some")
+
+
+def _is_running(word: Word) -> bool:
+    """Tell whether a text is prose or content, which no program takes as one resource."""
+    return not word.of_command and any(char.isspace() for char in word.text)
+
+
+def _spells(verb: str, word: Word) -> bool:
+    """Tell whether a text unmistakably spells a resource of this kind."""
+    text = word.text
+    if verb in _FILES:
+        return "/" in text or "\\" in text or text.startswith(("~", "."))
+    if verb == "connects":
+        return _URL_LIKE.match(text) is not None or _ADDRESS_LIKE.fullmatch(text) is not None
+    return "@" in text
+
+
+# ------------------------------------------------------------------ commands
+
+
+def _may_run(members: SetTest, call: Evaluation, effects: Effects) -> bool:
+    """Tell whether a text, or the end of a command's words, may be run as one of the set."""
+    scripts = [text for text in effects.possible if len(text) <= _LONGEST]
+    for command in effects.commands:
+        if command.runs_nothing:
+            continue
+        scripts += [word for word in command.words[1:] if any(char.isspace() for char in word)]
+        for start in range(1, min(len(command.words), _MOST_PIECES)):
+            ending = SimpleCommand(words=command.words[start:])
+            if _fits(ending, members, call):
+                return True
+    return any(_script_may_run(text, members, call) for text in scripts)
+
+
+def _script_may_run(text: str, members: SetTest, call: Evaluation) -> bool:
+    script = read_script(text)
+    if isinstance(script, Unreadable):
+        return False
+    return any(_fits(command, members, call) for command in script.commands)
+
+
+def _fits(command: SimpleCommand, members: SetTest, call: Evaluation) -> bool:
+    """Tell whether words may be a command of the set.
+
+    `npm test`, `read the notes`: a word that is also the name of a program that runs others says
+    nothing by itself; what that would run is an ending of its own.
+    """
+    fits = members.holds(command, call, call.paths, extent="some")
+    return fits is True or (fits is None and not command.hides)
