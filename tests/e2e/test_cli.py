@@ -89,14 +89,17 @@ def test_an_interrupt_ends_it_without_a_word() -> None:
         assert process.stderr.read() == ""
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs Linux's accounting")
 def test_a_line_of_a_hundred_megabytes_takes_bounded_memory() -> None:
     measured = (
-        "import resource, sys; sys.argv[0] = 'placet'; "
+        "import re, sys; sys.argv[0] = 'placet'; "
         "from policy.cli import main; "
         "code = 0\n"
         "try: main()\n"
         "except SystemExit as end: code = end.code\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+        # Not what `getrusage` tells, which counts this process before it became that one.
+        "status = open('/proc/self/status').read()\n"
+        "print(re.search('VmHWM:\\s+([0-9]+)', status)[1], file=sys.stderr)"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", measured, "decide", RULES],
@@ -113,7 +116,7 @@ def test_a_line_of_a_hundred_megabytes_takes_bounded_memory() -> None:
     error, answer = map(json.loads, out.splitlines())
     assert error["error"]["code"] == "not-json"
     assert answer["verdict"] == "deny"
-    assert int(err) < 300_000  # kilobytes
+    assert int(err) < 250_000  # kilobytes
 
 
 def test_an_output_that_cannot_show_a_character_shows_its_escape() -> None:
@@ -196,4 +199,4 @@ def test_the_examples_of_the_page_are_true(tmp_path: Path, update_cases: bool) -
     if update_cases:
         PAGE.write_text(true, "utf-8")
     else:
-        assert written == true
+        assert written == true, "the page is out of date: run this with --update-cases"
