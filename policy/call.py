@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -59,19 +59,38 @@ class ToolCall:
         object.__setattr__(self, "input", freeze(self.input))
 
 
+def _texts(values: object, name: str) -> tuple[str, ...]:
+    # A text is a sequence of texts too: "*" would be read as a list of one pattern.
+    if isinstance(values, (list, tuple)) and all(isinstance(value, str) for value in values):
+        return tuple(values)
+    raise TypeError(f"{name} is a tuple of texts")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuestScope:
-    """What a guest may call, and until when; a guest without a scope may call nothing."""
+    """What a guest may call, and until when; a guest without a scope may call nothing.
+
+    A time without a zone is in UTC. Raises TypeError for what is no list of patterns or no time.
+    """
 
     allowed_tools: tuple[str, ...] = ()
     expires_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "allowed_tools", _texts(self.allowed_tools, "allowed_tools"))
+        expires = self.expires_at
+        if expires is not None and not isinstance(expires, datetime):
+            raise TypeError("expires_at is a time or None")
+        if expires is not None and expires.tzinfo is None:
+            object.__setattr__(self, "expires_at", expires.replace(tzinfo=UTC))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """Who asks: one agent in one session, with the caller that started it as `parent`.
 
-    `role` is `owner`, `guest`, `anonymous` or a role of your own.
+    `role` is `owner`, `guest`, `anonymous` or a role of your own. Raises TypeError for a field of
+    another type: who calls is never guessed.
     """
 
     agent: str = "default"
@@ -81,6 +100,18 @@ class Caller:
     groups: tuple[str, ...] = ()
     scope: GuestScope | None = None
     parent: Caller | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("agent", "session", "role"):
+            if not isinstance(getattr(self, name), str):
+                raise TypeError(f"{name} is a text")
+        if not isinstance(self.user, str | None):
+            raise TypeError("user is a text or None")
+        if not isinstance(self.scope, GuestScope | None):
+            raise TypeError("scope is a GuestScope or None")
+        if not isinstance(self.parent, Caller | None):
+            raise TypeError("parent is a Caller or None")
+        object.__setattr__(self, "groups", _texts(self.groups, "groups"))
 
     def chain(self) -> Iterator[Caller]:
         """Yield this caller, then the one that started it, up to the root."""

@@ -232,7 +232,7 @@ def _find_pack(
             "unknown-pack",
             f"there is no pack `{use.path}`",
             span=use.span,
-            help=did_you_mean(path, candidates) or "paths start at the policy folder",
+            help=did_you_mean(path, candidates) or _where_packs_are(path),
         )
         return None
     if not isinstance(file.header, tree.PackHeader):
@@ -346,3 +346,9 @@ def _listing(params: Mapping[str, tree.Param]) -> str:
     if not params:
         return "the pack has no parameters"
     return f"its parameters are {', '.join(f'`{name}`' for name in params)}"
+
+
+def _where_packs_are(path: str) -> str:
+    if path.startswith("placet:"):
+        return "no pack of this name ships with this version; copy one into the policy folder"
+    return "paths start at the policy folder"

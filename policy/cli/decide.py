@@ -12,7 +12,6 @@ import click
 
 from policy.call import thaw
 from policy.cli.calls import AskedCall, NoCall, read_call
-from policy.cli.links import follow_links
 from policy.cli.loading import (
     WRONG_USAGE,
     as_json,
@@ -22,7 +21,7 @@ from policy.cli.loading import (
     stop,
 )
 from policy.decision import Decision, Reason
-from policy.reload import Generation
+from policy.reload import Generation, follow_links
 
 # One byte more than JSON may be, so that what was cut is refused for its length.
 _LONGEST_LINE = 16 * 1024 * 1024 + 1

@@ -9,7 +9,7 @@ from policy.call import Caller, GuestScope
 from policy.catalog import ToolSpec
 from policy.facts import Facts
 from policy.reason import Reason
-from policy.values import compile_name_glob
+from policy.values import compile_name_glob, plain
 from policy.verdict import Verdict
 
 
@@ -25,10 +25,14 @@ _OUTSIDE = _denied("scope", "the tool is outside the guest's scope")
 
 
 def identity_reasons(caller: Caller, spec: ToolSpec, facts: Facts) -> Iterator[Reason]:
-    """Yield why this caller may not call the tool, if it may not; roles of your own are free."""
-    if caller.role == "anonymous":
+    """Yield why this caller may not call the tool, if it may not; roles of your own are free.
+
+    A role that only looks unlike `anonymous` or `guest` is no role of your own.
+    """
+    role = plain(caller.role).strip().casefold()
+    if role in ("", "anonymous"):
         yield _ANONYMOUS
-    elif caller.role == "guest":
+    elif role == "guest":
         yield from _scope_reasons(caller.scope, spec, facts)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from policy.catalog import Catalog, ToolSelector, ToolSpec
 from policy.checks import CheckedPolicy, LayerKey, checked
-from policy.diagnostics import Diagnostic, diagnose, in_order
+from policy.diagnostics import Diagnostic, Severity, diagnose, in_order
 from policy.layers.overlap import Overlaps
 from policy.layers.rewrites import find_rewrite_conflicts
 from policy.verdict import Verdict, strictest
@@ -85,12 +85,14 @@ def _allows_without_effect(scene: _Scene) -> Iterator[Diagnostic]:
             continue
         given = [*_delegated_to(policy.key, scene), *_scoped_tools(policy)]
         for rule in _live(policy, Verdict.ALLOW):
-            if _matters(rule.tools, given, scene.overlaps):
+            # Its other half, the ask, takes wherever something else gives.
+            if rule.with_approval or _matters(rule.tools, given, scene.overlaps):
                 continue
             yield diagnose(
                 "allow-without-effect",
                 f"an `allow` of {policy.key.title} gives nothing by itself",
                 span=rule.span,
+                severity=Severity.WARNING if rule.id.startswith("table:") else None,
                 help="write `default deny` in this layer, to allow only what its rules name, or "
                 "delegate the tool to it in the layer of every agent",
             )

@@ -7,13 +7,12 @@ thing in the core: a cache of what follows from its frozen parts.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from policy.call import Caller
 from policy.catalog import ToolSpec
-from policy.facts import Facts, ResolvePath
+from policy.facts import Facts, ResolveHost, ResolvePath
 from policy.program.truth import ABSENT, Value
 from policy.values import PathContext
 
@@ -22,9 +21,12 @@ if TYPE_CHECKING:
 
 
 class Evaluation:
-    """The call (`spec`, `input`), one caller of its chain, and the world's facts."""
+    """The call (`spec`, `input`), one caller of its chain, and the world's facts.
 
-    __slots__ = ("_effects", "_paths", "caller", "facts", "input", "locals", "spec")
+    `hosts` answers for names of hosts; without it, names are judged as names.
+    """
+
+    __slots__ = ("_effects", "_paths", "caller", "facts", "hosts", "input", "locals", "spec")
 
     def __init__(
         self, spec: ToolSpec, input: Mapping[str, Any], *, caller: Caller, facts: Facts, slots: int
@@ -36,6 +38,8 @@ class Evaluation:
         self.locals: list[Value] = [ABSENT] * slots
         self._effects: dict[int, Effects] = {}
         self._paths: PathContext | None = None
+        host = facts.resolvers.host
+        self.hosts: ResolveHost | None = None if host is None else _answering(host)
 
     def for_caller(self, caller: Caller) -> Evaluation:
         """Return the same call by another caller of its chain; effects are shared."""
@@ -44,17 +48,16 @@ class Evaluation:
         )
         other._effects = self._effects
         other._paths = self._paths
+        other.hosts = self.hosts
         return other
 
     def without_lookups(self) -> Evaluation:
         """Return the same call in a world where names of hosts are only names."""
-        if self.facts.resolvers.host is None:
+        if self.hosts is None:
             return self
-        resolvers = replace(self.facts.resolvers, host=None)
-        facts = replace(self.facts, resolvers=resolvers)
-        return Evaluation(
-            self.spec, self.input, caller=self.caller, facts=facts, slots=len(self.locals)
-        )
+        other = self.for_caller(self.caller)
+        other.hosts = None
+        return other
 
     @property
     def paths(self) -> PathContext:
@@ -81,8 +84,34 @@ class Evaluation:
 
 
 def _remembering(resolve: ResolvePath | None) -> ResolvePath | None:
-    """Ask the resolver once a path and decision, so that all clauses see the same links."""
-    return None if resolve is None else cache(resolve)
+    """Ask the resolver once a path and decision, so that all clauses see the same links.
+
+    One that fails does not answer: what it would have said is not known.
+    """
+    if resolve is None:
+        return None
+
+    @cache
+    def asked(path: str) -> str | None:
+        try:
+            return resolve(path)
+        except Exception:  # noqa: BLE001 (whatever it is, there is no answer)
+            return None
+
+    return asked
+
+
+def _answering(resolve: ResolveHost) -> ResolveHost:
+    """Ask the resolver once a name and decision; one that fails does not answer."""
+
+    @cache
+    def asked(name: str) -> tuple[str, ...] | None:
+        try:
+            return resolve(name)
+        except Exception:  # noqa: BLE001 (whatever it is, there is no answer)
+            return None
+
+    return asked
 
 
 class DeclaredResources:

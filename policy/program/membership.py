@@ -153,7 +153,7 @@ def _host_items(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> _ItemTest:
     def holds(thing: Any, call: Evaluation, paths: PathContext, extent: Extent) -> bool | None:
         if not isinstance(thing, Endpoint):
             return None
-        return host_in(thing, included, excluded, call.facts.resolvers.host)
+        return host_in(thing, included, excluded, call.hosts)
 
     return holds
 

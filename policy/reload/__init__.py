@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from policy.reload.builder import Builder, Built, build
 from policy.reload.folder import ReadFile, Snapshot, read_folder
 from policy.reload.generation import Generation
+from policy.reload.links import follow_links
 from policy.reload.loading import load, read_policy
 from policy.reload.settings import (
     BashSettings,
@@ -42,6 +43,7 @@ __all__ = [
     "WebSettings",
     "build",
     "decode",
+    "follow_links",
     "load",
     "read_folder",
     "read_policy",

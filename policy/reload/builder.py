@@ -44,6 +44,9 @@ _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
 _NO_SOURCES: Mapping[str, Source] = MappingProxyType({})
 
 
+_CONSEQUENCES = frozenset({"missing-default", "unknown-name", "delegate-to-nobody"})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
     """The outcome of a build: a generation unless some diagnostic is an error.
@@ -99,7 +102,11 @@ class Builder:
             tools,
         )
         merged = merge(checked.policies, tools)
-        work.problems += (*checked.diagnostics, *merged.diagnostics)
+        wrong = (*checked.diagnostics, *merged.diagnostics)
+        if has_errors(work.problems):
+            # What could not be read may be what seems to be missing.
+            wrong = tuple(problem for problem in wrong if problem.code not in _CONSEQUENCES)
+        work.problems += wrong
         if has_errors(work.problems):
             return work.failed()
         floor = _floor(snapshot, settings)

@@ -7,7 +7,6 @@ a tool that asks them again gets what was judged, whatever has happened to the l
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from policy.call import EMPTY, Caller
 from policy.facts import Facts, Resolvers
+from policy.reload import follow_links
 
 # Looks a host name up; None where it does not resolve.
 LookUp: TypeAlias = Callable[[str], Awaitable[tuple[str, ...] | None]]
@@ -117,16 +117,6 @@ class World:
             hosts.learn(dict(zip(wanted, found, strict=True)))
         # Names beyond that stay unresolved, and so undecidable.
         return ask(facts), facts
-
-
-def follow_links(path: str) -> str | None:
-    """Return an absolute path with links followed as far as it exists; None if that is unknown."""
-    try:
-        return os.path.realpath(path, strict=True)
-    except (FileNotFoundError, NotADirectoryError):
-        return os.path.realpath(path)
-    except (OSError, ValueError):
-        return None
 
 
 async def look_up_host(name: str, *, seconds: float = 5.0) -> tuple[str, ...] | None:

@@ -22,6 +22,7 @@ from policy.values.glob import (
 )
 from policy.values.logic import any_of, both, negate
 from policy.values.path import Path, PathContext, normal_path
+from policy.values.path_dialect import foreign_glob, unescape_foreign
 from policy.values.reading import Unreadable
 from policy.values.text import has_control, is_encodable, is_ordinary, normalise, plain, quote
 
@@ -51,7 +52,10 @@ def read_path_pattern(text: str, context_home: str | None = None) -> PathPattern
         return Unreadable(reason=f"a URL where a path pattern is needed: {quote(text)}")
     if text.startswith("~") and text != "~" and not text.startswith("~/"):
         return Unreadable(reason=f"the home of another user: {quote(text)}")
-    settled = _settle(normalise(text))
+    foreign = foreign_glob(normalise(text))
+    if foreign is not None:
+        return Unreadable(reason=foreign)
+    settled = _settle(unescape_foreign(normalise(text)))
     if settled is None:
         return Unreadable(reason=f"`..` leads out of the pattern: {quote(text)}")
     if settled.startswith("~"):

@@ -22,6 +22,8 @@ from policy.values.script import (
 from policy.values.text import is_encodable, is_ordinary, quote
 
 _LONGEST = 1_000_000
+# Each word is looked at by every rule that speaks of resources; no command of an agent has more.
+_MOST_WORDS = 2_000
 # What is read again in one decision is remembered, if it is not large.
 _SHORT = 2_048
 _RESERVED_TEXT = """
@@ -100,6 +102,7 @@ class _Reader:
         self.text = text
         self.wildcards = wildcards
         self.place = 0
+        self.words = 0
         self.commands: list[SimpleCommand] = []
         self.separators: list[str] = []
         for line in text.split("\n"):
@@ -123,6 +126,9 @@ class _Reader:
             else:
                 if parts.is_empty():
                     parts.start = self.place
+                self.words += 1
+                if self.words > _MOST_WORDS:
+                    raise _NotPlain("a script with too many words")
                 if not self._redirection(parts):
                     parts.words.append(self._word())
                 parts.end = self.place

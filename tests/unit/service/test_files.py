@@ -11,9 +11,9 @@ import pytest
 
 from policy.errors import Execution
 from policy.facts import Facts, Resolvers
+from policy.reload import follow_links
 from policy.service import ExecutionContext, Limits
 from policy.service.handlers.files import file_tools
-from policy.service.world import follow_links
 
 Run = Callable[..., Any]
 

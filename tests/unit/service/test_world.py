@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from policy.service.world import follow_links, look_up_host
+from policy.reload import follow_links
+from policy.service.world import look_up_host
 
 
 def test_links_are_followed_as_far_as_there_is_something(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from policy.cli.links import follow_links
+from policy.reload import follow_links
 
 
 @pytest.fixture

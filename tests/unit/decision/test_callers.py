@@ -1,0 +1,86 @@
+"""Who calls is never guessed, and nothing from outside makes a decision raise."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import policy
+from policy.verdict import Verdict
+
+_CALL = policy.ToolCall(tool="file_read", input={"path": "/srv/work/a"})
+
+
+@pytest.fixture(scope="module")
+def generation(tmp_path_factory: pytest.TempPathFactory) -> policy.Generation:
+    file: Path = tmp_path_factory.mktemp("callers") / "global.policy"
+    file.write_text(
+        "policy for every agent\n\ndefault allow\n\n"
+        'net: deny web_fetch when connects to private\nkeys: deny * when reads "/etc/**"\n'
+    )
+    return policy.load(file)
+
+
+@pytest.mark.parametrize("role", ["anonymous", "Anonymous", " ANONYMOUS", "anonymous\u200b", ""])
+def test_what_looks_like_anonymous_is(generation: policy.Generation, role: str) -> None:
+    decision = generation.decide(_CALL, policy.Caller(role=role))
+    assert (decision.verdict, decision.reasons[0].rule) == (Verdict.DENY, "identity")
+
+
+@pytest.mark.parametrize("role", ["guest", "Guest", "GUEST ", "guest\u200b"])
+def test_what_looks_like_a_guest_is(generation: policy.Generation, role: str) -> None:
+    decision = generation.decide(_CALL, policy.Caller(role=role))
+    assert (decision.verdict, decision.reasons[0].rule) == (Verdict.DENY, "scope")
+
+
+def test_a_role_of_your_own_is_free(generation: policy.Generation) -> None:
+    assert generation.decide(_CALL, policy.Caller(role="reviewer")).verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"role": None},
+        {"role": 5},
+        {"agent": 1},
+        {"session": None},
+        {"scope": {}},
+        {"parent": "x"},
+        {"groups": "admins"},
+        {"user": 7},
+    ],
+)
+def test_a_caller_of_other_types_is_none(fields: dict[str, Any]) -> None:
+    with pytest.raises(TypeError):
+        policy.Caller(**fields)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"allowed_tools": "*"}, {"allowed_tools": (5,)}, {"expires_at": "2020-01-01"}]
+)
+def test_a_scope_of_other_types_is_none(fields: dict[str, Any]) -> None:
+    with pytest.raises(TypeError):
+        policy.GuestScope(**fields)
+
+
+def test_a_scope_without_a_zone_expires_in_utc(generation: policy.Generation) -> None:
+    scope = policy.GuestScope(allowed_tools=("*",), expires_at=datetime(2027, 1, 1))  # noqa: DTZ001
+    caller = policy.Caller(role="guest", scope=scope)
+    for year, verdict in ((2026, Verdict.ALLOW), (2027, Verdict.DENY)):
+        facts = policy.Facts(now=datetime(year, 1, 1, tzinfo=UTC))
+        assert generation.decide(_CALL, caller, facts=facts).verdict is verdict
+
+
+def test_a_resolver_that_fails_does_not_answer(generation: policy.Generation) -> None:
+    def fails(_: str) -> Any:
+        raise OSError("no answer")
+
+    facts = policy.Facts(resolvers=policy.Resolvers(path=fails, host=fails), workspace="/srv")
+    page = policy.ToolCall(tool="web_fetch", input={"url": "https://a.example/"})
+    for call in (_CALL, page):
+        decision = generation.decide(call, facts=facts)
+        assert decision.verdict is Verdict.DENY
+        assert decision.reasons[0].undecided
