@@ -33,10 +33,10 @@ from policy.verify import ExampleResult, unreached_rules
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
 @click.option(
     "--format",
-    type=click.Choice(["text", "json"]),
+    type=click.Choice(["text", "json", "junit"]),
     default="text",
     show_default=True,
-    help="text for people, json for programs.",
+    help="text for people, json for programs, junit for build servers.",
 )
 def command(
     path: Path, *, catalog_file: Path | None, coverage: bool, junit: Path | None, format: str
@@ -53,8 +53,11 @@ def command(
     built = build_at(path, catalog_file)
     results = built.examples
     untested = built.generation is None and all(result.passed for result in results)
+    report = _junit(results, _errors(built.diagnostics) if untested else ())
     if junit is not None:
-        _write(junit, _junit(results, _errors(built.diagnostics) if untested else ()))
+        _write(junit, report)
+    if format == "junit":
+        click.echo(report)
     if untested:
         click.echo(show(built, path), err=True)
         raise SystemExit(exit_code(built.diagnostics))
@@ -64,7 +67,7 @@ def command(
         if coverage:
             record["unreached"] = unreached
         click.echo(as_json(record))
-    else:
+    elif format == "text":
         _print(built, results, path=path)
         if coverage:
             _print_coverage(unreached, before=prefix(path))

@@ -103,3 +103,9 @@ def test_a_report_that_cannot_be_written_is_wrong_usage(tmp_path: Path) -> None:
     ran = run("test", rules_in(tmp_path), "--junit", tmp_path / "no" / "report.xml")
     assert ran.code == 2
     assert "cannot be written: No such file or directory" in ran.err
+
+
+def test_the_junit_format_prints_the_report(tmp_path: Path) -> None:
+    ran = run("test", rules_in(tmp_path, FAILING), "--format", "junit")
+    assert ran.code == 1
+    assert ElementTree.fromstring(ran.out).get("failures") == "1"
