@@ -359,7 +359,9 @@ def _selected(expr: tree.Selection, scene: Scene) -> Any:
     if expr.function == "sum":
         total: Any = Fraction(0)
         for _, within in scenes:
-            total = _computed("+", total, value_of(expr.test, within))
+            amount = value_of(expr.test, within)
+            # A sum that leaves something out is not known to be small.
+            total = _computed("+", total, UNREADABLE if amount is ABSENT else amount)
         return total
     tests = [(element, judge(expr.test, within, permits=False)) for element, within in scenes]
     if any(truth is None for _, truth in tests):
