@@ -13,7 +13,15 @@ from policy.program.effects import Effects, Item
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.membership import Extent, SetTest
 from policy.program.possible import possible
-from policy.program.truth import ABSENT, Absent, Truth, Undecided
+from policy.program.truth import (
+    ABSENT,
+    Absent,
+    Truth,
+    Undecided,
+    all_true,
+    any_true,
+    negated,
+)
 from policy.values import (
     SimpleCommand,
     Unreadable,
@@ -59,15 +67,10 @@ def _anything(verb: str, declared: DeclaredResources, *, permits: bool) -> Resou
 def _some(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
     def test(call: Evaluation) -> Truth:
         effects = call.effects(declared)
-        undecided: Undecided | None = None
-        for item in effects.of(verb):
-            answer = _holds(item, members, call, extent="some")
-            if answer is True:
-                return True
-            if isinstance(answer, Undecided):
-                undecided = answer if undecided is None else undecided
-        if undecided is None:
-            undecided = possible(verb, members, call, effects=effects)
+        found = any_true(_holds(item, members, call, extent="some") for item in effects.of(verb))
+        if found is not False:
+            return found
+        undecided = possible(verb, members, call, effects=effects)
         return False if undecided is None else undecided
 
     return test
@@ -76,17 +79,10 @@ def _some(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
 def _outside(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
     def test(call: Evaluation) -> Truth:
         effects = call.effects(declared)
-        undecided: Undecided | None = None
-        for item in effects.of(verb):
-            if verb == "runs" and _is_free(item):
-                continue
-            answer = _holds(item, members, call, extent="all")
-            if answer is False:
-                return True
-            if isinstance(answer, Undecided):
-                undecided = answer if undecided is None else undecided
-        if undecided is None:
-            undecided = possible(verb, members, call, effects=effects, outside=True)
+        found = negated(_all_in(verb, members, call, effects=effects))
+        if found is not False:
+            return found
+        undecided = possible(verb, members, call, effects=effects, outside=True)
         return False if undecided is None else undecided
 
     return test
@@ -95,23 +91,24 @@ def _outside(verb: str, members: SetTest, declared: DeclaredResources) -> Resour
 def _only(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
     def test(call: Evaluation) -> Truth | Absent:
         effects = call.effects(declared)
-        undecided: Undecided | None = None
-        for item in effects.of(verb):
-            if verb == "runs" and _is_free(item):
-                continue
-            answer = _holds(item, members, call, extent="all")
-            if answer is False:
-                return False
-            if isinstance(answer, Undecided):
-                undecided = answer if undecided is None else undecided
-        if undecided is not None:
-            return undecided
+        found = _all_in(verb, members, call, effects=effects)
+        if found is not True:
+            return found
         if verb in effects.absent and not effects.of(verb):
             return ABSENT
         hidden = _out_of_sight(verb, effects)
         return True if hidden is None else hidden
 
     return test
+
+
+def _all_in(verb: str, members: SetTest, call: Evaluation, *, effects: Effects) -> Truth:
+    """Tell whether all that is in sight is in the set; `cd` and its like need no pattern."""
+    return all_true(
+        _holds(item, members, call, extent="all")
+        for item in effects.of(verb)
+        if verb != "runs" or not _is_free(item)
+    )
 
 
 def _is_free(item: Item) -> bool:
