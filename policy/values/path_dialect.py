@@ -20,8 +20,9 @@ _ESCAPED = "\0"
 _DRIVE = re.compile(r"/?[A-Za-z]:[\\/]")
 _SHARE = re.compile(r"\\\\[^\\/*?]+\\")
 _VARIABLE = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[^{}/]*\})|%[A-Za-z_][A-Za-z0-9_]*%")
-_CLASS = re.compile(r"\[[^\]/]+\]")
-_GROUP = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
+# None of these can begin again inside itself, so that each character is looked at once.
+_CLASS = re.compile(r"\[[^\[\]/]+\]")
+_BRACES = re.compile(r"\{[^{}]*\}")
 _EXTENDED = re.compile(r"[?*+@!]\([^()]*\)")
 
 
@@ -60,7 +61,7 @@ def _foreign_part(bare: str) -> str | None:
         return r"groups in parentheses are no wildcards here; write one item for each"
     if _CLASS.search(bare):
         return r"`[…]` is no wildcard here; write one item for each, `?`, or `\[` for a bracket"
-    if _GROUP.search(bare):
+    if any("," in group or ".." in group for group in _BRACES.findall(bare)):
         return r"`{…}` is no wildcard here; write one item for each, or `\{` for a brace"
     if any("**" in part and part != "**" for part in (first, *others)):
         return "`**` crosses folders only as a whole segment; write `**/*.pem`, not `**.pem`"
