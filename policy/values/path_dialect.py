@@ -11,9 +11,9 @@ import re
 
 from policy.values.glob import path_segments
 
-# What a backslash may stand before; of these the globs themselves know only the first three.
-_ESCAPABLE = "*?\\[]{}()$!%|^@+ "
-_UNKNOWN_TO_GLOBS = frozenset(_ESCAPABLE) - frozenset("*?\\")
+# What a backslash may stand before; the globs themselves know only the first two.
+_ESCAPABLE = "*?[]{}()$!%|^@+"
+_UNKNOWN_TO_GLOBS = frozenset(_ESCAPABLE) - frozenset("*?")
 # Stands for an escaped character while the plain ones are looked at; it is in no readable path.
 _ESCAPED = "\0"
 
@@ -31,13 +31,13 @@ def foreign_glob(text: str) -> str | None:
 
     `text` has no control characters.
     """
-    if text != text.strip() and not _has_escaped_ends(text):
-        return r"a blank at an end is part of the name; write it `\ ` if it is meant"
+    if text != text.strip():
+        return "no readable path begins or ends with a blank; remove it"
     if _DRIVE.match(text) or _SHARE.match(text):
         return "a path of Windows; paths are written with `/`, from `/` or `~/`"
     bare = _without_escapes(text)
-    if "\\" in bare or r"\**" in text.replace("\\\\", _ESCAPED):
-        return r"a backslash separates no folders and stands for itself only as `\\`; write `/`"
+    if "\\" in bare or r"\**" in text:
+        return "a backslash separates no folders, and no readable path has one; write `/`"
     if bare.startswith("!"):
         return r"`!` excludes nothing here; write `except` in a set, or `\!` for the character"
     return _foreign_part(bare)
@@ -66,12 +66,6 @@ def _foreign_part(bare: str) -> str | None:
     if any("**" in part and part != "**" for part in (first, *others)):
         return "`**` crosses folders only as a whole segment; write `**/*.pem`, not `**.pem`"
     return None
-
-
-def _has_escaped_ends(text: str) -> bool:
-    """Tell whether the blanks at both ends of a pattern are written with a backslash."""
-    bare = _without_escapes(text)
-    return bare == bare.strip()
 
 
 def _without_escapes(text: str) -> str:
