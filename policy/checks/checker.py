@@ -12,7 +12,7 @@ from policy.checks.layer_rules import check_defaults, check_delegations, check_u
 from policy.checks.report import Report
 from policy.checks.rules import Names
 from policy.checks.sources import Checked, PolicySources
-from policy.checks.statements import read_layer
+from policy.checks.statements import read_declarations, read_layer
 from policy.checks.tools import ToolReader
 from policy.checks.world import World
 from policy.syntax import tree
@@ -35,7 +35,11 @@ def check(sources: PolicySources, catalog: Catalog) -> Checked:
     )
     world.open = _open_tools(layers, world)
     names = Names(places={})
-    policies = tuple(read_layer(layer, world, names) for layer in layers)
+    declared = [read_declarations(layer, world) for layer in layers]
+    policies = tuple(
+        read_layer(layer, world, names, own=own, above=() if own is declared[0] else declared[0])
+        for layer, own in zip(layers, declared, strict=True)
+    )
     for layer, policy in zip(layers, policies, strict=True):
         check_defaults(layer, policy, report)
         check_delegations(policy, world)

@@ -15,7 +15,7 @@ from policy.checks.later import refuse
 from policy.checks.rules import Names, check_reference
 from policy.checks.scopes import Scope
 from policy.checks.sources import PolicySources
-from policy.checks.statements import read_layer
+from policy.checks.statements import read_declarations, read_layer
 from policy.checks.world import World
 from policy.source import Span
 from policy.syntax import tree
@@ -98,7 +98,7 @@ def _read_alone(
 ) -> tuple[CheckedPolicy, Names]:
     names = Names(places={})
     layer = alone(file, packs, world.report, given=given)
-    return read_layer(layer, world, names), names
+    return read_layer(layer, world, names, own=read_declarations(layer, world)), names
 
 
 def _with_default(policy: CheckedPolicy, file: tree.PolicyFile) -> CheckedPolicy:

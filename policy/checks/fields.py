@@ -55,7 +55,7 @@ def kind_of_field(
         names = [spec.name for spec, _ in missing]
         report.say(
             "field-of-some",
-            f"{_names(names)} {'has' if len(names) == 1 else 'have'} no field `{shown}`",
+            f"{tool_names(names)} {'has' if len(names) == 1 else 'have'} no field `{shown}`",
             span=span,
             help="name only tools that have the field, or say `is absent` where it may be missing",
             severity=Severity.WARNING,
@@ -137,9 +137,9 @@ def _say_unknown(
     wanted = next((step for step in reversed(path) if isinstance(step, str) and step != "*"), "")
     scalars = {found.scalar for _, found in missing}
     if len(names) == 1:
-        message = f"{_names(names)} has no field `{shown}`"
+        message = f"{tool_names(names)} has no field `{shown}`"
     else:
-        message = f"none of {_names(names)} has a field `{shown}`"
+        message = f"none of {tool_names(names)} has a field `{shown}`"
     help = did_you_mean(wanted, known)
     if not help and None not in scalars:
         help = "what stands before the last step has no fields"
@@ -153,7 +153,8 @@ def _listed(names: list[str]) -> str:
     return shown if len(names) <= 10 else f"{shown} and more"
 
 
-def _names(names: list[str]) -> str:
+def tool_names(names: list[str]) -> str:
+    """Return the names of tools as a sentence lists them, the first few of many."""
     shown = [f"`{name}`" for name in names[:_SHOWN]]
     if len(names) > _SHOWN:
         shown.append(f"{len(names) - _SHOWN} more")

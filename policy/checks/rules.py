@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from policy.catalog import ToolSelector
 from policy.checks.assembly import Unit
 from policy.checks.changes import read_change
-from policy.checks.checked import CheckedInvariant, CheckedRewrite, CheckedRule
-from policy.checks.clauses import Clauses, read_clauses
+from policy.checks.checked import (
+    CheckedDeclaration,
+    CheckedInvariant,
+    CheckedRewrite,
+    CheckedRule,
+)
+from policy.checks.clauses import read_clauses
 from policy.checks.fields import Tools
+from policy.checks.known import are_all, known_tools
 from policy.checks.never import check_can_hold
 from policy.checks.reading import Reading
 from policy.checks.world import World
@@ -24,6 +31,9 @@ RESERVED = frozenset(
 )
 
 
+Declared: TypeAlias = tuple[CheckedDeclaration, ...]
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Names:
     """The rule names of a generation so far, and where each stands."""
@@ -31,13 +41,17 @@ class Names:
     places: dict[str, Span]
 
 
-def read_rule(rule: tree.Rule, unit: Unit, world: World) -> CheckedRule:
-    """Return an `allow`, `ask` or `deny`, resolved."""
+def read_rule(rule: tree.Rule, unit: Unit, world: World, *, declared: Declared) -> CheckedRule:
+    """Return an `allow`, `ask` or `deny`, resolved; `declared` is what its layer says of tools."""
     allows = rule.verdict is Verdict.ALLOW
     selector = read_tools(rule.tools, unit, world, gives=allows)
     reading = reading_for(selector, unit, world)
     clauses = read_clauses(rule.clauses, reading, permits=allows, approvable=allows)
-    _check_effect(clauses, reading, unit)
+    tools = known_tools(selector, declared, world)
+    # A pack's empty parameters are its user's choice, not a mistake in its rules.
+    if not unit.pack:
+        sure = tools if are_all(selector, world) else None
+        check_can_hold(clauses, sure, world.report, gives=allows)
     return CheckedRule(
         id=rule_id(rule.name, rule.span, unit),
         verdict=rule.verdict,
@@ -55,13 +69,18 @@ def read_rule(rule: tree.Rule, unit: Unit, world: World) -> CheckedRule:
     )
 
 
-def read_rewrite(rewrite: tree.Rewrite, unit: Unit, world: World) -> CheckedRewrite:
+def read_rewrite(
+    rewrite: tree.Rewrite, unit: Unit, world: World, *, declared: Declared
+) -> CheckedRewrite:
     """Return a rewrite with its changes, resolved."""
     selector = read_tools(rewrite.tools, unit, world, gives=False)
     reading = reading_for(selector, unit, world)
     clauses = read_clauses(rewrite.clauses, reading, permits=False)
     changes = [read_change(change, reading) for change in rewrite.changes]
-    _check_effect(clauses, reading, unit)
+    tools = known_tools(selector, declared, world)
+    if not unit.pack:
+        sure = tools if are_all(selector, world) else None
+        check_can_hold(clauses, sure, world.report, gives=False)
     words = [f"rewrite {print_tools(rewrite.tools)}", *map(print_clause, rewrite.clauses)]
     return CheckedRewrite(
         id=rule_id(rewrite.name, rewrite.span, unit),
@@ -173,13 +192,6 @@ def check_reference(by: str, names: Names, *, world: World, span: Span) -> None:
         span=span,
         help=did_you_mean(by, names.places) or "write the name of a rule, or `default`",
     )
-
-
-def _check_effect(clauses: Clauses, reading: Reading, unit: Unit) -> None:
-    # A pack's empty parameters are its user's choice, not a mistake in its rules.
-    if unit.pack:
-        return
-    check_can_hold(clauses, reading.report)
 
 
 def _sentence(rule: tree.Rule) -> str:

@@ -45,19 +45,39 @@ _WITH_NAMES = (tree.Rule, tree.Rewrite, tree.RedactResults, tree.Limit, tree.Inv
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Parts:
-    """A layer's statements so far."""
+    """A layer's statements so far, and what is declared of tools in it."""
 
+    declared: tuple[CheckedDeclaration, ...]
     rules: list[CheckedRule] = field(default_factory=list)
     rewrites: list[CheckedRewrite] = field(default_factory=list)
     defaults: list[CheckedDefault] = field(default_factory=list)
     delegations: list[CheckedDelegation] = field(default_factory=list)
-    declarations: list[CheckedDeclaration] = field(default_factory=list)
     invariants: list[CheckedInvariant] = field(default_factory=list)
 
 
-def read_layer(layer: Layer, world: World, names: Names) -> CheckedPolicy:
-    """Return a layer with all of its statements resolved; what is wrong has been said."""
-    parts = _Parts()
+def read_declarations(layer: Layer, world: World) -> tuple[CheckedDeclaration, ...]:
+    """Return what the `tool` statements of a layer add to the tools they fit."""
+    return tuple(
+        read_declaration(statement, unit, world)
+        for unit in layer.units
+        for statement in unit.statements
+        if isinstance(statement, tree.ToolDeclaration)
+    )
+
+
+def read_layer(
+    layer: Layer,
+    world: World,
+    names: Names,
+    *,
+    own: tuple[CheckedDeclaration, ...],
+    above: tuple[CheckedDeclaration, ...] = (),
+) -> CheckedPolicy:
+    """Return a layer with all of its statements resolved; what is wrong has been said.
+
+    `own` are the layer's declarations of tools, `above` those of the layer of every agent.
+    """
+    parts = _Parts(declared=(*above, *own))
     for unit in layer.units:
         _check_definitions(unit, world)
         for statement in unit.statements:
@@ -68,7 +88,7 @@ def read_layer(layer: Layer, world: World, names: Names) -> CheckedPolicy:
         rewrites=tuple(parts.rewrites),
         defaults=tuple(parts.defaults),
         delegations=tuple(parts.delegations),
-        declarations=tuple(parts.declarations),
+        declarations=own,
         invariants=tuple(parts.invariants),
     )
 
@@ -85,11 +105,12 @@ def _read(  # noqa: C901 one arm a statement
         check_name(statement, unit, names, world)
     match statement:
         case tree.Rule():
-            rule = read_rule(statement, unit, world)
+            rule = read_rule(statement, unit, world, declared=parts.declared)
             if unit.gives or rule.verdict is not Verdict.ALLOW:
                 parts.rules.append(rule)
         case tree.Rewrite():
-            parts.rewrites.append(read_rewrite(statement, unit, world))
+            rewrite = read_rewrite(statement, unit, world, declared=parts.declared)
+            parts.rewrites.append(rewrite)
         case tree.Invariant():
             invariant = read_invariant(statement, unit, world)
             if unit.gives or invariant.kind != "assume":
@@ -102,8 +123,6 @@ def _read(  # noqa: C901 one arm a statement
             delegation = _delegation(statement, unit, key, world)
             if unit.gives and delegation is not None:
                 parts.delegations.append(delegation)
-        case tree.ToolDeclaration():
-            parts.declarations.append(read_declaration(statement, unit, world))
         case tree.Limit():
             refuse("`limit`", world.report, span=statement.span)
         case tree.LabelResults():
@@ -111,7 +130,7 @@ def _read(  # noqa: C901 one arm a statement
         case tree.RedactResults():
             refuse("`redact results`", world.report, span=statement.span)
         case _:
-            # Names and `use` were read with their scope, tests are read with the suites.
+            # Names, `use` and `tool` were read before; tests are read with the suites.
             return
 
 

@@ -1,0 +1,129 @@
+"""A selector and a layer's `tool` statements in; the tools it fits, as that layer knows them, out.
+
+What a tool can never do, and what its schema never lets through, makes conditions about it that
+no call can meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from policy.catalog import Resource, Schema, Step, ToolSelector, ToolSpec, descend, lookup
+from policy.checks.checked import CheckedDeclaration, Constant, Fact, Value
+from policy.checks.checked import Step as FieldOf
+from policy.checks.world import World
+from policy.syntax import tree
+
+Steps = tuple[str, ...]
+
+_EFFECTS: Mapping[str, tree.Verb] = {
+    "reads": "reads",
+    "writes": "writes",
+    "hosts": "connects",
+    "commands": "runs",
+    "recipients": "sends",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownTool:
+    """A tool's definition, with what the `tool` statements in force in a layer add to it."""
+
+    spec: ToolSpec
+    resources: tuple[Resource, ...]
+    complete: bool
+
+    def may(self, verb: tree.Verb) -> bool:
+        """Tell whether a call of the tool can have such an effect, seen or unseen."""
+        if not self.complete or self.spec.unseen:
+            return True
+        return any(resource.verb in (verb, "runs") for resource in self.resources)
+
+    def surely(self, verb: tree.Verb) -> bool:
+        """Tell whether every call of the tool has such an effect, by a required text argument."""
+        return any(
+            resource.verb == verb and "*" not in resource.steps and self._is_text(resource.steps)
+            for resource in self.resources
+        )
+
+    def is_always_there(self, steps: Steps) -> bool:
+        """Tell whether every call that the schema lets through has the field."""
+        info = lookup(self.spec.schema, steps)
+        if not info.known or info.kinds & {"any", "null"}:
+            return False
+        return info.required or (len(steps) == 1 and self.default(steps) is not None)
+
+    def default(self, steps: Steps) -> Any:
+        """Return what is filled in where the field is missing, None if nothing is."""
+        place = self.place(steps)
+        return None if place is None else place.get("default")
+
+    def place(self, steps: tuple[Step, ...]) -> Schema | None:
+        """Return what the schema says of a field, None if nothing does."""
+        place: Schema | None = self.spec.schema
+        for step in steps:
+            place = None if place is None else descend(place, step, self.spec.schema)
+        return place
+
+    def fact(self, fact: Fact) -> Value | None:
+        """Return what a fact is in every call of the tool, None where calls can differ.
+
+        A fact that the tool does not have is the constant null.
+        """
+        match fact.path:
+            case ("tool", "name"):
+                return Constant(value=self.spec.name)
+            case ("tool", "origin"):
+                return Constant(value=self.spec.origin.kind)
+            case ("tool", "server"):
+                return Constant(value=self.spec.origin.server or None)
+            case ("tool", "category") if self.spec.category is not None:
+                return Constant(value=self.spec.category)
+            case ("tool", "read_only") if self.spec.read_only is not None:
+                return Constant(value=self.spec.read_only)
+            case ("tool", "destructive") if self.spec.destructive is not None:
+                return Constant(value=self.spec.destructive)
+            case ("call", name) if name in _EFFECTS and not self.may(_EFFECTS[name]):
+                return Constant(value=())
+            case _:
+                return None
+
+    def _is_text(self, steps: Steps) -> bool:
+        kinds = lookup(self.spec.schema, steps).kinds
+        return kinds == {"string"} and self.is_always_there(steps)
+
+
+def known_tools(
+    selector: ToolSelector, declared: tuple[CheckedDeclaration, ...], world: World
+) -> tuple[KnownTool, ...]:
+    """Return the known tools that a selector fits, with what the declarations say of them."""
+    return tuple(_known(spec, declared) for spec in world.tools.fitting(selector))
+
+
+def are_all(selector: ToolSelector, world: World) -> bool:
+    """Tell whether the selector can fit none but the known tools."""
+    if world.catalog.complete:
+        return True
+    names = selector.exact_names()
+    return names is not None and all(world.catalog.get(name) is not None for name in names)
+
+
+def field_steps(value: Value) -> Steps | None:
+    """Return the steps from the input to a field, None where the value is none of one object."""
+    steps: list[str] = []
+    while isinstance(value, FieldOf):
+        steps.append(value.name)
+        value = value.base
+    return tuple(reversed(steps)) if value == Fact(path=("input",)) and steps else None
+
+
+def _known(spec: ToolSpec, declared: tuple[CheckedDeclaration, ...]) -> KnownTool:
+    fitting = [declaration for declaration in declared if declaration.tools.fits(spec)]
+    added = (resource for declaration in fitting for resource in declaration.resources)
+    return KnownTool(
+        spec=spec,
+        resources=tuple(dict.fromkeys((*spec.resources, *added))),
+        complete=spec.complete or any(declaration.complete for declaration in fitting),
+    )
