@@ -25,7 +25,7 @@ from policy.checks.checked import (
     WindowTest,
 )
 from policy.checks.expressions import CONDITIONS, inline, read_value
-from policy.checks.kinds import NUMBER, TEXT, Kind, comparable, orderable
+from policy.checks.kinds import NUMBER, TEXT, Kind, comparable, kind_of, orderable
 from policy.checks.later import refuse
 from policy.checks.places import read_resource_test
 from policy.checks.reading import BROKEN, BROKEN_TEST, Reading, Typed
@@ -285,7 +285,25 @@ def _list_on_right(expr: tree.In, left: Typed, text: str, reading: Reading) -> M
         return None
     if right.kind.must_be("list"):
         _check_left(expr, left, right.kind.element, reading)
+        _check_items(expr, left, right, reading)
     return Member(left=left.value, right=right.value, text=text)
+
+
+def _check_items(expr: tree.In, left: Typed, right: Typed, reading: Reading) -> None:
+    """Say so of each item of a list that could never be equal, beside others that could."""
+    if not isinstance(right.value, Constant) or not comparable(left.kind, right.kind.element):
+        return
+    nodes = expr.right.items if isinstance(expr.right, tree.ListLiteral) else ()
+    for place, item in enumerate(right.value.value):
+        kind = kind_of(item)
+        if comparable(left.kind, kind):
+            continue
+        reading.report.say(
+            "wrong-kind",
+            f"{left.kind} and {kind} are never equal",
+            span=nodes[place].span if place < len(nodes) else expr.right.span,
+            help="remove the item, or write it as the others",
+        )
 
 
 def _check_left(expr: tree.In, left: Typed, item: Kind, reading: Reading) -> None:
@@ -415,10 +433,3 @@ def _minutes(text: str, span: Span, reading: Reading) -> int:
         reading.report.say("bad-time", found.reason, span=span, help="write `08:00..18:00`")
         return 0
     return found.hour * 60 + found.minute
-
-
-def constant_truth(test: Test) -> bool | None:
-    """Return what a plain `true` or `false` says."""
-    if isinstance(test, Truth) and isinstance(test.value, Constant):
-        return test.value.value if isinstance(test.value.value, bool) else None
-    return None

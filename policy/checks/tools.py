@@ -27,6 +27,20 @@ from policy.diagnostics import Label, Severity, nearest
 from policy.source import Span
 from policy.syntax import tree
 
+# What other agents call tools like ours; a host of theirs may have them under these names.
+_ELSEWHERE = ALIASES | {
+    "Bash": "bash_exec",
+    "Read": "file_read",
+    "Write": "file_write",
+    "Edit": "file_write",
+    "MultiEdit": "file_write",
+    "NotebookEdit": "file_write",
+    "LS": "file_list",
+    "Glob": "file_list",
+    "Grep": "file_read",
+    "WebFetch": "web_fetch",
+}
+
 _EMPTY = ToolSelector(included=(), gives=False)
 
 
@@ -215,16 +229,19 @@ class ToolReader:
             span=span,
             label="not in the catalogue",
             help=self._help(pattern, unknown, scope),
-            severity=Severity.WARNING if lenient else self._severity(pattern, unknown, scope),
+            severity=self._severity(pattern, unknown, scope, lenient=lenient),
         )
         return True
 
-    def _severity(self, pattern: ToolPattern, unknown: _Unknown, scope: Scope | None) -> Severity:
-        sets = _tool_sets(scope)
-        return Severity.ERROR if nearest(pattern.text, sets) else unknown.severity
+    def _severity(
+        self, pattern: ToolPattern, unknown: _Unknown, scope: Scope | None, *, lenient: bool
+    ) -> Severity:
+        if _near_set(pattern, scope):
+            return Severity.ERROR
+        return Severity.WARNING if lenient else unknown.severity
 
     def _help(self, pattern: ToolPattern, unknown: _Unknown, scope: Scope | None) -> str:
-        near = nearest(pattern.text, _tool_sets(scope)) if pattern.origin is None else None
+        near = _near_set(pattern, scope)
         return f"did you mean `{near}`?" if near and not unknown.near else unknown.help
 
     def _look_up(self, pattern: ToolPattern) -> _Unknown | None:
@@ -250,6 +267,14 @@ class ToolReader:
                 severity=Severity.WARNING,
                 message=message,
                 help="the catalogue has no tool of this server; the rule waits for it",
+            )
+        here = None if pattern.origin else _ELSEWHERE.get(pattern.text)
+        if here is not None and self.catalog.get(here) is not None:
+            return _Unknown(
+                severity=Severity.ERROR if self.catalog.complete else Severity.WARNING,
+                message=message,
+                help=f"here that is `{here}`; if the host has a tool of this very "
+                "name, add it to the catalogue",
             )
         near = nearest(pattern.text, self._spellings(pattern))
         severity = Severity.ERROR if self.catalog.complete or near else Severity.WARNING
@@ -297,6 +322,13 @@ class ToolReader:
             span=found.span,
             help="remove one of the names from its set",
         )
+
+
+def _near_set(pattern: ToolPattern, scope: Scope | None) -> str | None:
+    """Return the set that a word may be meant for; the names of sets are in lower case."""
+    if pattern.origin is not None or pattern.text != pattern.text.lower():
+        return None
+    return nearest(pattern.text, _tool_sets(scope))
 
 
 def _tool_sets(scope: Scope | None) -> list[str]:
