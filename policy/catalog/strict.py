@@ -60,7 +60,10 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _plain(schema: Schema, root: Schema, inside: tuple[int, ...]) -> dict[str, Any]:
+def _plain(schema: object, root: Schema, inside: tuple[int, ...]) -> dict[str, Any]:
+    if not isinstance(schema, Mapping):
+        # `false` fits nothing; `true`, and what is no schema at all, says nothing.
+        return {"not": {}} if schema is False else {}
     target = resolve(schema.get("$ref"), root)
     if target is not None:
         if id(target) in inside or len(inside) > _DEEPEST:

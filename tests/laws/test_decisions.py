@@ -353,7 +353,7 @@ def test_every_call_gets_a_verdict_and_a_refused_one_is_denied() -> None:
 
     law()
     tally.shows("refused")
-    tally.shows("admitted", share=0.3)
+    tally.shows("admitted", share=0.2)
     tally.shows("allow", share=0.03)
 
 
