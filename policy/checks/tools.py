@@ -10,7 +10,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from policy.catalog import ALIASES, Catalog, ToolPattern, ToolSelector, ToolSpec
+from policy.catalog import (
+    ALIASES,
+    Catalog,
+    ToolPattern,
+    ToolSelector,
+    ToolSpec,
+    repair_name,
+)
 from policy.checks.report import Report
 from policy.checks.scopes import (
     MAX_DEPTH,
@@ -270,8 +277,10 @@ class ToolReader:
             )
         here = None if pattern.origin else _ELSEWHERE.get(pattern.text)
         if here is not None and self.catalog.get(here) is not None:
+            # A call by a name that is repaired never meets a rule about that name.
+            certain = self.catalog.complete or repair_name(pattern.text, self.catalog) is not None
             return _Unknown(
-                severity=Severity.ERROR if self.catalog.complete else Severity.WARNING,
+                severity=Severity.ERROR if certain else Severity.WARNING,
                 message=message,
                 help=f"here that is `{here}`; if the host has a tool of this very "
                 "name, add it to the catalogue",
