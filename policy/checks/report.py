@@ -1,4 +1,4 @@
-"""Gathers the diagnostics of a run: `Report` is what every pass writes to and nobody reads from."""
+"""Gathers the diagnostics of a run: `Report` is what every pass writes to."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from policy.source import Span
 
 @dataclass(slots=True)
 class Report:
-    """The diagnostics so far. The same one said twice (a pack used twice) is kept once."""
+    """The diagnostics so far. The same one said twice (a pack used twice) is kept once.
+
+    `errors` counts those said so far: what follows from one need not be said as well.
+    """
 
     _said: dict[Diagnostic, None] = field(default_factory=dict)
+    errors: int = 0
 
     def say(
         self,
@@ -36,6 +40,7 @@ class Report:
             severity=severity,
         )
         self._said[said] = None
+        self.errors += said.severity is Severity.ERROR
 
     def done(self) -> tuple[Diagnostic, ...]:
         """Return what was said, once each, by place."""

@@ -15,10 +15,12 @@ from policy.checks.checked import (
     CheckedRule,
 )
 from policy.checks.clauses import read_clauses
+from policy.checks.cover import check_cover
 from policy.checks.fields import Tools
 from policy.checks.known import are_all, known_tools
 from policy.checks.never import check_can_hold
 from policy.checks.reading import Reading
+from policy.checks.refused import check_accepted
 from policy.checks.world import World
 from policy.diagnostics import Label, did_you_mean
 from policy.source import Span
@@ -44,15 +46,16 @@ class Names:
 def read_rule(rule: tree.Rule, unit: Unit, world: World, *, declared: Declared) -> CheckedRule:
     """Return an `allow`, `ask` or `deny`, resolved; `declared` is what its layer says of tools."""
     allows = rule.verdict is Verdict.ALLOW
+    before = world.report.errors
     selector = read_tools(rule.tools, unit, world, gives=allows)
     reading = reading_for(selector, unit, world)
     clauses = read_clauses(rule.clauses, reading, permits=allows, approvable=allows)
     tools = known_tools(selector, declared, world)
+    sure = tools if are_all(selector, world) else None
     # A pack's empty parameters are its user's choice, not a mistake in its rules.
     if not unit.pack:
-        sure = tools if are_all(selector, world) else None
         check_can_hold(clauses, sure, world.report, gives=allows)
-    return CheckedRule(
+    checked = CheckedRule(
         id=rule_id(rule.name, rule.span, unit),
         verdict=rule.verdict,
         tools=selector,
@@ -67,20 +70,28 @@ def read_rule(rule: tree.Rule, unit: Unit, world: World, *, declared: Declared) 
         text=_sentence(rule),
         span=rule.span,
     )
+    if not unit.pack and world.report.errors == before:
+        others = sure is None or fields_for(selector, world).everything
+        check_cover(checked, tools, world.report, others=others)
+    return checked
 
 
 def read_rewrite(
     rewrite: tree.Rewrite, unit: Unit, world: World, *, declared: Declared
 ) -> CheckedRewrite:
     """Return a rewrite with its changes, resolved."""
+    before = world.report.errors
     selector = read_tools(rewrite.tools, unit, world, gives=False)
     reading = reading_for(selector, unit, world)
     clauses = read_clauses(rewrite.clauses, reading, permits=False)
-    changes = [read_change(change, reading) for change in rewrite.changes]
+    read = [read_change(change, reading) for change in rewrite.changes]
+    changes = tuple(change for change in read if change is not None)
     tools = known_tools(selector, declared, world)
     if not unit.pack:
         sure = tools if are_all(selector, world) else None
         check_can_hold(clauses, sure, world.report, gives=False)
+    if not unit.pack and world.report.errors == before:
+        check_accepted(changes, tools, world.report)
     words = [f"rewrite {print_tools(rewrite.tools)}", *map(print_clause, rewrite.clauses)]
     return CheckedRewrite(
         id=rule_id(rewrite.name, rewrite.span, unit),
@@ -90,7 +101,7 @@ def read_rewrite(
         because=clauses.because,
         audit=clauses.audit,
         shadow=rewrite.shadow,
-        changes=tuple(change for change in changes if change is not None),
+        changes=changes,
         slots=reading.slots,
         text=" ".join([*words, *map(print_change, rewrite.changes)]),
         span=rewrite.span,

@@ -45,6 +45,7 @@ CODES: dict[str, Code] = {
     "internal-error": _error("a flaw of Placet itself"),
     # tests in rule files
     "failed-test": _error("a test whose call got another verdict"),
+    "test-of-no-call": _warning("a test whose call never reaches the rules"),
     "unknown-fact": _error("a fact that does not exist, or that a test cannot give"),
     # syntax
     "syntax-error": _error("text that is no statement of the language"),
@@ -116,6 +117,7 @@ CODES: dict[str, Code] = {
     "redundant-allow": _warning("an `allow` that changes nothing"),
     "not-proved-yet": _warning("an invariant that nothing proves yet"),
     # statements that do nothing
+    "effect-not-covered": _error("an `allow` that never covers what its tools do"),
     "never-holds": _error("a rule whose condition can never hold"),
     "missing-default": _error("no default in the layer of every agent"),
     "second-default": _error("a second plain default in one layer"),

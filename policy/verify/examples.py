@@ -10,7 +10,7 @@ from policy.call import Frozen, thaw
 from policy.catalog import Catalog
 from policy.checks import CheckedPolicy, ExampleSuite
 from policy.decision import Decision, answer
-from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
+from policy.diagnostics import Diagnostic, diagnose, did_you_mean, has_errors, visible
 from policy.facts import PastCall
 from policy.layers import merge
 from policy.program import Program, compile_policy
@@ -44,7 +44,7 @@ class ExampleResult:
     @property
     def passed(self) -> bool:
         """Whether the case showed what it says."""
-        return not self.diagnostics
+        return not has_errors(self.diagnostics)
 
 
 def run_examples(
@@ -189,7 +189,19 @@ class _Runner:
             )
         if case.becoming is not None and not same(decision.call.input, becoming):
             return _failed(case, "the call becomes another one", decision=decision)
+        if case.by is None and deciding == {"schema"} and not decision.rewritten:
+            return _no_call(case, decision)
         return None
+
+
+def _no_call(case: tree.Case, decision: Decision) -> Diagnostic:
+    return diagnose(
+        "test-of-no-call",
+        "the schema refuses this call, so no rule ever sees it",
+        span=case.span,
+        label=_seen(decision),
+        help="correct the call, or write `-> deny by schema` if that is what is tested",
+    )
 
 
 def _failed(case: tree.Case, message: str, *, decision: Decision) -> Diagnostic:

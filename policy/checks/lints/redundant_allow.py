@@ -1,41 +1,122 @@
-"""Lint: an `allow` for tools that another rule of the layer allows without any condition."""
+"""Lint: an `allow` that gives no more than another rule of the layer."""
 
 from __future__ import annotations
 
 from collections import Counter
 
+from policy.catalog import ToolPattern, ToolSelector
 from policy.checks.checked import CheckedPolicy, CheckedRule
 from policy.checks.lints.scene import Scene
 from policy.checks.world import World
+from policy.diagnostics import Label
+from policy.values import compile_name_glob
 from policy.verdict import Verdict
+
+# Beyond this many rules of one condition, comparing each with each would take too long.
+_MOST = 200
 
 
 def find(scene: Scene) -> None:
     """Say so of every `allow` that changes nothing."""
     for policy in scene.policies:
-        _find(policy, scene.world)
+        allows = [r for r in policy.rules if r.verdict is Verdict.ALLOW and not r.shadow]
+        said = _find_repeated(allows, scene.world)
+        _find_given_anyway(policy, allows, said, scene.world)
 
 
-def _find(policy: CheckedPolicy, world: World) -> None:
-    allows = [r for r in policy.rules if r.verdict is Verdict.ALLOW and not r.shadow]
+def _find_repeated(allows: list[CheckedRule], world: World) -> set[int]:
+    """Say so of rules whose tools and conditions another rule has; return them by identity."""
+    said: set[int] = set()
+    groups: dict[tuple[str | None, ...], list[CheckedRule]] = {}
+    for rule in allows:
+        key = tuple(None if test is None else test.text for test in (rule.when, rule.unless))
+        groups.setdefault(key, []).append(rule)
+    for rules in groups.values():
+        few = rules[:_MOST]
+        for place, rule in enumerate(few):
+            other = next(
+                (r for r in few if r is not rule and _is_better(r, rule, few, place)), None
+            )
+            if other is not None:
+                said.add(id(rule))
+                text = "another rule allows the same in the same circumstances"
+                _say(rule, other, text, world)
+    return said
+
+
+def _is_better(other: CheckedRule, rule: CheckedRule, rules: list[CheckedRule], place: int) -> bool:
+    """Tell whether `other` makes `rule` needless; of two alike, the first one stays.
+
+    An approval is more than an allowance, so a rule that asks for one is never needless.
+    """
+    if rule.with_approval or not _gives_as_much(other, rule):
+        return False
+    alike = not other.with_approval and _gives_as_much(rule, other)
+    return not alike or any(earlier is other for earlier in rules[:place])
+
+
+def _gives_as_much(rule: CheckedRule, other: CheckedRule) -> bool:
+    """Tell whether `rule` fits every tool of `other`, known or not, with the same conditions."""
+    same = (rule.when, rule.unless) == (other.when, other.unless)
+    return same and _includes(rule.tools, other.tools)
+
+
+def _includes(wide: ToolSelector, narrow: ToolSelector) -> bool:
+    if (wide.included, wide.excluded) == (narrow.included, narrow.excluded):
+        return True
+    if wide.excluded:
+        return False
+    return all(any(_holds(a, b) for a in wide.included) for b in narrow.included)
+
+
+def _holds(wide: ToolPattern | ToolSelector, narrow: ToolPattern | ToolSelector) -> bool:
+    if isinstance(narrow, ToolSelector):
+        inner = narrow.included
+        return wide == narrow or all(_holds(wide, part) for part in inner)
+    if isinstance(wide, ToolSelector):
+        return not wide.excluded and any(_holds(part, narrow) for part in wide.included)
+    if wide == narrow or (wide.origin is None and wide.text == "*"):
+        return True
+    # A glob without `?` that fits another's text fits all that the other fits.
+    plain = wide.origin == narrow.origin and not set("?\\") & set(wide.text + narrow.text)
+    reaches = wide.origin is not None or "__" not in narrow.text
+    return plain and reaches and compile_name_glob(wide.text)(narrow.text)
+
+
+def _find_given_anyway(
+    policy: CheckedPolicy, allows: list[CheckedRule], said: set[int], world: World
+) -> None:
+    """Say so of rules all of whose tools are allowed without any condition."""
     plain = [rule for rule in allows if _is_plain(rule)]
     if not plain:
         return
-    granted = Counter(spec.name for rule in plain for spec in world.tools.fitting(rule.tools))
+    granted = Counter(
+        spec.name
+        for rule in plain
+        if id(rule) not in said
+        for spec in world.tools.fitting(rule.tools)
+    )
     for rule in reversed(allows):
         # A wildcard may fit tools that are not known yet; an approval is more than an allowance.
-        if rule.with_approval or rule.tools.exact_names() is None:
+        if id(rule) in said or rule.with_approval:
             continue
-        names = [spec.name for spec in world.tools.fitting(rule.tools)]
         own = 1 if _is_plain(rule) else 0
-        if names and all(granted[name] > own for name in names):
-            world.report.say(
-                "redundant-allow",
-                "another rule allows the same tools without a condition",
-                span=rule.span,
-                help="remove one of the two",
-            )
+        wider = next((r for r in plain if r is not rule and _includes(r.tools, rule.tools)), None)
+        names = [spec.name for spec in world.tools.fitting(rule.tools)]
+        known = rule.tools.exact_names() is not None and names
+        if (wider is not None and not own) or (
+            known and all(granted[name] > own for name in names)
+        ):
+            text = "another rule allows the same tools without a condition"
+            _say(rule, wider, text, world)
             granted.subtract(names if own else ())
+
+
+def _say(rule: CheckedRule, other: CheckedRule | None, text: str, world: World) -> None:
+    labels = () if other is None else (Label(span=other.span, text="the other one"),)
+    world.report.say(
+        "redundant-allow", text, span=rule.span, labels=labels, help="remove one of the two"
+    )
 
 
 def _is_plain(rule: CheckedRule) -> bool:

@@ -58,7 +58,7 @@ def test_a_list_joins_sets_and_items() -> None:
 
 def test_anything_is_no_set_and_nothing_an_empty_one() -> None:
     assert resource_test("r: allow web_fetch when connects to anything\n").operand is None
-    nothing = resource_test("r: allow web_fetch when writes nothing\n").operand
+    nothing = resource_test("r: allow list_tools when writes nothing\n").operand
     assert nothing == checked.ValueSet(kind="paths", included=())
 
 
@@ -202,15 +202,15 @@ def test_a_declared_context_fact_has_its_kind() -> None:
     ("rule", "code"),
     [
         ('allow file_read when reads only "/a"', None),
-        ('allow file_read when reads any "/a"', None),
+        ('allow file_read when reads any "/a" and reads anything', None),
         ('allow file_read when reads "/a"', "plain-verb-permits"),
-        ('allow file_read when not reads "/a"', None),
+        ('allow file_read when not reads "/a" and reads anything', None),
         ('allow file_read when not reads only "/a"', "only-restricts"),
-        ('allow file_read when input.path is present unless reads "/a"', None),
+        ('allow file_read when reads anything unless reads "/a"', None),
         ('allow file_read when input.path is present unless reads only "/a"', "only-restricts"),
-        ('allow file_read when input.path is present unless reads outside "/a"', None),
+        ('allow file_read when reads anything unless reads outside "/a"', None),
         ('allow file_read when reads outside "/a"', "outside-permits"),
-        ('allow file_read when not reads outside "/a"', None),
+        ('allow file_read when not reads outside "/a" and reads anything', None),
         ('deny file_read when reads "/a"', None),
         ('deny file_read when reads outside "/a"', None),
         ('deny file_read when reads only "/a"', "only-restricts"),

@@ -276,3 +276,16 @@ def test_numbers_are_compared_and_kinds_are_told_apart(
 ) -> None:
     assert same(left, right) is equal
     assert same(right, left) is equal
+
+
+def test_a_deny_of_what_the_schema_refuses_passes_with_a_warning(tmp_path: Path) -> None:
+    made = built(tmp_path, 'test "t"\n  file_write {path: "/etc/passwd"} -> deny\n')
+    (warning,) = [d for d in made.diagnostics if d.code == "test-of-no-call"]
+    assert warning.severity == "warning"
+    assert made.generation is not None
+    assert all(r.passed for r in made.generation.examples)
+
+
+def test_a_deny_by_schema_says_what_it_tests(tmp_path: Path) -> None:
+    made = built(tmp_path, 'test "t"\n  file_write {path: "/etc/passwd"} -> deny by schema\n')
+    assert made.diagnostics == ()
