@@ -7,7 +7,7 @@ no call can meet.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from policy.catalog import Resource, Schema, Step, ToolSelector, ToolSpec, descend, lookup
@@ -95,19 +95,35 @@ class KnownTool:
         return kinds == {"string"} and self.is_always_there(steps)
 
 
-def known_tools(
-    selector: ToolSelector, declared: tuple[CheckedDeclaration, ...], world: World
-) -> tuple[KnownTool, ...]:
-    """Return the known tools that a selector fits, with what the declarations say of them."""
-    return tuple(_known(spec, declared) for spec in world.tools.fitting(selector))
+@dataclass(slots=True, kw_only=True, eq=False)
+class Knowledge:
+    """What one layer knows of the tools; what was worked out once is kept."""
 
+    declared: tuple[CheckedDeclaration, ...]
+    world: World
+    _kept: dict[str, KnownTool] = field(default_factory=dict)
+    _fitting: dict[ToolSelector, tuple[KnownTool, ...]] = field(default_factory=dict)
 
-def are_all(selector: ToolSelector, world: World) -> bool:
-    """Tell whether the selector can fit none but the known tools."""
-    if world.catalog.complete:
-        return True
-    names = selector.exact_names()
-    return names is not None and all(world.catalog.get(name) is not None for name in names)
+    def fitting(self, selector: ToolSelector) -> tuple[KnownTool, ...]:
+        """Return the known tools that a selector fits."""
+        found = self._fitting.get(selector)
+        if found is None:
+            found = tuple(self._known(spec) for spec in self.world.tools.fitting(selector))
+            self._fitting[selector] = found
+        return found
+
+    def all_of(self, selector: ToolSelector) -> tuple[KnownTool, ...] | None:
+        """Return the tools that a selector fits, None where it may fit others too."""
+        catalog = self.world.catalog
+        names = selector.exact_names()
+        known = names is not None and all(catalog.get(name) is not None for name in names)
+        return self.fitting(selector) if known or catalog.complete else None
+
+    def _known(self, spec: ToolSpec) -> KnownTool:
+        found = self._kept.get(spec.name)
+        if found is None:
+            found = self._kept[spec.name] = _known(spec, self.declared)
+        return found
 
 
 def field_steps(value: Value) -> Steps | None:

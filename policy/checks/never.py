@@ -23,9 +23,10 @@ def check_can_hold(
 
     `tools` are all the tools the rule can be about; None where there may be others.
     """
-    sights = tuple(_sights(tools, gives=gives))
     when, unless = clauses.when, clauses.unless
-    if when is not None and all(_is_dead(when, sight, gives=gives) for sight in sights):
+    if when is not None and all(
+        _is_dead(when, s, gives=gives) for s in _sights(tools, gives=gives)
+    ):
         report.say(
             "never-holds",
             "this condition can never hold, so the rule does nothing",
@@ -33,7 +34,8 @@ def check_can_hold(
             help=_impossible(when, tools) or "correct the condition, or remove the rule",
         )
     elif unless is not None and all(
-        _always(unless, sight, gives=gives) or _excludes(when, unless, sight) for sight in sights
+        _always(unless, sight, gives=gives) or _excludes(when, unless, sight)
+        for sight in _sights(tools, gives=gives)
     ):
         report.say(
             "never-holds",

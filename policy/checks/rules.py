@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from policy.catalog import ToolSelector
 from policy.checks.assembly import Unit
 from policy.checks.changes import read_change
 from policy.checks.checked import (
-    CheckedDeclaration,
     CheckedInvariant,
     CheckedRewrite,
     CheckedRule,
@@ -17,7 +15,7 @@ from policy.checks.checked import (
 from policy.checks.clauses import read_clauses
 from policy.checks.cover import check_cover
 from policy.checks.fields import Tools
-from policy.checks.known import are_all, known_tools
+from policy.checks.known import Knowledge
 from policy.checks.never import check_can_hold
 from policy.checks.reading import Reading
 from policy.checks.refused import check_accepted
@@ -33,9 +31,6 @@ RESERVED = frozenset(
 )
 
 
-Declared: TypeAlias = tuple[CheckedDeclaration, ...]
-
-
 @dataclass(slots=True, kw_only=True, eq=False)
 class Names:
     """The rule names of a generation so far, and where each stands."""
@@ -43,15 +38,14 @@ class Names:
     places: dict[str, Span]
 
 
-def read_rule(rule: tree.Rule, unit: Unit, world: World, *, declared: Declared) -> CheckedRule:
-    """Return an `allow`, `ask` or `deny`, resolved; `declared` is what its layer says of tools."""
+def read_rule(rule: tree.Rule, unit: Unit, world: World, *, knowledge: Knowledge) -> CheckedRule:
+    """Return an `allow`, `ask` or `deny`, resolved."""
     allows = rule.verdict is Verdict.ALLOW
     before = world.report.errors
     selector = read_tools(rule.tools, unit, world, gives=allows)
     reading = reading_for(selector, unit, world)
     clauses = read_clauses(rule.clauses, reading, permits=allows, approvable=allows)
-    tools = known_tools(selector, declared, world)
-    sure = tools if are_all(selector, world) else None
+    tools, sure = knowledge.fitting(selector), knowledge.all_of(selector)
     # A pack's empty parameters are its user's choice, not a mistake in its rules.
     if not unit.pack:
         check_can_hold(clauses, sure, world.report, gives=allows)
@@ -77,7 +71,7 @@ def read_rule(rule: tree.Rule, unit: Unit, world: World, *, declared: Declared) 
 
 
 def read_rewrite(
-    rewrite: tree.Rewrite, unit: Unit, world: World, *, declared: Declared
+    rewrite: tree.Rewrite, unit: Unit, world: World, *, knowledge: Knowledge
 ) -> CheckedRewrite:
     """Return a rewrite with its changes, resolved."""
     before = world.report.errors
@@ -86,12 +80,10 @@ def read_rewrite(
     clauses = read_clauses(rewrite.clauses, reading, permits=False)
     read = [read_change(change, reading) for change in rewrite.changes]
     changes = tuple(change for change in read if change is not None)
-    tools = known_tools(selector, declared, world)
     if not unit.pack:
-        sure = tools if are_all(selector, world) else None
-        check_can_hold(clauses, sure, world.report, gives=False)
+        check_can_hold(clauses, knowledge.all_of(selector), world.report, gives=False)
     if not unit.pack and world.report.errors == before:
-        check_accepted(changes, tools, world.report)
+        check_accepted(changes, knowledge.fitting(selector), world.report)
     words = [f"rewrite {print_tools(rewrite.tools)}", *map(print_clause, rewrite.clauses)]
     return CheckedRewrite(
         id=rule_id(rewrite.name, rewrite.span, unit),

@@ -20,6 +20,7 @@ from policy.checks.checked import (
 from policy.checks.conditions import read_test, value
 from policy.checks.expressions import CONDITIONS
 from policy.checks.fields import kind_of_field
+from policy.checks.known import Knowledge
 from policy.checks.later import refuse
 from policy.checks.reading import Reading
 from policy.checks.rules import (
@@ -45,9 +46,9 @@ _WITH_NAMES = (tree.Rule, tree.Rewrite, tree.RedactResults, tree.Limit, tree.Inv
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Parts:
-    """A layer's statements so far, and what is declared of tools in it."""
+    """A layer's statements so far, and what it knows of the tools."""
 
-    declared: tuple[CheckedDeclaration, ...]
+    knowledge: Knowledge
     rules: list[CheckedRule] = field(default_factory=list)
     rewrites: list[CheckedRewrite] = field(default_factory=list)
     defaults: list[CheckedDefault] = field(default_factory=list)
@@ -77,7 +78,7 @@ def read_layer(
 
     `own` are the layer's declarations of tools, `above` those of the layer of every agent.
     """
-    parts = _Parts(declared=(*above, *own))
+    parts = _Parts(knowledge=Knowledge(declared=(*above, *own), world=world))
     for unit in layer.units:
         _check_definitions(unit, world)
         for statement in unit.statements:
@@ -105,11 +106,11 @@ def _read(  # noqa: C901 one arm a statement
         check_name(statement, unit, names, world)
     match statement:
         case tree.Rule():
-            rule = read_rule(statement, unit, world, declared=parts.declared)
+            rule = read_rule(statement, unit, world, knowledge=parts.knowledge)
             if unit.gives or rule.verdict is not Verdict.ALLOW:
                 parts.rules.append(rule)
         case tree.Rewrite():
-            rewrite = read_rewrite(statement, unit, world, declared=parts.declared)
+            rewrite = read_rewrite(statement, unit, world, knowledge=parts.knowledge)
             parts.rewrites.append(rewrite)
         case tree.Invariant():
             invariant = read_invariant(statement, unit, world)
