@@ -127,7 +127,9 @@ class Asking:
         """Return the approver's answer; None where it failed or was cancelled."""
         try:
             async with asyncio.timeout(self._seconds) as limit:
-                return await approver.ask(request)
+                outcome = await approver.ask(request)
+            # An approver that blocks, or does not let itself be cancelled, answers too late.
+            return TimedOut() if _is_late(limit) else outcome
         except TimeoutError:
             return TimedOut() if limit.expired() else None
         except asyncio.CancelledError:
@@ -161,6 +163,11 @@ class Asking:
         while len(self._sessions) > _SESSIONS_KEPT:
             self._sessions.popitem(last=False)
         return session
+
+
+def _is_late(limit: asyncio.Timeout) -> bool:
+    end = limit.when()
+    return limit.expired() or (end is not None and asyncio.get_running_loop().time() >= end)
 
 
 def approval_digest(judgement: Judgement) -> str:

@@ -7,6 +7,7 @@ types, so an author writes no schema and no permission code.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -100,7 +101,11 @@ class BuiltinHandler:
         """Call the tool and return what it returns, as a JSON value."""
         arguments = self._model.model_validate(input)
         given = (arguments, ctx) if self._takes_context else (arguments,)
-        result = self._call(*given)
+        if inspect.iscoroutinefunction(self._call):
+            return as_json(await self._call(*given))
+        # What is not written for the loop must not stop it: other calls, time limits and
+        # approvals go on beside it.
+        result = await asyncio.to_thread(self._call, *given)
         if inspect.isawaitable(result):
             result = await result
         return as_json(result)

@@ -91,21 +91,22 @@ def build_tool_service(
     and limits is taken where nothing is given here, as it stood when the service was built.
     Raises CatalogError or ToolError where two tools share a name.
     """
+    given = None if tools is None else tuple(tools)
+    # First of all: a policy that names these tools may only load once it knows of them, and its
+    # configuration counts from the first call on.
+    _announce(store, given or ())
     settings = _configured(store)
     chosen = workspace if workspace is not None else settings.workspace
     folder = os.path.realpath(chosen if chosen is not None else os.getcwd())
     # What rules mean by `~` and what a shell makes of it must be the same folder.
     at_home = home or settings.home or os.path.expanduser("~")
     allowed = limits or _limits(settings)
-    handlers = tuple(builtin_handlers(allowed) if tools is None else tools)
+    handlers = tuple(builtin_handlers(allowed)) if given is None else given
+    _announce(store, handlers)
     if audit is None and settings.audit is not None:
         audit = JsonlSink(settings.audit)
     registry, events = ToolRegistry(), Events()
     guards = GuardCell(Guards(approver=approver))
-    if store is not None:
-        unknown = [h.spec for h in handlers if store.catalog.get(h.spec.name) != h.spec]
-        if unknown:
-            store.extend_catalog(unknown)
     for handler in handlers:
         registry.register(handler.spec.name, handler)
     world = World(
@@ -159,6 +160,15 @@ def stacked(core: ToolService, *outermost_first: Middleware) -> ToolService:
     for around in reversed(outermost_first):
         service = around(service)
     return service
+
+
+def _announce(store: Store | None, handlers: tuple[ToolHandler, ...]) -> None:
+    """Let the policies of a store know of tools that they do not know yet."""
+    if store is None:
+        return
+    unknown = [h.spec for h in handlers if store.catalog.get(h.spec.name) != h.spec]
+    if unknown:
+        store.extend_catalog(unknown)
 
 
 def _configured(store: Store | None) -> ServiceSettings:

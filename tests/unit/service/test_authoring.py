@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from typing import Annotated, Any
 
 import pytest
@@ -140,3 +142,22 @@ async def test_a_session_hears_of_a_call_twice_and_cannot_break_it() -> None:
         *("ToolCallRequested", "ToolResult"),
         *("ToolCallRequested", "ToolCallFailed"),
     ]
+
+
+async def test_a_tool_that_blocks_does_not_stop_the_loop() -> None:
+    entered, release = threading.Event(), threading.Event()
+
+    @tool
+    def blocks() -> str:
+        """Block until released."""
+        entered.set()
+        return "released" if release.wait(30) else "never"
+
+    service = build_tool_service(tools=[blocks])
+    service.set_smart_filter(Anything())
+    running = asyncio.create_task(service.execute("blocks", {}))
+    # Were the tool run on the loop, this could not be reached before it ended.
+    assert await asyncio.to_thread(entered.wait, 30)
+    assert not running.done()
+    release.set()
+    assert (await running).value == "released"

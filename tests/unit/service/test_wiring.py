@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -271,3 +272,25 @@ def test_the_resolver_shows_a_store_as_a_filter(rules: Path, workspace: Path) ->
     assert isinstance(said, Deny)
     assert isinstance(LayeredPermissionResolver(lambda: None).classify("list_tools", {}), Deny)
     assert not isinstance(resolver.classify("list_tools", {}), Confirm)
+
+
+class _Late:
+    """Does not let itself be cancelled, and agrees when nobody waits any more."""
+
+    async def ask(self, request: ApprovalRequest) -> Approved:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        return Approved(by="late")
+
+
+async def test_an_answer_that_comes_too_late_is_none(tmp_path: Path) -> None:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "global.policy").write_text("policy for every agent\n\ndefault ask\n")
+    work = tmp_path / "work"
+    work.mkdir()
+    service = build_tool_service(
+        PolicyStore(tmp_path / "rules"), workspace=work, approver=_Late(), approval_timeout=0.05
+    )
+    with pytest.raises(PermissionDenied, match="in time"):
+        await service.execute("file_write", {"path": "a.txt", "content": "x"})
+    assert not (work / "a.txt").exists()
