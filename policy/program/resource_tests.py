@@ -25,6 +25,8 @@ from policy.program.truth import (
 from policy.values import (
     SimpleCommand,
     Unreadable,
+    is_option_like,
+    quote,
 )
 
 Resource: TypeAlias = Callable[[Evaluation], Truth | Absent]
@@ -140,6 +142,9 @@ def _holds(item: Item, members: SetTest, call: Evaluation, *, extent: Extent) ->
 
 def _why(thing: object) -> str:
     if isinstance(thing, SimpleCommand):
+        option = next((word for word in thing.words[1:] if is_option_like(word)), None)
+        if option is not None:
+            return f"{quote(option)} looks like an option, which `*` does not cover: spell it out"
         return "whether the command is one of these cannot be known"
     return "the readings of this resource differ, or one is not known"
 
