@@ -20,10 +20,17 @@ class _Problem(Protocol):
     @property
     def message(self) -> str: ...
 
+    @property
+    def span(self) -> object: ...
+
 
 class _Decision(Protocol):
     @property
     def verdict(self) -> object: ...
+
+
+def _told(problem: _Problem) -> str:
+    return problem.message if problem.span is None else f"{problem.span}: {problem.message}"
 
 
 class PolicyInvalid(Exception):
@@ -31,7 +38,7 @@ class PolicyInvalid(Exception):
 
     def __init__(self, diagnostics: Sequence[_Problem]) -> None:
         self.diagnostics = tuple(diagnostics)
-        first = self.diagnostics[0].message if self.diagnostics else "no diagnostics"
+        first = _told(self.diagnostics[0]) if self.diagnostics else "no diagnostics"
         more = f" (and {len(self.diagnostics) - 1} more)" if len(self.diagnostics) > 1 else ""
         super().__init__(f"the policy cannot be used: {first}{more}")
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from policy.catalog import ToolSelector, ToolSpec
 from policy.checks.assembly import EVERY, Layer
-from policy.checks.checked import CheckedPolicy
+from policy.checks.checked import CheckedPolicy, CheckedRule
 from policy.checks.report import Report
 from policy.checks.world import World
 from policy.diagnostics import Label
@@ -57,8 +58,12 @@ def check_delegations(policy: CheckedPolicy, world: World) -> None:
             break
 
 
+# How many tools a message names.
+_MOST_NAMED = 3
+
+
 def check_undeclared(policies: tuple[CheckedPolicy, ...], world: World) -> None:
-    """Name each tool once that resource rules speak of and whose resources nobody declared."""
+    """Name, once each, tools that resource rules speak of and whose resources nobody declared."""
     declared = [d.tools for policy in policies for d in policy.declarations]
     told: set[str] = set()
     seen = set()
@@ -67,16 +72,28 @@ def check_undeclared(policies: tuple[CheckedPolicy, ...], world: World) -> None:
             if not rule.speaks_of_resources or rule.tools in seen:
                 continue
             seen.add(rule.tools)
-            for spec in world.tools.fitting(rule.tools):
-                known = spec.complete or spec.resources or any(s.fits(spec) for s in declared)
-                if known or spec.name in told:
-                    continue
-                told.add(spec.name)
-                world.report.say(
-                    "undeclared-resources",
-                    f"nobody declared which arguments of `{spec.name}` are resources",
-                    span=rule.span,
-                    label="speaks of its resources",
-                    help=f"say so: `tool {spec.name} reads input.… and nothing else`; until "
-                    "then this rule cannot be decided for it",
-                )
+            unknown = [
+                spec.name
+                for spec in world.tools.fitting(rule.tools)
+                if spec.name not in told and not _is_declared(spec, declared)
+            ]
+            told.update(unknown)
+            if unknown:
+                _say_undeclared(unknown, rule, world)
+
+
+def _is_declared(spec: ToolSpec, declared: list[ToolSelector]) -> bool:
+    return spec.complete or bool(spec.resources) or any(tools.fits(spec) for tools in declared)
+
+
+def _say_undeclared(names: list[str], rule: CheckedRule, world: World) -> None:
+    first = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
+    more = f" and {len(names) - _MOST_NAMED} more tools" if len(names) > _MOST_NAMED else ""
+    world.report.say(
+        "undeclared-resources",
+        f"nobody declared which arguments of {first}{more} are resources",
+        span=rule.span,
+        label="speaks of their resources",
+        help=f"say so, `tool {names[0]} reads input.… and nothing else`; until then any text of "
+        "their input may be one, and the rule is undecidable where it may be meant",
+    )
