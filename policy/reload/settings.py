@@ -50,11 +50,10 @@ class BashSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebSettings:
-    """Limits of `web_fetch`: seconds, bytes of a body that are kept, and redirects followed."""
+    """Limits of `web_fetch`: seconds, and bytes of a body that are kept."""
 
     timeout: float = 20.0
     body: int = 2_000_000
-    redirects: int = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -105,7 +105,6 @@ class _Bash(_Table):
 class _Web(_Table):
     timeout: Seconds = WebSettings().timeout
     body: int = Field(default=WebSettings().body, ge=0, le=100_000_000)
-    redirects: int = Field(default=WebSettings().redirects, ge=0, le=20)
 
 
 class _Service(_Table):
@@ -300,7 +299,6 @@ def _service(service: _Service, root: str) -> ServiceSettings:
         web=WebSettings(
             timeout=service.web.timeout,
             body=service.web.body,
-            redirects=service.web.redirects,
         ),
     )
 

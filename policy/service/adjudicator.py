@@ -231,8 +231,8 @@ def _concluded(decision: Decision) -> Decision:
     return replace(decision, reasons=(*first, *rest))
 
 
-def _undecided(tool: str, guards: Guards, *, stale: bool, why: str) -> Judgement:
-    call = ToolCall(tool=tool)
+def _undecided(tool: object, guards: Guards, *, stale: bool, why: str) -> Judgement:
+    call = ToolCall(tool=tool if isinstance(tool, str) else "")
     none = Reason(rule="none", verdict=Verdict.DENY, message=why)
     decision = Decision(verdict=Verdict.DENY, call=call, asked=call, reasons=(none,))
     return Judgement(

@@ -92,6 +92,8 @@ class NoPolicy:
         return _Unjudged(decision=decision, admitted=admitted)
 
 
-def _verdict(verdict: Verdict, tool: str, input: Any) -> Decision:
-    call = ToolCall(tool=tool, input=input if isinstance(input, Mapping) else {})
+def _verdict(verdict: Verdict, tool: object, input: Any) -> Decision:
+    # A name that is no text is the name of no tool.
+    name = tool if isinstance(tool, str) else ""
+    call = ToolCall(tool=name, input=input if isinstance(input, Mapping) else {})
     return Decision(verdict=verdict, call=call, asked=call, reasons=())

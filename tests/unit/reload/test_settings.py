@@ -66,7 +66,6 @@ def test_everything_can_be_said() -> None:
         [service.bash]
         output = 10
         [service.web]
-        redirects = 0
         [serve]
         agent = "desk"
         role = "guest"
@@ -94,7 +93,6 @@ def test_everything_can_be_said() -> None:
     assert settings.service.audit == "/var/log/placet.jsonl"
     assert settings.service.home is None
     assert settings.service.bash.output == 10
-    assert settings.service.web.redirects == 0
     assert settings.caller == Caller(agent="desk", role="guest", groups=("a",))
 
 
@@ -136,7 +134,7 @@ def test_an_unknown_key_is_found_at_its_place(text: str, place: str, help: str) 
         ("[catalogue]\nfiles = 'a.json'", "placet.toml:2:9"),
         ("[catalogue]\nfiles = ['../a.json']", "placet.toml:2:9"),
         ("[catalogue]\nservers.x = '/etc/a.json'", "placet.toml:2:13"),
-        ("[service.web]\nredirects = 1.0", "placet.toml:2:13"),
+        ("[service.web]\nbody = 1.5", "placet.toml:2:8"),
         ("[tools]\nbash_exec = 3", "placet.toml:2:13"),
         ("[binders]\na = ['everyone']", "placet.toml:2:5"),
         ("service = 3", "placet.toml:1:11"),

@@ -294,3 +294,19 @@ async def test_an_answer_that_comes_too_late_is_none(tmp_path: Path) -> None:
     with pytest.raises(PermissionDenied, match="in time"):
         await service.execute("file_write", {"path": "a.txt", "content": "x"})
     assert not (work / "a.txt").exists()
+
+
+@pytest.mark.parametrize("name", [None, 5, b"x", ["file_read"]])
+@pytest.mark.parametrize("policy_text", [None, "nonsense\n"])
+async def test_a_name_that_is_no_text_is_refused_and_recorded_without_a_policy_too(
+    tmp_path: Path, name: Any, policy_text: str | None
+) -> None:
+    store = None
+    if policy_text is not None:
+        (tmp_path / "global.policy").write_text(policy_text)
+        store = PolicyStore(tmp_path)
+    sink = MemorySink()
+    service = build_tool_service(store, workspace=tmp_path, audit=sink)
+    with pytest.raises(ToolError):
+        await service.execute(name, {})
+    assert len(sink.records) == 1
