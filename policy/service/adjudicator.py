@@ -232,7 +232,9 @@ def _concluded(decision: Decision) -> Decision:
 
 
 def _undecided(tool: object, guards: Guards, *, stale: bool, why: str) -> Judgement:
-    call = ToolCall(tool=tool if isinstance(tool, str) else "")
+    # A name that is no text is the name of no tool.
+    name = tool if isinstance(tool, str) else ""
+    call = ToolCall(tool=name)
     none = Reason(rule="none", verdict=Verdict.DENY, message=why)
     decision = Decision(verdict=Verdict.DENY, call=call, asked=call, reasons=(none,))
     return Judgement(
@@ -241,5 +243,5 @@ def _undecided(tool: object, guards: Guards, *, stale: bool, why: str) -> Judgem
         guards=guards,
         judge=None,
         stale=stale,
-        error=PermissionDenied(tool, sentence(decision), decision=decision),
+        error=PermissionDenied(name, sentence(decision), decision=decision),
     )
