@@ -31,6 +31,8 @@ from policy.program.truth import (
     Undecided,
     Unknown,
     Value,
+    all_true,
+    any_true,
     negated,
 )
 from policy.values import (
@@ -87,31 +89,11 @@ def compile_test(test: checked.Test, place: Place) -> TestOf:  # noqa: C901 (one
 
 
 def _all(tests: list[TestOf]) -> TestOf:
-    def test(call: Evaluation) -> Truth:
-        undecided: Undecided | None = None
-        for part in tests:
-            truth = part(call)
-            if truth is False:
-                return False
-            if truth is not True and undecided is None:
-                undecided = truth
-        return True if undecided is None else undecided
-
-    return test
+    return lambda call: all_true(test(call) for test in tests)
 
 
 def _any(tests: list[TestOf]) -> TestOf:
-    def test(call: Evaluation) -> Truth:
-        undecided: Undecided | None = None
-        for part in tests:
-            truth = part(call)
-            if truth is True:
-                return True
-            if truth is not False and undecided is None:
-                undecided = truth
-        return False if undecided is None else undecided
-
-    return test
+    return lambda call: any_true(test(call) for test in tests)
 
 
 def _quantified(node: checked.Quantified, place: Place) -> TestOf:

@@ -8,7 +8,6 @@ from typing import Any, Literal, TypeAlias
 
 from policy.checks import checked
 from policy.program.evaluation import Evaluation
-from policy.program.truth import Truth, Undecided
 from policy.values import (
     CommandPattern,
     Endpoint,
@@ -231,8 +230,3 @@ def read_member(kind: checked.SetKind, value: Any, paths: PathContext) -> Any:
     if kind == "hosts":
         return read_endpoint(value)
     return Unreadable(reason="a command is compared by `runs`")
-
-
-def truth_of(answer: bool | None, why: str) -> Truth:
-    """Return a three-valued answer as a truth, with the reason where there is none."""
-    return Undecided(why) if answer is None else answer

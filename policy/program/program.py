@@ -82,8 +82,6 @@ class ToolPlan:
     """What the layers that bind a caller say about one tool, the global layer first."""
 
     layers: tuple[LayerPlan, ...]
-    slots: int
-    conditional: bool
 
 
 PlanLayer: TypeAlias = Callable[[int, ToolSpec], LayerPlan]
@@ -141,8 +139,7 @@ class Program:
 
     def _build(self, spec: ToolSpec, layers: tuple[int, ...]) -> ToolPlan:
         plans = tuple(self._layer_plan(index, spec) for index in layers)
-        conditional = any(plan.rewrites for plan in plans)
-        return ToolPlan(layers=plans, slots=self.slots, conditional=conditional)
+        return ToolPlan(layers=plans)
 
     def _layer_plan(self, index: int, spec: ToolSpec) -> LayerPlan:
         found = self._layer_plans.get((index, spec.name))
