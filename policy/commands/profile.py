@@ -1,0 +1,70 @@
+"""What is known of a program: how its options are spelled, and what options and operands do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+# How words are told apart: `gnu` takes options anywhere, clusters `-rf` and unique beginnings of
+# long names; `posix` is the same until the first operand; `words` has whole words with one dash
+# (`find`, `java`), `pairs` has `name=value` (`dd`).
+Style: TypeAlias = Literal["gnu", "posix", "words", "pairs"]
+Takes: TypeAlias = Literal["nothing", "value", "glued"]
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """An option. `name` is canonical: the last of its spellings.
+
+    `takes` a value that follows or is glued on, one that can only be glued on (`--color=auto`),
+    or nothing. `role` says what the value (or the option itself) does, see `roles`.
+    """
+
+    name: str
+    spellings: tuple[str, ...]
+    takes: Takes = "nothing"
+    role: str = "text"
+    guarded: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """What holds instead where one of the options `given` is there; None leaves it as it is."""
+
+    given: frozenset[str]
+    operands: tuple[str, ...] | None = None
+    bare: tuple[tuple[str, str], ...] | None = None
+    always: tuple[tuple[str, str], ...] | None = None
+    unseen: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """One program or subcommand.
+
+    `operands` are roles by place; one that ends in `...` takes any number, and others may follow
+    it. `bare` holds effects (role, text) of a command without operands, `always` those of any.
+    `means` maps globs of operands to options that they stand for. `stdin` is the role of standard
+    input where there are no operands. `hides`: it may run commands that its words do not show.
+    `free`: it needs no pattern of its own when all that it runs is covered.
+    """
+
+    name: str
+    names: tuple[str, ...] = ()
+    style: Style = "gnu"
+    options: Mapping[str, Option] = field(default_factory=lambda: MappingProxyType({}))
+    operands: tuple[str, ...] = ()
+    bare: tuple[tuple[str, str], ...] = ()
+    always: tuple[tuple[str, str], ...] = ()
+    variants: tuple[Variant, ...] = ()
+    means: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    subcommands: Mapping[str, Profile] = field(default_factory=lambda: MappingProxyType({}))
+    stdin: str = "text"
+    bundled_first: bool = False
+    unseen: bool = False
+    free: bool = False
+    hides: bool = False
