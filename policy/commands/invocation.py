@@ -1,4 +1,4 @@
-"""A command understood by the profile of its program: options by meaning, effects, inner commands."""
+"""A command understood by its program's profile: options by meaning, effects, inner commands."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ class GivenOption:
 
     `guarded`: it writes, runs or connects, so that no `*` of a pattern covers it. `spelled` is how
     it stands in the command; empty where an operand means it (`+main` means `--force`).
+    `unknown`: the profile does not have it, or it is not known well enough to say which it is;
+    `name` is then its spelling, and the next word may be its value.
     """
 
     name: str
     value: Word | None = None
     guarded: bool = False
     spelled: str = ""
+    unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

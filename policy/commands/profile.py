@@ -13,6 +13,9 @@ from typing import Literal, TypeAlias
 Style: TypeAlias = Literal["gnu", "posix", "words", "pairs"]
 Takes: TypeAlias = Literal["nothing", "value", "glued"]
 
+# The spelling of an option that is a number: `head -5`, `git log -20`.
+NUMBER = "-NUM"
+
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -21,7 +24,8 @@ class Option:
     """An option. `name` is canonical: the last of its spellings.
 
     `takes` a value that follows or is glued on, one that can only be glued on (`--color=auto`),
-    or nothing. `role` says what the value (or the option itself) does, see `roles`.
+    or nothing. `role` says what the value does, see `roles`; `text` is what it does it to where
+    the option takes nothing. `last`: the words after it are operands (`python -c`).
     """
 
     name: str
@@ -29,6 +33,8 @@ class Option:
     takes: Takes = "nothing"
     role: str = "text"
     guarded: bool = False
+    text: str = ""
+    last: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +46,8 @@ class Variant:
     bare: tuple[tuple[str, str], ...] | None = None
     always: tuple[tuple[str, str], ...] | None = None
     unseen: bool | None = None
+    hides: bool | None = None
+    stdin: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +59,8 @@ class Profile:
     `means` maps globs of operands to options that they stand for. `stdin` is the role of standard
     input where there are no operands. `hides`: it may run commands that its words do not show.
     `free`: it needs no pattern of its own when all that it runs is covered.
+
+    `options` are found by each of their spellings, `subcommands` by each of their names.
     """
 
     name: str
@@ -68,3 +78,8 @@ class Profile:
     unseen: bool = False
     free: bool = False
     hides: bool = False
+
+    @property
+    def has_guarded(self) -> bool:
+        """Whether some option of it does harm."""
+        return any(option.guarded for option in self.options.values())

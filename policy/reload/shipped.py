@@ -1,4 +1,4 @@
-"""The packs that come with Placet, by the names that `use` gives them: `placet:NAME`."""
+"""What comes with Placet: packs, by the names that `use` gives them, and profiles of programs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
+from policy.commands import PROFILE_SUFFIX, Profiles
 from policy.reload.folder import POLICY_SUFFIX
 from policy.source import Source
 
@@ -23,3 +24,22 @@ def shipped_packs() -> Mapping[str, Source]:
             name = "placet:" + entry.name.removesuffix(POLICY_SUFFIX)
             found[name] = Source(name=name, text=entry.read_text("utf-8"))
     return MappingProxyType(found)
+
+
+@cache
+def shipped_profiles() -> Profiles:
+    """Return what the installed package knows of programs."""
+    return Profiles.of(shipped_profile_texts())
+
+
+@cache
+def shipped_profile_texts() -> Mapping[str, str]:
+    """Return the text of every profile file in the installed package, by file name."""
+    folder = importlib.resources.files("policy") / "commands" / "profiles"
+    return MappingProxyType(
+        {
+            entry.name: entry.read_text("utf-8")
+            for entry in sorted(folder.iterdir(), key=lambda entry: entry.name)
+            if entry.name.endswith(PROFILE_SUFFIX)
+        }
+    )

@@ -1,0 +1,160 @@
+"""Texts of profile files in; `Profiles`, which know programs by every name they have, out.
+
+Reading a hundred files takes longer than a service may need to start, so each is read when its
+program is first asked for. What is remembered changes no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from types import MappingProxyType
+
+from policy.commands.profile import Profile
+from policy.commands.profile_fault import ProfileFault
+from policy.commands.profile_file import ENVIRONMENT, ProfileFile, program_of, read_profile_file
+from policy.commands.profile_merger import profile_of
+from policy.commands.section import Section
+from policy.commands.variables import VariableRole, Variables
+
+_NAMES = re.compile(r"^names\s*=\s*\[([^\]]*)\]", re.MULTILINE)
+_NAME = re.compile(r"\"([^\"]*)\"|'([^']*)'")
+_WILD = frozenset("*?[")
+_NO_VARIABLES = Variables(MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Profiles:
+    """What is known of programs. Build with `of`."""
+
+    _files: Mapping[str, tuple[_File, ...]]
+    _names: Mapping[str, str]
+    _globs: tuple[tuple[str, str], ...]
+    _read: dict[str, Profile | None] = field(default_factory=dict, repr=False)
+    # What `understand` has found out with these profiles, see there.
+    memory: dict[str, object] = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def of(*layers: Mapping[str, str]) -> Profiles:
+        """Return what texts by file name say; a later layer adds to the programs of an earlier."""
+        files: dict[str, tuple[_File, ...]] = {}
+        names: dict[str, str] = {}
+        globs: list[tuple[str, str]] = []
+        for layer in layers:
+            for name, text in layer.items():
+                program = program_of(name)
+                files[program] = (*files.get(program, ()), _File(name=name, text=text))
+                for other in _other_names(text):
+                    if _WILD.isdisjoint(other):
+                        names[other] = program
+                    else:
+                        globs.append((other, program))
+        return Profiles(
+            _files=MappingProxyType(files),
+            _names=MappingProxyType(names),
+            _globs=tuple(globs),
+        )
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """The canonical names of all programs that have a profile, sorted."""
+        return tuple(sorted(program for program in self._files if program != ENVIRONMENT))
+
+    def profile(self, name: str) -> Profile | None:
+        """Return what is known of a program by any of its names (exactly: `G` is not `g`)."""
+        if name in self._read:
+            return self._read[name]
+        program = self._program(name)
+        found = None if program is None else _read(self._files[program])
+        if len(self._read) < _MOST_NAMES:
+            self._read[name] = found
+        return found
+
+    def variable(self, name: str) -> VariableRole | None:
+        """Return what is known of a variable of the environment, None if nothing is."""
+        return self._variables.role(name)
+
+    def faults(self) -> tuple[ProfileFault, ...]:
+        """Return every mistake in every file."""
+        return tuple(
+            fault
+            for file in self._in_order()
+            if isinstance(read := _read_file(file.name, file.text), tuple)
+            for fault in read
+        )
+
+    def files(self) -> tuple[ProfileFile, ...]:
+        """Return every file that can be read, with its examples."""
+        return tuple(
+            read
+            for file in self._in_order()
+            if isinstance(read := _read_file(file.name, file.text), ProfileFile)
+        )
+
+    def _in_order(self) -> Iterator[_File]:
+        for program in sorted(self._files):
+            yield from self._files[program]
+
+    def _program(self, name: str) -> str | None:
+        if name == ENVIRONMENT:
+            return None
+        if name in self._files:
+            return name
+        if name in self._names:
+            return self._names[name]
+        return next((program for glob, program in self._globs if fnmatchcase(name, glob)), None)
+
+    @property
+    def _variables(self) -> Variables:
+        return _variables(self._files.get(ENVIRONMENT, ()))
+
+
+_MOST_NAMES = 4_096
+
+
+def _other_names(text: str) -> tuple[str, ...]:
+    """Return the other names of a program without reading the whole file."""
+    listed = _NAMES.search(text)
+    if listed is None:
+        return ()
+    return tuple(double or single for double, single in _NAME.findall(listed[1]))
+
+
+@lru_cache(maxsize=1024)
+def _read_file(name: str, text: str) -> ProfileFile | tuple[ProfileFault, ...]:
+    return read_profile_file(name, text)
+
+
+def _read(files: Sequence[_File]) -> Profile:
+    """Return what the files of one program say; of one that cannot be read, that it may do all."""
+    sections: list[Section] = []
+    for file in files:
+        read = _read_file(file.name, file.text)
+        if isinstance(read, tuple):
+            return Profile(name=program_of(file.name), hides=True, operands=("unknown...",))
+        if read.replaces:
+            sections.clear()
+        sections.append(read.section)
+    return profile_of(program_of(files[0].name), sections)
+
+
+@lru_cache(maxsize=64)
+def _variables(files: tuple[_File, ...]) -> Variables:
+    found = _NO_VARIABLES
+    for file in files:
+        read = _read_file(file.name, file.text)
+        if isinstance(read, ProfileFile) and read.variables is not None:
+            found = read.variables.over(found)
+    return found
+
+
+NO_PROFILES = Profiles.of()

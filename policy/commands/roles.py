@@ -1,0 +1,61 @@
+"""The roles that a profile gives to words of a command: which there are, and what they imply."""
+
+from __future__ import annotations
+
+from policy.commands.invocation import Verb
+
+# What a word in each role touches. `None` stands for running something.
+_TOUCHES: dict[str, tuple[Verb | None, ...]] = {
+    "text": (),
+    "read": ("reads",),
+    "read-tree": ("reads",),
+    "write": ("writes",),
+    "write-tree": ("writes",),
+    "read-write": ("reads", "writes"),
+    "folder": (),
+    "host": ("connects",),
+    "connect": ("connects",),
+    "remote": ("connects", "reads"),
+    "place-read": ("reads", "connects"),
+    "place-write": ("writes", "connects"),
+    "recipient": ("sends",),
+    "send": ("sends",),
+    "command": (None,),
+    "program": (None,),
+    "argv...": (None,),
+    "argv-more...": (None,),
+    "argv-until": (None,),
+    "env-argv...": (None,),
+    "words-command...": (None,),
+    "code": (None,),
+    "script": (None, "reads"),
+    "config": (None,),
+    "assignment": (None,),
+    "at-file": ("reads",),
+    "list": ("reads",),
+    "sed": (None, "reads", "writes"),
+    "awk": (None, "reads", "writes"),
+    "jq": ("reads",),
+    "sql": (None, "reads", "writes"),
+    "unknown": (None, "reads", "writes", "connects", "sends"),
+    "unseen": (None,),
+    "hides": (None,),
+}
+
+ROLES = frozenset(_TOUCHES)
+# Roles that take this word and those after it.
+MANY_WORDS = frozenset({"argv...", "argv-more...", "argv-until", "env-argv...", "words-command..."})
+# Roles whose text decides whether it does harm: a program of a small language, a setting, a place.
+_BY_TEXT = frozenset({"sed", "awk", "jq", "sql", "config", "assignment", "place-read"})
+# Roles without a word of their own: they stand after `flag`, in `bare` and in `always`.
+WORDLESS = frozenset({"unseen", "hides"})
+
+
+def touches(role: str) -> tuple[Verb | None, ...]:
+    """Return the verbs of what a word in this role may touch, and None if it may run something."""
+    return _TOUCHES[role]
+
+
+def guards(role: str) -> bool:
+    """Tell whether an option of this role does harm whatever its value is."""
+    return role not in _BY_TEXT and any(verb != "reads" for verb in _TOUCHES[role])

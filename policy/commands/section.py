@@ -1,0 +1,267 @@
+"""One table of a profile file in, a `Section` with what it says out; mistakes are noted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, get_args
+
+from policy.commands.profile import Option, Style, Takes, Variant
+from policy.commands.profile_fault import Faults
+from policy.commands.roles import ROLES, WORDLESS
+from policy.commands.spellings import Wrong, option, read_effect, read_groups, read_option
+from policy.values import quote
+
+Pairs = tuple[tuple[str, str], ...]
+Path = tuple[str, ...]
+
+_DEEPEST = 5  # subcommands of subcommands
+_STYLES: tuple[Style, ...] = get_args(Style)
+_NO_OPTIONS: Mapping[str, Option] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """What one table says of a program or subcommand; None and empty where it says nothing."""
+
+    names: tuple[str, ...] = ()
+    style: Style | None = None
+    options: Mapping[str, Option] = field(default_factory=lambda: _NO_OPTIONS)
+    operands: tuple[str, ...] | None = None
+    bare: Pairs = ()
+    always: Pairs = ()
+    variants: tuple[Variant, ...] = ()
+    means: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    subcommands: Mapping[str, Section] = field(default_factory=lambda: MappingProxyType({}))
+    stdin: str | None = None
+    bundled_first: bool | None = None
+    unseen: bool | None = None
+    free: bool | None = None
+    hides: bool | None = None
+    everywhere: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Here:
+    """Where in which file a table is read, and the style of the table around it."""
+
+    faults: Faults
+    path: Path
+    style: Style
+
+    def wrong(self, key: str, message: str, *, help: str = "") -> None:
+        self.faults.add((*self.path, key) if key else self.path, message, help=help)
+
+
+def read_section(
+    table: Mapping[str, Any], faults: Faults, *, path: Path = (), style: Style = "gnu"
+) -> Section:
+    """Return what a table says, noting every mistake; keys of the whole file are left out."""
+    style = _style(table, _Here(faults=faults, path=path, style=style))
+    here = _Here(faults=faults, path=path, style=style)
+    for key in table:
+        if key not in _KEYS and key != "sub":
+            here.wrong(key, f"{quote(key)} is no key of a profile", help=_KEYS_HELP)
+    return Section(
+        names=_texts(table, "names", here),
+        style=style if "style" in table else None,
+        options=_options(table, here),
+        operands=_operands(table, here) if "operands" in table else None,
+        bare=_effects(table, "bare", here),
+        always=_effects(table, "always", here),
+        variants=_variants(table, here),
+        means=_means(table, here),
+        subcommands=_subcommands(table, here),
+        stdin=_stdin(table, here),
+        **{key: _flag(table, key, here) for key in _FLAGS},
+    )
+
+
+_FLAGS = ("bundled_first", "unseen", "free", "hides", "everywhere")
+_KEYS = (
+    "names style flags values operands bare always guarded stdin options variant means "
+    + " ".join(_FLAGS)
+).split()
+_KEYS_HELP = f"keys are {', '.join(_KEYS)} and [sub.NAME]"
+_VARIANT_KEYS = ("given", "operands", "bare", "always", "unseen", "hides", "stdin")
+
+
+def _style(table: Mapping[str, Any], here: _Here) -> Style:
+    if "style" not in table:
+        return here.style
+    for style in _STYLES:
+        if table["style"] == style:
+            return style
+    here.wrong("style", "that is no style", help=f"styles are {', '.join(_STYLES)}")
+    return here.style
+
+
+def _options(table: Mapping[str, Any], here: _Here) -> Mapping[str, Option]:
+    found: dict[str, Option] = {}
+
+    def keep(new: Option, key: str, *path: str) -> None:
+        for spelling in new.spellings:
+            if spelling in found:
+                inner = _Here(faults=here.faults, path=(*here.path, *path), style=here.style)
+                inner.wrong(key, f"the option {quote(spelling)} stands here twice")
+            found[spelling] = new
+
+    for key in ("flags", "values", "guarded"):
+        for spellings, glued in _groups(_text(table, key, here), key, here):
+            takes: Takes = "glued" if glued else "value" if key == "values" else "nothing"
+            keep(option(spellings, takes=takes, guarded=key == "guarded"), key)
+    for key, role in _table(table, "options", here).items():
+        inner = _Here(faults=here.faults, path=(*here.path, "options"), style=here.style)
+        for new in _option(key, role, inner):
+            keep(new, key, "options")
+    return MappingProxyType(found)
+
+
+def _option(key: str, role: object, here: _Here) -> list[Option]:
+    if not isinstance(role, str):
+        here.wrong(key, "the role of an option is a text")
+        return []
+    found = []
+    for spellings, glued in _groups(key, key, here):
+        new = read_option(spellings, role, glued=glued)
+        if isinstance(new, Wrong):
+            here.wrong(key, new.message, help=new.help)
+        else:
+            found.append(new)
+    return found
+
+
+def _groups(text: str, key: str, here: _Here) -> tuple[tuple[tuple[str, ...], bool], ...]:
+    groups = read_groups(text, here.style)
+    if isinstance(groups, Wrong):
+        here.wrong(key, groups.message, help=groups.help)
+        return ()
+    return groups
+
+
+def _operands(table: Mapping[str, Any], here: _Here) -> tuple[str, ...]:
+    roles = tuple(_text(table, "operands", here).split())
+    for role in roles:
+        plain = role if role in ROLES else role.removesuffix("...")
+        if plain not in ROLES or plain in WORDLESS:
+            here.wrong(
+                "operands", f"{quote(role)} is no role", help=f"roles: {', '.join(sorted(ROLES))}"
+            )
+            return ()
+    if sum(role.endswith("...") or role == "argv-until" for role in roles) > 1:
+        here.wrong("operands", "only one role can take any number of operands")
+        return ()
+    return roles
+
+
+def _effects(table: Mapping[str, Any], key: str, here: _Here) -> Pairs:
+    return _each(_texts(table, key, here), read_effect, key, here)
+
+
+def _each(
+    texts: tuple[str, ...], read: Callable[[str], Any], key: str, here: _Here
+) -> tuple[Any, ...]:
+    found = []
+    for text in texts:
+        one = read(text)
+        if isinstance(one, Wrong):
+            here.wrong(key, one.message, help=one.help)
+        else:
+            found.append(one)
+    return tuple(found)
+
+
+def _stdin(table: Mapping[str, Any], here: _Here) -> str | None:
+    role = _text(table, "stdin", here)
+    if role and role not in ROLES:
+        here.wrong("stdin", f"{quote(role)} is no role", help="such as `command`, `code`, `sql`")
+        return None
+    return role or None
+
+
+def _variants(table: Mapping[str, Any], here: _Here) -> tuple[Variant, ...]:
+    found = []
+    listed = table.get("variant", [])
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        here.wrong("variant", "variants are tables", help="write `[[variant]]`")
+        return ()
+    inner = _Here(faults=here.faults, path=(*here.path, "variant"), style=here.style)
+    for one in listed:
+        for key in one:
+            if key not in _VARIANT_KEYS:
+                inner.wrong(
+                    key,
+                    f"{quote(key)} is no key of a variant",
+                    help=f"keys are {', '.join(_VARIANT_KEYS)}",
+                )
+        given = frozenset(_text(one, "given", inner).replace("|", " ").split())
+        if not given:
+            inner.wrong("", "a variant says with which options it holds", help='given = "-e|-f"')
+        found.append(_variant(one, given, here=inner))
+    return tuple(found)
+
+
+def _variant(one: Mapping[str, Any], given: frozenset[str], *, here: _Here) -> Variant:
+    return Variant(
+        given=given,
+        operands=_operands(one, here) if "operands" in one else None,
+        bare=_effects(one, "bare", here) if "bare" in one else None,
+        always=_effects(one, "always", here) if "always" in one else None,
+        unseen=_flag(one, "unseen", here),
+        hides=_flag(one, "hides", here),
+        stdin=_stdin(one, here),
+    )
+
+
+def _means(table: Mapping[str, Any], here: _Here) -> Mapping[str, str]:
+    found = {}
+    for glob, name in _table(table, "means", here).items():
+        if isinstance(name, str) and name:
+            found[glob] = name
+        else:
+            here.wrong("means", "an operand means an option", help='such as "+*" = "--force"')
+    return MappingProxyType(found)
+
+
+def _subcommands(table: Mapping[str, Any], here: _Here) -> Mapping[str, Section]:
+    found = {}
+    for name, sub in _table(table, "sub", here).items():
+        path = (*here.path, "sub", name)
+        if not isinstance(sub, dict) or len(path) > 2 * _DEEPEST:
+            here.faults.add(path, "a subcommand is a table, at most five deep")
+            continue
+        found[name] = read_section(sub, here.faults, path=path, style=here.style)
+    return MappingProxyType(found)
+
+
+def _text(table: Mapping[str, Any], key: str, here: _Here) -> str:
+    value = table.get(key, "")
+    if isinstance(value, str):
+        return value
+    here.wrong(key, f"`{key}` is a text")
+    return ""
+
+
+def _texts(table: Mapping[str, Any], key: str, here: _Here) -> tuple[str, ...]:
+    value = table.get(key, [])
+    if isinstance(value, list) and all(isinstance(one, str) and one for one in value):
+        return tuple(value)
+    here.wrong(key, f"`{key}` is a list of texts")
+    return ()
+
+
+def _table(table: Mapping[str, Any], key: str, here: _Here) -> Mapping[str, Any]:
+    value = table.get(key, {})
+    if isinstance(value, dict):
+        return value
+    here.wrong(key, f"`{key}` is a table")
+    return {}
+
+
+def _flag(table: Mapping[str, Any], key: str, here: _Here) -> bool | None:
+    value = table.get(key)
+    if value is None or isinstance(value, bool):
+        return value
+    here.wrong(key, f"`{key}` is true or false")
+    return None

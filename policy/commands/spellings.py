@@ -1,0 +1,115 @@
+"""The lists of options in a profile file, `-b|--blanks -d`, in; options out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from policy.commands.profile import NUMBER, Option, Style, Takes
+from policy.commands.roles import MANY_WORDS, ROLES, WORDLESS, guards
+from policy.values import quote
+
+_GNU = re.compile(r"-[^-\s|]|--[^-=\s|][^=\s|]*")
+_PLAIN = re.compile(r"[^=\s|]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """Why a list or a role cannot be read, and what to write instead."""
+
+    message: str
+    help: str = ""
+
+
+def read_groups(text: str, style: Style) -> tuple[tuple[tuple[str, ...], bool], ...] | Wrong:
+    """Return the options of a list: the spellings of each, and whether a value is glued on."""
+    groups = []
+    for group in text.split():
+        read = _read_group(group, style)
+        if isinstance(read, Wrong):
+            return read
+        groups.append(read)
+    return tuple(groups)
+
+
+def _read_group(group: str, style: Style) -> tuple[tuple[str, ...], bool] | Wrong:
+    spellings = tuple(part.removesuffix("?") or "?" for part in group.split("|"))
+    glued = any(part.endswith("?") and part != "-?" for part in group.split("|"))
+    if glued is False:
+        spellings = tuple(group.split("|"))
+    for spelling in spellings:
+        if not _is_spelling(spelling, style):
+            return Wrong(f"{quote(spelling)} is no option of the style `{style}`", _SPELLED[style])
+    return spellings, glued
+
+
+_SPELLED = {
+    "gnu": 'write `-x` or `--long`, or `-NUM`; `style = "words"` has options like `-name`',
+    "posix": 'write `-x` or `--long`, or `-NUM`; `style = "words"` has options like `-name`',
+    "words": "write whole words without `=`, blank or `|`",
+    "pairs": "write the names before the `=`",
+}
+
+
+def _is_spelling(spelling: str, style: Style) -> bool:
+    if style in ("words", "pairs"):
+        return _PLAIN.fullmatch(spelling) is not None
+    return spelling == NUMBER or _GNU.fullmatch(spelling) is not None
+
+
+def option(spellings: tuple[str, ...], *, takes: Takes, guarded: bool = False) -> Option:
+    """Return an option that touches nothing; `guarded` if it does harm all the same."""
+    return Option(name=spellings[-1], spellings=spellings, takes=takes, guarded=guarded)
+
+
+def read_option(spellings: tuple[str, ...], role: str, *, glued: bool) -> Option | Wrong:
+    """Return an option whose role is spelled out: `write`, `code last`, `flag read-tree .`."""
+    words = role.split()
+    flag = words[:1] == ["flag"]
+    words = words[1:] if flag else words
+    marks = {word for word in words[1:] if word in ("guarded", "last")}
+    rest = [word for word in words[1:] if word not in marks]
+    name = words[0] if words else ""
+    if flag and name in ("guarded", "last"):
+        marks, name = {*marks, name}, "text"
+    wrong = _wrong_role(name, flag=flag, rest=rest)
+    if wrong is not None:
+        return wrong
+    takes: Takes = "nothing" if flag else "glued" if glued else "value"
+    return Option(
+        name=spellings[-1],
+        spellings=spellings,
+        takes=takes,
+        role=name,
+        guarded="guarded" in marks or guards(name),
+        text=" ".join(rest) or ("?" if flag else ""),
+        last="last" in marks,
+    )
+
+
+def _wrong_role(name: str, *, flag: bool, rest: list[str]) -> Wrong | None:
+    if name not in ROLES:
+        return Wrong(f"{quote(name)} is no role", f"roles are {', '.join(sorted(ROLES))}")
+    if flag and name in MANY_WORDS:
+        return Wrong(f"the role `{name}` takes words, so that the option is no flag")
+    if flag:
+        return None
+    if name in WORDLESS:
+        return Wrong(f"`{name}` says nothing of a value", f"write `flag {name}`")
+    if rest:
+        return Wrong(
+            f"{quote(' '.join(rest))} has no meaning after the role `{name}`",
+            "after a role may stand `guarded` and `last`; `flag write NAME` is what a flag touches",
+        )
+    return None
+
+
+def read_effect(text: str) -> tuple[str, str] | Wrong:
+    """Return the role and the text of an effect: `read-tree .`, `connect ?`."""
+    role, _, what = text.strip().partition(" ")
+    if role not in ROLES or role in MANY_WORDS:
+        return Wrong(
+            f"{quote(role)} is no role of an effect",
+            "write a role and a text, or `?` where it is not known which: `connect ?`",
+        )
+    return role, what.strip() or "?"
