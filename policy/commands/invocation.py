@@ -47,7 +47,8 @@ class Effect:
     """One resource that a command touches, as spelled; to be read as a path, host or recipient.
 
     `word` is None where it is not known which; `why` then says why. `tree`: with all below it.
-    `folder` is the folder that an option such as `-C` changed to before, as spelled.
+    `folder` is the folder that an option such as `-C` changed to before, as spelled. `unseen`: what
+    the call does not tell, such as the host of a configured remote.
     """
 
     verb: Verb
@@ -55,6 +56,7 @@ class Effect:
     tree: bool = False
     folder: tuple[Word, ...] = ()
     why: str = ""
+    unseen: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
