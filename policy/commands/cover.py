@@ -1,0 +1,129 @@
+"""A command and a set of patterns in; whether they cover it and all that it runs out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from policy.commands.fit import fits, is_harmless_assignment, uncovered_redirections
+from policy.commands.invocation import Invocation
+from policy.commands.pattern import CommandPattern
+from policy.commands.profiles import Profiles
+from policy.values import any_of, both
+
+
+def covers(
+    invocation: Invocation,
+    patterns: Sequence[CommandPattern],
+    *,
+    redirections_covered: bool,
+    profiles: Profiles,
+) -> bool | None:
+    """Tell whether each command of a chain fits a pattern, one of which may spell several.
+
+    With `redirections_covered` the caller has another clause for the redirections that no pattern
+    spells out.
+    """
+    cover = _Cover(patterns=patterns, redirections_covered=redirections_covered, profiles=profiles)
+    return cover.of(invocation)
+
+
+def runs_any(invocation: Invocation, patterns: Sequence[CommandPattern]) -> bool | None:
+    """Tell whether some command of a chain fits a pattern; a gap leaves it open."""
+    answer: bool | None = False
+    for command in invocation.walk():
+        if command.gaps or (command.command.words and not command.program):
+            answer = None
+        found = any_of(_fits_chain(command, pattern) for pattern in patterns)
+        answer = any_of((answer, found))
+        if answer is True:
+            return True
+    return answer
+
+
+def is_free(invocation: Invocation, *, redirections_covered: bool, profiles: Profiles) -> bool:
+    """Tell whether a command needs no pattern of its own.
+
+    One that only sets variables is free where these are the script's own: no program knows them.
+    """
+    command = invocation.command
+    if invocation.gaps or not (invocation.free or command.local or not command.words):
+        return False
+    if any(option.guarded or option.unknown for option in invocation.options):
+        return False
+    if not redirections_covered and uncovered_redirections(invocation):
+        return False
+    return all(
+        is_harmless_assignment(one, profiles)
+        or (not command.words and profiles.variable(one.name) is None)
+        for one in command.assignments
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Cover:
+    """One set of patterns being asked; what was found of an inner command is remembered."""
+
+    patterns: Sequence[CommandPattern]
+    redirections_covered: bool
+    profiles: Profiles
+    found: dict[int, bool | None] = field(default_factory=dict)
+
+    def of(self, invocation: Invocation) -> bool | None:
+        """Tell whether a command and all it runs are covered."""
+        number = id(invocation)
+        if number not in self.found:
+            self.found[number] = self._of(invocation)
+        return self.found[number]
+
+    def _of(self, invocation: Invocation) -> bool | None:
+        if is_free(
+            invocation,
+            redirections_covered=self.redirections_covered,
+            profiles=self.profiles,
+        ):
+            return self._all(invocation.inner)
+        answer: bool | None = False
+        for pattern in self.patterns:
+            answer = any_of((answer, self._by(invocation, pattern)))
+            if answer is True:
+                break
+        return answer
+
+    def _all(self, commands: Sequence[Invocation]) -> bool | None:
+        answer: bool | None = True
+        for command in commands:
+            answer = both(answer, self.of(command))
+        return answer
+
+    def _by(self, invocation: Invocation, pattern: CommandPattern) -> bool | None:
+        """Tell whether one pattern covers a command, with the others for what it does not spell."""
+        covered = self.redirections_covered
+        answer = fits(invocation, pattern, redirections_covered=covered)
+        if answer is False:
+            return False
+        if not _spells_gaps(invocation, pattern):
+            answer = None
+        if not pattern.inner:
+            return both(answer, self._all(invocation.inner))
+        if len(pattern.inner) != len(invocation.inner):
+            return False if invocation.inner else both(answer, None)
+        for command, spelled in zip(invocation.inner, pattern.inner, strict=True):
+            answer = both(answer, self._by(command, spelled))
+        return answer
+
+
+def _spells_gaps(invocation: Invocation, pattern: CommandPattern) -> bool:
+    """Tell whether the pattern spells out all that may run commands out of sight."""
+    return not invocation.gaps or (pattern.tells and pattern.gaps.issuperset(invocation.gaps))
+
+
+def _fits_chain(invocation: Invocation, pattern: CommandPattern) -> bool | None:
+    """Tell whether a command fits, and those below it what the pattern spells to be run."""
+    answer = fits(invocation, pattern)
+    below = list(invocation.walk())[1:] if answer is not False and pattern.inner else []
+    for spelled in pattern.inner:
+        if answer is False:
+            break
+        answer = both(answer, any_of(_fits_chain(command, spelled) for command in below))
+    return answer

@@ -1,0 +1,159 @@
+"""The text of one item of a set of commands in, the command that it spells out.
+
+A pattern is read as a command and understood by the profile of its program, so that it is compared
+by what its options mean. A `*` as a whole word stands for any words, other wildcards for letters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from policy.commands.bash import read_script
+from policy.commands.invocation import GivenOption, Invocation
+from policy.commands.likeness import Step, is_run, steps_of
+from policy.commands.profile import Option, Profile
+from policy.commands.profiles import Profiles
+from policy.commands.roles import MANY_WORDS
+from policy.commands.script import SimpleCommand
+from policy.commands.understand import understand_command
+from policy.commands.wildcards import (
+    has_stand_in,
+    shown,
+    with_stand_ins,
+    with_wildcards,
+)
+from policy.commands.word import Assignment, Redirection, Word
+from policy.values import Unreadable, quote
+
+# The roles of what is itself a command line: a `*` there leaves its commands to other patterns.
+COMMAND_LINES = frozenset({"command", "program"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandPattern:
+    """A command whose words, values and targets may be globs.
+
+    `program` is None where any program fits. `steps` are what it asks of the operands, `rest` says
+    that a `*` of it takes options too. `inner` are the commands it spells to be run by its own;
+    without them whatever is run needs a pattern of its own. `tells` says that it spells out what
+    may run commands out of sight, for the reasons in `gaps`.
+    """
+
+    text: str
+    program: tuple[str, ...] | None
+    place: str = ""
+    options: tuple[GivenOption, ...] = ()
+    steps: tuple[Step, ...] = ()
+    rest: bool = False
+    assignments: tuple[Assignment, ...] = ()
+    redirections: tuple[Redirection, ...] = ()
+    inner: tuple[CommandPattern, ...] = ()
+    gaps: frozenset[str] = frozenset()
+    tells: bool = False
+    profiles: Profiles = field(repr=False, compare=False)
+
+
+def read_command_pattern(text: str, profiles: Profiles) -> CommandPattern | Unreadable:
+    """Read an item such as `git diff *`, `TZ=* date +*`, `sort * > out.txt` or `sudo id`."""
+    script = read_script(text)
+    if isinstance(script, Unreadable):
+        return script
+    if len(script.commands) != 1:
+        return Unreadable(reason=f"one command is needed here: {quote(text)}")
+    if script.gaps:
+        return Unreadable(reason=script.gaps[0])
+    command = script.commands[0]
+    if not command.words:
+        return Unreadable(reason=f"a command pattern without a program: {quote(text)}")
+    if any(word.shape == "opaque" for word in _all_words(command)) or has_stand_in(text):
+        return Unreadable(reason=f"a command pattern spells out its words: {quote(text)}")
+    if command.words[0].shape == "glob" and not is_run(command.words[0]):
+        return Unreadable(reason=f"a command pattern names its program: {quote(text)}")
+    return _pattern(understand_command(with_stand_ins(command), profiles), text, profiles)
+
+
+def profile_of(program: tuple[str, ...], profiles: Profiles) -> Profile | None:
+    """Return the profile of a program, or of the subcommand that it ends in."""
+    found = profiles.profile(program[0]) if program else None
+    for name in program[1:]:
+        if found is None:
+            return None
+        found = found.subcommands.get(name)
+    return found
+
+
+def option_of(name: str, program: tuple[str, ...], profiles: Profiles) -> Option | None:
+    """Return the option that a program, or its subcommand, knows by this spelling."""
+    for length in range(len(program), 0, -1):
+        profile = profile_of(program[:length], profiles)
+        if profile is not None and name in profile.options:
+            return profile.options[name]
+    return None
+
+
+def _all_words(command: SimpleCommand) -> tuple[Word, ...]:
+    return (
+        *command.words,
+        *(item.value for item in command.assignments),
+        *(item.target for item in command.redirections),
+    )
+
+
+def _pattern(understood: Invocation, text: str, profiles: Profiles) -> CommandPattern:
+    command = with_wildcards(understood.command)
+    any_program = bool(command.words) and is_run(command.words[0])
+    inner = tuple(_pattern(one, one.command.text, profiles) for one in understood.inner)
+    if any(not one.program for one in inner):
+        inner = ()
+    options = tuple(
+        replace(one, value=None if one.value is None else shown(one.value))
+        for one in understood.options
+    )
+    # Any program is compared by its words, the `*` of its name being one of them.
+    operands = (
+        command.words if any_program else tuple(shown(one.word) for one in understood.operands)
+    )
+    steps = steps_of(operands)
+    if command.words and is_run(command.words[-1]) and any(map(_takes_run, options)):
+        # The `*` at the end is the value of an option, and any words after it.
+        steps = steps if steps[-1:] == (None,) else (*steps, None)
+    return CommandPattern(
+        text=text,
+        program=None if any_program else understood.program,
+        place=understood.place,
+        options=options,
+        steps=steps,
+        rest=None in steps or (not inner and any(map(is_run, command.words))),
+        assignments=command.assignments,
+        redirections=command.redirections,
+        inner=inner,
+        gaps=frozenset(understood.gaps),
+        tells=_tells(understood, profiles),
+        profiles=profiles,
+    )
+
+
+def _takes_run(option: GivenOption) -> bool:
+    return option.value is not None and is_run(option.value)
+
+
+def _tells(understood: Invocation, profiles: Profiles) -> bool:
+    """Tell whether it spells out what may run others: all of it, or what does the harm."""
+    command = understood.command
+    if not any(has_stand_in(word.text) for word in command.words):
+        return True
+    if any(one.guarded and not has_stand_in(one.word.text) for one in understood.operands):
+        return True
+    if any(profiles.variable(one.name) in ("command", "code") for one in command.assignments):
+        return True
+    return any(
+        one.guarded and not one.unknown and _tells_option(one, understood.program, profiles)
+        for one in understood.options
+    )
+
+
+def _tells_option(option: GivenOption, program: tuple[str, ...], profiles: Profiles) -> bool:
+    """Tell whether a wildcard in the option's value leaves no commands to other patterns."""
+    known = option_of(option.name, program, profiles)
+    opens = known is not None and (known.role in COMMAND_LINES or known.role in MANY_WORDS)
+    return not opens or (option.value is not None and not has_stand_in(option.value.text))
