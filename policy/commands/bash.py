@@ -1,0 +1,69 @@
+"""Shell scripts: text in, its simple commands out, or the reason why it cannot be read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from policy.commands.cursor import Cursor, Findings
+from policy.commands.refusal import NotReadable
+from policy.commands.script import Script
+from policy.commands.script_reader import ScriptReader
+from policy.commands.shell import Shell
+from policy.values import Unreadable, is_ordinary
+from policy.values.text import is_encodable
+
+_LONGEST = 1_000_000
+# What is read again in one decision is remembered, if it is not large.
+_SHORT = 2_048
+
+
+def read_script(text: str) -> Script | Unreadable:
+    """Read a shell script as bash does; what might be read otherwise is a gap or Unreadable."""
+    return _remembered(text) if len(text) <= _SHORT else _read_script(text)
+
+
+@lru_cache(maxsize=1024)
+def _remembered(text: str) -> Script | Unreadable:
+    return _read_script(text)
+
+
+def _read_script(text: str) -> Script | Unreadable:
+    reason = _unfit(text)
+    if reason is not None:
+        return Unreadable(reason=reason)
+    findings = Findings()
+    try:
+        ScriptReader(Cursor(text, findings), Shell(findings), ()).read()
+    except NotReadable as problem:
+        return Unreadable(reason=str(problem))
+    if findings.nested:
+        _settle(findings)
+    return Script(commands=tuple(findings.commands), gaps=tuple(findings.gaps))
+
+
+def _unfit(text: str) -> str | None:
+    """Return why a text is not read at all."""
+    if len(text) > _LONGEST:
+        return "a script that is too long"
+    if not text.replace("\n", " ").replace("\t", " ").isprintable():
+        return "a script with characters that cannot be seen"
+    if not is_encodable(text) or not is_ordinary(text):
+        return "a script with invisible characters"
+    return None
+
+
+def _settle(findings: Findings) -> None:
+    """Add what only the whole script tells."""
+    if findings.computed & findings.texts:
+        findings.gap("arithmetic with a variable that may hold any text")
+    commands = findings.commands
+    carried = tuple(findings.carried)
+    for place in findings.bodies:
+        command = commands[place]
+        if command.folders is None and not findings.moved:
+            command = replace(command, folders=())
+        missing = tuple(each for each in carried if each not in command.assignments)
+        if missing and command.words:
+            command = replace(command, assignments=(*missing, *command.assignments))
+        commands[place] = command

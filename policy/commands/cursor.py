@@ -1,0 +1,99 @@
+"""A script being read: its text and the place in it, with what all parts of it share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from policy.commands.refusal import NotReadable
+from policy.commands.script import SimpleCommand
+from policy.commands.word import Assignment
+
+_DEEPEST = 32
+# Each word is looked at by every rule that speaks of resources; no command of an agent has more.
+_MOST_WORDS = 2_000
+_BLANKS = re.compile(r"(?:[ \t]+|\\\n)*")
+
+
+@dataclass(slots=True)
+class Findings:
+    """The commands of a script with what else is found, and what bounds the reading."""
+
+    commands: list[SimpleCommand] = field(default_factory=list)
+    gaps: dict[str, None] = field(default_factory=dict)
+    # Every variable that programs may see set by the script itself.
+    carried: dict[Assignment, None] = field(default_factory=dict)
+    # Commands of function bodies, which run whenever they are called.
+    bodies: list[int] = field(default_factory=list)
+    moved: bool = False
+    words: int = 0
+    depth: int = 0
+    # Whether a second reading is worth its time: something stands in the script but plain commands.
+    nested: bool = False
+    # Variables that arithmetic reads, and those that may hold any text.
+    computed: set[str] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
+
+    def gap(self, reason: str) -> None:
+        """Say what else may run."""
+        self.gaps[reason] = None
+
+    def count_word(self) -> None:
+        """Count one word more."""
+        self.words += 1
+        if self.words > _MOST_WORDS:
+            raise NotReadable("a script with too many words")
+
+    def enter(self) -> None:
+        """Go one level deeper."""
+        self.nested = True
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise NotReadable("a script that is nested too deeply")
+
+    def leave(self) -> None:
+        """Come back from `enter`."""
+        self.depth -= 1
+
+
+@dataclass(slots=True)
+class Cursor:
+    """The text of a script, and where its reader stands."""
+
+    text: str
+    findings: Findings
+    place: int = 0
+    # Here-documents whose text begins after this line.
+    pending: list[PendingText] = field(default_factory=list)
+
+    def skip_blanks(self) -> None:
+        """Go to what follows blanks and continued lines."""
+        match = _BLANKS.match(self.text, self.place)
+        if match is not None:
+            self.place = match.end()
+
+    def looking_at(self, text: str) -> bool:
+        """Tell whether `text` stands here."""
+        return self.text.startswith(text, self.place)
+
+    def peek(self, ahead: int = 0) -> str:
+        """Return the character here, or further on; empty at the end."""
+        place = self.place + ahead
+        return self.text[place : place + 1]
+
+
+@dataclass(slots=True)
+class PendingText:
+    """A here-document of which only the beginning has been read."""
+
+    end: str
+    quoted: bool
+    strip_tabs: bool
+    commands: list[int] = field(default_factory=list)
+    standard_input: bool = True
+
+
+# Reads the commands of a substitution: those up to the closing `)`, or all of a text.
+ReadInside: TypeAlias = Callable[[Cursor, str], None]

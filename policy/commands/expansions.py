@@ -1,0 +1,256 @@
+"""What begins with `$` or a back-tick in, whether it is one word or many out.
+
+Commands in it are handed to who reads them. What is computed with is noted, since arithmetic runs
+the substitutions in the text of a variable.
+"""
+
+from __future__ import annotations
+
+import re
+
+from policy.commands.cursor import Cursor, ReadInside
+from policy.commands.pieces import Piece
+from policy.commands.refusal import NotReadable
+from policy.commands.shell import Shell
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN_PARAMETER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])\}")
+_PARAMETER = re.compile(r"[!#]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])|[!#](?=[:}])")
+_IDENTIFIER = re.compile(r"(?<![A-Za-z0-9_#])[A-Za-z_][A-Za-z0-9_]*")
+_SIGNS = re.compile(r"[^()\[\]\"'\\$`;{}]+")
+_QUOTED_NUMBER = re.compile(r'"(?:[A-Za-z0-9_.-]*|\$[A-Za-z0-9_]+|\$\{[A-Za-z0-9_]+\})"')
+_UNQUOTED_VALUE = re.compile(r"[A-Za-z0-9_./:@%+,-]+")
+_SETTING = re.compile(r"[^=!<>]=(?!=)|<<=|>>=|\+\+|--")
+_ARGUMENT = re.compile(r"\$\{?[0-9@*]")
+_BACKTICKED = re.compile(r"(?:[^`\\]|\\.)*`", re.DOTALL)
+_ESCAPED = re.compile(r"\\([$`\\])")
+_ESCAPED_QUOTED = re.compile(r'\\([$`\\"])')
+_HARMLESS_QUOTED = re.compile(r"'[^'}$`\"\\]*'")
+_OPERATOR = re.compile(r":?[-=?+]|##?|%%?|/[/#%]?|\^\^?|,,?|~~?")
+
+
+class Expansions:
+    """Reads parameters, substitutions and arithmetic at a cursor.
+
+    In a `text` that is no word (a here-document's) quotes do not mean what they do elsewhere.
+    """
+
+    def __init__(
+        self, cursor: Cursor, shell: Shell, *, read_inside: ReadInside, text: bool = False
+    ) -> None:
+        self.cursor = cursor
+        self.shell = shell
+        self.read_inside = read_inside
+        self.text = text
+
+    def read(self, *, quoted: bool) -> Piece:
+        """Read what begins here; a `$` that begins nothing stands for itself."""
+        cursor, text = self.cursor, self.cursor.text
+        if cursor.peek() == "`":
+            self._backticks(quoted=quoted)
+            return _unknown(quoted=quoted)
+        cursor.place += 1
+        name = _NAME.match(text, cursor.place)
+        after = cursor.place if name is None else name.end()
+        if text.startswith("\\\n", after):
+            raise NotReadable("a `$` that is spelled over two lines")
+        if name is not None:
+            cursor.place = after
+            return self._variable(name[0], quoted=quoted)
+        char = cursor.peek()
+        if text.startswith("((", cursor.place):
+            cursor.place += 2
+            self.arithmetic("))")
+            return ("opaque", "")
+        if char == "(":
+            self.commands_in(1, "$(…)")
+            return _unknown(quoted=quoted)
+        if char == "{":
+            plain = _PLAIN_PARAMETER.match(text, cursor.place)
+            if plain is None:
+                return self._braced(quoted=quoted)
+            cursor.place = plain.end()
+            return self._variable(plain[1], quoted=quoted)
+        if char == "[":
+            raise NotReadable("arithmetic in the old spelling `$[…]`")
+        if char and char in "0123456789@*#?$!-":
+            cursor.place += 1
+            return self._variable(char, quoted=quoted)
+        return ("quoted", "$")
+
+    def commands_in(self, opening: int, inside: str) -> None:
+        """Read the commands of a substitution whose opening is so long, and its `)`."""
+        cursor = self.cursor
+        outer, cursor.pending = cursor.pending, []
+        start = cursor.place
+        cursor.place += opening
+        self.read_inside(cursor, inside)
+        if cursor.pending:
+            raise NotReadable("a here-document that its substitution does not hold")
+        if outer and "\n" in cursor.text[start : cursor.place]:
+            raise NotReadable("a here-document that begins inside of a substitution")
+        cursor.pending = outer
+
+    def arithmetic(self, end: str) -> None:
+        """Read arithmetic up to `end`, noting what it reads and sets."""
+        cursor, text = self.cursor, self.cursor.text
+        cursor.findings.enter()
+        start, depth = cursor.place, 0
+        while depth or not cursor.looking_at(end):
+            signs = _SIGNS.match(text, cursor.place) or _QUOTED_NUMBER.match(text, cursor.place)
+            char = cursor.peek()
+            if signs is not None:
+                cursor.place = signs.end()
+            elif char == "$" or char == "`":
+                if self.read(quoted=True)[0] == "opaque" and text[cursor.place - 1] in "`)":
+                    cursor.findings.gap("arithmetic with the output of a command")
+            elif char == "(" or char == "[":
+                depth += 1
+                cursor.place += 1
+            elif (char == ")" or char == "]") and depth:
+                depth -= 1
+                cursor.place += 1
+            else:
+                raise NotReadable("arithmetic that could not be read")
+        self._compute(text[start : cursor.place])
+        cursor.place += len(end)
+        cursor.findings.leave()
+
+    def _compute(self, spelled: str) -> None:
+        """Note the variables of arithmetic: their text is computed with too, and may be set."""
+        if "\n" in spelled and self.cursor.pending:
+            raise NotReadable("a here-document that begins inside of arithmetic")
+        if _ARGUMENT.search(spelled):
+            self.cursor.findings.gap("arithmetic with an argument of the script or a function")
+        names = set(_IDENTIFIER.findall(spelled))
+        self.cursor.findings.computed |= names
+        if _SETTING.search(spelled):
+            for name in names:
+                self.shell.set_number(name)
+
+    def _variable(self, name: str, *, quoted: bool) -> Piece:
+        if name == "HOME":
+            return ("home", "")
+        value = self.shell.values.get(name) if self.shell.values else None
+        if value is not None and (quoted or _UNQUOTED_VALUE.fullmatch(value)):
+            return ("quoted", value)
+        return ("many", "") if name == "@" else _unknown(quoted=quoted)
+
+    def _braced(self, *, quoted: bool) -> Piece:
+        """Read `${…}`."""
+        cursor, text = self.cursor, self.cursor.text
+        cursor.findings.enter()
+        start = cursor.place
+        cursor.place += 1
+        parameter = _PARAMETER.match(text, cursor.place)
+        if parameter is None:
+            raise NotReadable("a `${` that could not be read")
+        cursor.place = parameter.end()
+        name = parameter[0].lstrip("!#")
+        if parameter[0].startswith("!"):
+            # `${!x}` computes the subscript in the text of `x`.
+            cursor.findings.computed.add(name)
+        if cursor.peek() == "[":
+            self._subscript()
+        if cursor.peek() == "@" and cursor.peek(1) != "}":
+            self._transformed()
+        elif cursor.peek() == ":" and cursor.peek(1) not in tuple("-=?+"):
+            cursor.place += 1
+            self.arithmetic("}")
+            cursor.place -= 1
+        else:
+            operator = _OPERATOR.match(text, cursor.place)
+            if operator is not None:
+                if "=" in operator[0] and name:
+                    self.shell.set_unknown(name)
+                cursor.place = operator.end()
+            elif cursor.peek() == "@":
+                cursor.place += 1
+            self._alternative(quoted=quoted)
+        if cursor.peek() != "}":
+            raise NotReadable("a `${` that could not be read")
+        cursor.place += 1
+        cursor.findings.leave()
+        spelled = text[start : cursor.place]
+        if "\n" in spelled and cursor.pending:
+            raise NotReadable("a here-document that begins inside of a `${`")
+        many = "@" in spelled
+        return ("many", "") if many else _unknown(quoted=quoted)
+
+    def _subscript(self) -> None:
+        cursor = self.cursor
+        cursor.place += 1
+        if cursor.peek() in ("@", "*") and cursor.peek(1) == "]":
+            cursor.place += 2
+            return
+        self.arithmetic("]")
+
+    def _transformed(self) -> None:
+        cursor = self.cursor
+        if cursor.peek(1) == "P":
+            cursor.findings.gap("`@P`, which runs the substitutions in the text of a variable")
+        elif cursor.peek(1) not in tuple("UuLQEAKak"):
+            raise NotReadable("a `${` that could not be read")
+        cursor.place += 2
+
+    def _alternative(self, *, quoted: bool) -> None:
+        """Read the word after the operator of `${x:-…}` up to the `}`."""
+        cursor, text = self.cursor, self.cursor.text
+        while cursor.peek() != "}":
+            char = cursor.peek()
+            if not char:
+                raise NotReadable("a `${` that is not closed")
+            if char == "$" or char == "`":
+                self.read(quoted=quoted)
+            elif char == "\\":
+                cursor.place += 2
+            elif char in "'\"":
+                self._quotes(char, quoted=quoted)
+            elif char in "<>" and not quoted and text.startswith("(", cursor.place + 1):
+                self.commands_in(2, f"{char}(…)")
+            else:
+                cursor.place += 1
+
+    def _quotes(self, mark: str, *, quoted: bool) -> None:
+        """Read quotes after the operator; what bash does with them depends on those around."""
+        cursor, text = self.cursor, self.cursor.text
+        plain = _HARMLESS_QUOTED.match(text, cursor.place)
+        if mark == "'" and plain is not None:
+            cursor.place = plain.end()
+            return
+        if mark == "'" and not quoted:
+            end = text.find("'", cursor.place + 1)
+            cursor.place = end + 1
+            if end >= 0:
+                return
+        if mark == "'" or self.text:
+            raise NotReadable("quotes in a `${` that shells read differently")
+        cursor.place += 1
+        while cursor.peek() != '"':
+            char = cursor.peek()
+            if not char:
+                raise NotReadable("a quote that is not closed")
+            if char == "$" or char == "`":
+                self.read(quoted=True)
+            else:
+                cursor.place += 2 if char == "\\" else 1
+        cursor.place += 1
+
+    def _backticks(self, *, quoted: bool) -> None:
+        cursor = self.cursor
+        found = _BACKTICKED.match(cursor.text, cursor.place + 1)
+        if found is None:
+            raise NotReadable("a back-tick that is not closed")
+        content = found[0][:-1]
+        if (self.text and '\\"' in content) or (cursor.pending and "\n" in content):
+            raise NotReadable("back-ticks that shells read differently")
+        escaped = _ESCAPED_QUOTED if quoted else _ESCAPED
+        inner = Cursor(escaped.sub(r"\1", content), cursor.findings)
+        self.read_inside(inner, "`…`")
+        if inner.pending:
+            raise NotReadable("a here-document that its substitution does not hold")
+        cursor.place = found.end()
+
+
+def _unknown(*, quoted: bool) -> Piece:
+    return ("opaque", "") if quoted else ("many", "")

@@ -1,0 +1,146 @@
+"""Pieces of a word as they were spelled in, the words that a program gets out.
+
+What was quoted, what a shell replaces by file names and what it expands are told apart, since
+braces, `~` and globs only mean something where no quote is around them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from policy.commands.word import Word
+
+# `text` stands for itself, `quoted` too, `glob` is `*` or `?`, `bracket` a `[`, `brace` one of
+# `{`, `,` and `}`; `home` is `$HOME`, `opaque` one unknown text, `many` any number of unknown
+# words.
+Kind: TypeAlias = Literal["text", "quoted", "glob", "bracket", "brace", "home", "opaque", "many"]
+Piece: TypeAlias = tuple[Kind, str]
+
+_MOST_ALTERNATIVES = 64
+_ESCAPED = str.maketrans({char: f"\\{char}" for char in "\\*?[]"})
+_UNKNOWN = Word("", "opaque", many=True)
+
+
+def to_words(pieces: list[Piece]) -> list[Word]:
+    """Return the words that the pieces of one argument become."""
+    if not any(kind == "brace" for kind, _ in pieces):
+        return [to_word(pieces)]
+    alternatives = _expand(pieces)
+    if alternatives is None:
+        first = next(place for place, piece in enumerate(pieces) if piece[0] == "brace")
+        return [to_word([*pieces[:first], ("many", "")])]
+    return [to_word(each) for each in alternatives]
+
+
+def to_word(pieces: list[Piece]) -> Word:
+    """Return the one word that pieces without alternatives become."""
+    home = _is_home(pieces)
+    if home is None:
+        return Word("", "opaque", many=any(kind == "many" for kind, _ in pieces))
+    texts: list[str] = []
+    spelled: list[str] = []
+    wild = False
+    for place, (kind, text) in enumerate(pieces):
+        if kind == "opaque" or kind == "many" or (kind == "home" and place):
+            return _opaque("".join(texts), pieces, home=home and bool(texts))
+        if kind == "glob" or (kind == "bracket" and _closes(pieces, place)):
+            wild = True
+        if kind == "home":
+            text = "~"
+        if not wild:
+            texts.append(text)
+        spelled.append(text.translate(_ESCAPED) if kind == "quoted" else _escape(text, kind))
+    if wild:
+        return Word("".join(spelled), "glob", many=True, home=home)
+    return Word("".join(texts), home=home)
+
+
+def _escape(text: str, kind: Kind) -> str:
+    return text.replace("\\", "\\\\") if kind == "text" else text
+
+
+def _opaque(text: str, pieces: list[Piece], *, home: bool) -> Word:
+    many = any(kind in ("many", "glob", "bracket") for kind, _ in pieces)
+    return Word(text, "opaque", many=many, home=home)
+
+
+def _is_home(pieces: list[Piece]) -> bool | None:
+    """Tell whether the home folder begins the word; None for another user's or an unknown one."""
+    if not pieces:
+        return False
+    kind, text = pieces[0]
+    if kind == "home":
+        return True if len(pieces) == 1 or pieces[1][1].startswith("/") else None
+    if kind != "text" or not text.startswith("~"):
+        return False
+    name, slash, _ = text.partition("/")
+    if slash or len(pieces) == 1:
+        return True if name == "~" else None
+    # A quote in the name of the user makes all of it literal.
+    return False if pieces[1][0] == "quoted" else None
+
+
+def _closes(pieces: list[Piece], place: int) -> bool:
+    return any(kind == "text" and "]" in text for kind, text in pieces[place + 1 :])
+
+
+def _expand(pieces: list[Piece]) -> list[list[Piece]] | None:
+    """Return the alternatives that braces spell out; None where they are not plainly known."""
+    if not _has_alternatives(pieces):
+        return [[("text", text) if kind == "brace" else (kind, text) for kind, text in pieces]]
+    # One list of alternatives for each open brace: those complete, and those being read.
+    done: list[list[list[Piece]]] = []
+    prefixes: list[list[list[Piece]]] = []
+    current: list[list[Piece]] = [[]]
+    for kind, text in pieces:
+        if kind != "brace":
+            if kind == "text" and ".." in text and done:
+                return None
+            current = [[*each, (kind, text)] for each in current]
+        elif text == "{":
+            prefixes.append(current)
+            done.append([])
+            current = [[]]
+        elif not done:
+            # A comma or a `}` outside of braces stands for itself.
+            current = [[*each, ("text", text)] for each in current]
+        elif text == ",":
+            done[-1] += current
+            current = [[]]
+        else:
+            choices = done.pop()
+            if not choices:
+                return None
+            choices += current
+            before = prefixes.pop()
+            if len(before) * len(choices) > _MOST_ALTERNATIVES:
+                return None
+            current = [[*each, *choice] for each in before for choice in choices]
+        if sum(map(len, done)) + len(current) > _MOST_ALTERNATIVES:
+            return None
+    if done:
+        return None
+    joined = [_joined(each) for each in current]
+    return [each for each in joined if each]
+
+
+def _has_alternatives(pieces: list[Piece]) -> bool:
+    """Tell whether braces, if they match, may be more than characters."""
+    opened = False
+    for kind, text in pieces:
+        if kind == "brace" and text == "{":
+            opened = True
+        elif opened and ((kind == "brace" and text == ",") or (kind == "text" and ".." in text)):
+            return True
+    return False
+
+
+def _joined(pieces: list[Piece]) -> list[Piece]:
+    """Join neighbours of a kind, so that `~` and globs are seen as in a word without braces."""
+    joined: list[Piece] = []
+    for kind, text in pieces:
+        if joined and kind == "text" and joined[-1][0] == "text":
+            joined[-1] = ("text", joined[-1][1] + text)
+        elif text or kind not in ("text", "brace"):
+            joined.append((kind, text))
+    return joined

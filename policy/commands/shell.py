@@ -1,0 +1,136 @@
+"""What a script has changed about its shell so far: folder, variables, functions, aliases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TypeAlias
+
+from policy.commands.cursor import Findings
+from policy.commands.word import Assignment, Word
+
+# Names that are no environment variables by custom, so that no program sees them unless exported.
+_PRIVATE_NAME = re.compile(r"[a-z_][a-z0-9_]*")
+_PUBLIC_IN_SMALL = re.compile(r"[a-z]+_proxy|histchars|auto_resume|_")
+# Variables that the shell sets, refuses to set or reads in a way of its own.
+_OWN = re.compile(
+    r"BASH.*|COMP_.*|EPOCH.*|HIST.*|OPT.*|READLINE.*|[EP]?UID|PPID|S?RANDOM|SECONDS|LINENO|PWD"
+    r"|OLDPWD|GROUPS|FUNCNAME|DIRSTACK|SHELLOPTS|HOME|IFS|REPLY|MAPFILE|PIPESTATUS|COPROC.*|LINES"
+    r"|COLUMNS|_"
+)
+_NUMBER = re.compile(r"[+-]?[0-9]+")
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+_UNKNOWN = Word("", "opaque")
+
+Folders: TypeAlias = tuple[str, ...] | None
+
+
+@dataclass(slots=True)
+class Shell:
+    """The state of one shell. All its values are immutable, so that a copy is cheap.
+
+    `values` are variables that surely hold a literal; None once that cannot be told any more.
+    `conditional` counts the constructs around, because of which what is read may not run.
+    """
+
+    findings: Findings
+    folders: Folders = ()
+    moves: int = 0
+    values: Mapping[str, str] | None = field(default_factory=lambda: _NOTHING)
+    functions: frozenset[str] = frozenset()
+    aliases: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    carried: tuple[Assignment, ...] = ()
+    piped: bool = False
+    stdin: Word | None = None
+    conditional: int = 0
+
+    def fork(self) -> Shell:
+        """Return a copy, to be what a subshell starts with."""
+        return Shell(
+            findings=self.findings,
+            folders=self.folders,
+            moves=self.moves,
+            values=self.values,
+            functions=self.functions,
+            aliases=self.aliases,
+            carried=self.carried,
+            piped=self.piped,
+            stdin=self.stdin,
+            conditional=self.conditional,
+        )
+
+    def become(self, other: Shell) -> None:
+        """Take over the state of a copy made before."""
+        self.folders = other.folders
+        self.moves = other.moves
+        self.values = other.values
+        self.functions = other.functions
+        self.aliases = other.aliases
+        self.carried = other.carried
+        self.piped = other.piped
+        self.stdin = other.stdin
+        self.conditional = other.conditional
+
+    def assign(self, given: Assignment, *, exported: bool = False) -> None:
+        """Set a variable of the shell itself."""
+        name, value = given.name, given.value
+        if name == "HOME":
+            self.findings.gap("`HOME` is set by the script, so that `~` may be any folder")
+        if not (value.known and _NUMBER.fullmatch(value.text)):
+            self.findings.texts.add(name)
+        if exported or _PUBLIC_IN_SMALL.fullmatch(name) or not _PRIVATE_NAME.fullmatch(name):
+            self.findings.carried[given] = None
+            if given not in self.carried:
+                self.carried = (*self.carried, given)
+        if self.values is None:
+            return
+        if name == "IFS":
+            self.values = None
+            return
+        plain = value.known and not value.home and not given.appends and not self.conditional
+        if plain and not _OWN.fullmatch(name):
+            self.values = {**self.values, name: value.text}
+        else:
+            self.forget(name)
+
+    def set_unknown(self, name: str) -> None:
+        """Set a variable to a text that is not known."""
+        self.assign(Assignment(name, _UNKNOWN))
+
+    def set_number(self, name: str) -> None:
+        """Set a variable to a number that is not known."""
+        texts = self.findings.texts
+        known_text = name in texts
+        self.set_unknown(name)
+        if not known_text:
+            texts.discard(name)
+
+    def forget(self, name: str) -> None:
+        """Let the value of one variable be unknown."""
+        if self.values and name in self.values:
+            self.values = {each: text for each, text in self.values.items() if each != name}
+
+    def forget_values(self) -> None:
+        """Let the values of all variables be unknown, though new ones may be known."""
+        if self.values:
+            self.values = _NOTHING
+
+    def lose_folder(self) -> None:
+        """Let the folder be unknown from here on."""
+        self.folders = None
+        self.moves += 1
+        self.findings.moved = True
+
+    def move(self, target: Word | None) -> None:
+        """Change to a folder that is spelled as a plain path, or to one that is not known."""
+        before = self.folders
+        self.lose_folder()
+        if target is None or not target.known:
+            return
+        text = target.file_name
+        if text.startswith(("/", "~")):
+            self.folders = (text,)
+        elif before is not None:
+            self.folders = (*before, text)

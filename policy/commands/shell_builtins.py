@@ -1,0 +1,228 @@
+"""A command of the shell itself in, what it changes about the shell and the gaps it leaves out."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+
+from policy.commands.shell import Shell
+from policy.commands.word import Assignment, Word
+
+_DECLARING = frozenset({"declare", "typeset", "local", "export", "readonly"})
+# Those that set the variables which their words name.
+_SETTING = frozenset({"read", "mapfile", "readarray", "getopts", "printf", "unset", "let", "wait"})
+_EVALUATING = frozenset({"eval", ".", "source", "trap", "exec"})
+_MOVING = frozenset({"cd", "pushd", "popd"})
+_WRAPPING = frozenset({"command", "builtin", "exec"})
+# Commands whose words may be names of variables, whose subscripts are computed.
+_NAMING = _DECLARING | _SETTING | {"test", "[", "[["}
+_SUBSCRIPT = re.compile(r"\[.*(?:\$\(|`|\$\{|[<>]\()", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_DECLARED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^]]*\])?(\+?)(?:=(.*))?", re.DOTALL)
+_HARMLESS_SET = re.compile(r"[-+][ehuxvmnbCET]+o?|--?")
+_HARMLESS_OPTIONS = frozenset(
+    "errexit nounset pipefail xtrace verbose noclobber errtrace functrace monitor notify noglob"
+    " noexec hashall".split()
+)
+_HARMLESS_SHOPT = frozenset(
+    "-s -u -q -p nullglob globstar dotglob failglob extglob nocaseglob nocasematch"
+    " inherit_errexit".split()
+)
+
+
+def take_effect(words: tuple[Word, ...], shell: Shell, *, sure: bool) -> None:
+    """Follow what a command does to the shell that runs it. `sure`: it is known to run."""
+    program = words[0]
+    if not program.known:
+        _lose_all(shell)
+        return
+    name = program.text
+    if name in shell.functions:
+        shell.forget_values()
+    if name in _NAMING:
+        _check_subscripts(words, shell)
+    if name in _MOVING:
+        shell.move(_target(words) if name == "cd" and sure else None)
+    elif name in _DECLARING:
+        _declare(words, shell)
+    elif name in _SETTING:
+        _set_named(words, shell)
+    elif name in _EVALUATING:
+        if name != "exec":
+            _lose_all(shell)
+    elif name in _WRAPPING:
+        _unwrap(words, shell)
+    elif name in _OTHERS:
+        _OTHERS[name](words, shell)
+
+
+def _lose_all(shell: Shell) -> None:
+    """Let everything be unknown: any code may have run in this shell."""
+    shell.lose_folder()
+    shell.values = None
+    shell.functions = frozenset()
+
+
+def _target(words: tuple[Word, ...]) -> Word | None:
+    """Return where a plain `cd` goes; None for any other."""
+    if len(words) > 2:
+        return None
+    if len(words) == 1:
+        return Word("~", home=True)
+    target = words[1]
+    if not target.text or (target.text.startswith(("-", "+")) and not target.home):
+        return None
+    return target
+
+
+def _unwrap(words: tuple[Word, ...], shell: Shell) -> None:
+    """Follow `command cd`, `builtin read` and the like, as if anything may have happened."""
+    inner = [word for word in words[1:] if not word.text.startswith("-")]
+    if not inner or not inner[0].known or inner[0].text in _MOVING | _EVALUATING | _WRAPPING:
+        _lose_all(shell)
+    else:
+        take_effect(tuple(inner), shell, sure=False)
+
+
+def _check_subscripts(words: tuple[Word, ...], shell: Shell) -> None:
+    if any(_SUBSCRIPT.search(word.text) for word in words[1:]):
+        shell.findings.gap("a subscript with a substitution, which the command runs")
+    unknown = any(not word.known and "=" not in word.text for word in words[1:])
+    if unknown and words[0].text in _DECLARING:
+        # `declare "$x"` may set any variable.
+        shell.findings.gap("a declaration whose names are not known")
+
+
+def _declare(words: tuple[Word, ...], shell: Shell) -> None:
+    """Follow `export X=1` and the like."""
+    name = words[0].text
+    options = "".join(word.text[1:] for word in words[1:] if word.text[:1] == "-")
+    exported = name == "export" or "x" in options
+    if name not in ("export", "readonly") and options.strip("xgr"):
+        # With `-i`, `-u` or `-n` a variable does not hold what it is set to.
+        shell.values = None
+    if "i" in options and name not in ("export", "readonly"):
+        shell.findings.gap("a variable whose text is computed")
+    for word in words[1:]:
+        declared = _DECLARED.fullmatch(word.text)
+        if declared is None or word.text[:1] in ("-", "+"):
+            continue
+        if declared[3] is None and word.known:
+            if exported:
+                # What it was set to goes to programs from here on.
+                value = (shell.values or {}).get(declared[1])
+                given = Word(value) if value is not None else Word("", "opaque")
+                shell.assign(Assignment(declared[1], given), exported=True)
+            shell.forget(declared[1])
+            continue
+        shape = word.shape if word.known or word.shape == "opaque" else "known"
+        value_word = Word(declared[3] or "", shape)
+        given_assignment = Assignment(declared[1], value_word, bool(declared[2]))
+        shell.assign(given_assignment, exported=exported)
+        shell.forget(declared[1])
+
+
+def _set_named(words: tuple[Word, ...], shell: Shell) -> None:
+    """Let the variables be unknown that a command's words may name."""
+    if words[0].text == "printf" and not _may_set(words):
+        return
+    if words[0].text == "let":
+        _compute(words, shell)
+    if words[0].text == "unset":
+        shell.functions = frozenset()
+    if words[0].text in ("mapfile", "readarray") and any("C" in word.text for word in words[1:]):
+        shell.findings.gap("a command that is called for each line read")
+    if words[0].text == "read":
+        shell.forget("REPLY")
+    for word in words[1:]:
+        text = word.text.removeprefix("-v") if words[0].text == "printf" else word.text
+        name = _NAME.match(text)
+        if not word.known:
+            shell.values = None
+        elif name is not None and not text.startswith("-"):
+            shell.set_unknown(name[0])
+
+
+def _may_set(words: tuple[Word, ...]) -> bool:
+    """Tell whether a `printf` may have the option that sets a variable."""
+    first = words[1] if len(words) > 1 else Word("")
+    return first.text.startswith("-v") or (not first.known and "-v".startswith(first.text))
+
+
+def _compute(words: tuple[Word, ...], shell: Shell) -> None:
+    for word in words[1:]:
+        if not word.known:
+            shell.findings.gap("arithmetic that is not known")
+        shell.findings.computed |= set(_NAME.findall(word.text))
+
+
+def _set(words: tuple[Word, ...], shell: Shell) -> None:
+    rest = iter(words[1:])
+    for word in rest:
+        if word.known and word.text in ("--", "-"):
+            return
+        if word.text[:1] not in ("-", "+"):
+            if not word.known and not word.text:
+                break
+            return
+        if not word.known or not _HARMLESS_SET.fullmatch(word.text):
+            break
+        if word.text.endswith("o"):
+            option = next(rest, None)
+            if option is not None and option.text not in _HARMLESS_OPTIONS:
+                break
+    else:
+        return
+    shell.findings.gap("an option of the shell that changes what it reads")
+
+
+def _shopt(words: tuple[Word, ...], shell: Shell) -> None:
+    if any(not word.known or word.text not in _HARMLESS_SHOPT for word in words[1:]):
+        shell.findings.gap("an option of the shell that changes what it reads")
+
+
+def _alias(words: tuple[Word, ...], shell: Shell) -> None:
+    for word in words[1:]:
+        name, equals, body = word.text.partition("=")
+        if not word.known and not equals:
+            shell.findings.gap("an alias that is not known")
+        elif equals:
+            if is_relied_on(name):
+                shell.findings.gap("an alias by the name of a command of the shell")
+            if not word.known or body[-1:] in (" ", "\t"):
+                shell.findings.gap("an alias that is not known")
+            shell.aliases = MappingProxyType({**shell.aliases, name: body})
+
+
+def _hash(words: tuple[Word, ...], shell: Shell) -> None:
+    if any(
+        not word.known or word.text[:2] in ("-p", "-t") or "p" in word.text[1:2]
+        for word in words[1:]
+        if word.text[:1] == "-" or not word.known
+    ):
+        shell.findings.gap("`hash`, which changes what a name runs")
+
+
+def _enable(words: tuple[Word, ...], shell: Shell) -> None:
+    if len(words) > 1:
+        shell.findings.gap("`enable`, which changes what a name runs")
+
+
+_OTHERS = {"set": _set, "shopt": _shopt, "alias": _alias, "hash": _hash, "enable": _enable}
+_FOLLOWED = _MOVING | _EVALUATING | _WRAPPING | _NAMING | _OTHERS.keys()
+_RELIED_ON = _FOLLOWED | {"true", "false", ":", "pwd", "echo"}
+
+
+def is_of_the_shell(name: str, shell: Shell) -> bool:
+    """Tell whether `take_effect` has to look at a command of this name."""
+    return name in _FOLLOWED or name in shell.functions
+
+
+def declares(program: Word) -> bool:
+    """Tell whether the words of a command may be assignments, as those of `export` are."""
+    return program.text in _DECLARING
+
+
+def is_relied_on(name: str) -> bool:
+    """Tell whether a function or alias of this name would change what is said of a script."""
+    return name in _RELIED_ON

@@ -1,0 +1,247 @@
+"""One simple command as spelled in, its record out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from policy.commands.cursor import Cursor
+from policy.commands.expansions import Expansions
+from policy.commands.pieces import Piece, to_word, to_words
+from policy.commands.redirections import Redirected, read_redirection
+from policy.commands.refusal import NotReadable
+from policy.commands.script import SimpleCommand
+from policy.commands.shell import Shell
+from policy.commands.shell_builtins import declares, is_of_the_shell, take_effect
+from policy.commands.word import Assignment, Word
+from policy.commands.word_reader import WordReader
+
+# Words that mean to every shell what they spell, with the blanks before them.
+_PLAIN_WORD = re.compile(
+    r"""[ \t]*(?:([A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+^=-]*)|'([^'\n]*)'|"([^"\\$`\n]*)")"""
+    r"(?=[ \t\n;&|)]|\Z)"
+)
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:(\+?)=|\[)")
+_ASSIGNS = re.compile(r"(\+?)=")
+_FUNCTION = re.compile(r"[ \t]*\([ \t]*\)")
+_NUMERIC = re.compile(r"\$\(\(.*\)\)|\$[#?$]|\$\{#[A-Za-z0-9_]+(?:\[[@*]\])?\}", re.DOTALL)
+_UNKNOWN = Word("", "opaque")
+_ENDS = frozenset("\n;&|)")
+_BEGINS_REDIRECTION = frozenset("<>&0123456789{")
+
+ReadFunction = Callable[[str], None]
+ReadAlias = Callable[[str, str], None]
+
+
+class SimpleReader:
+    """Reads simple commands at a cursor, and follows what they do to the shell."""
+
+    def __init__(self, words: WordReader, expansions: Expansions, inside: tuple[str, ...]) -> None:
+        self.words = words
+        self.cursor: Cursor = words.cursor
+        self.expansions = expansions
+        self.shell: Shell = expansions.shell
+        self.inside = inside
+
+    def read(self, *, sure: bool, function: ReadFunction, alias: ReadAlias) -> None:
+        """Read the simple command here. What is a function's definition goes to `function`."""
+        cursor, findings = self.cursor, self.cursor.findings
+        start = end = cursor.place
+        place = len(findings.commands)
+        findings.commands.append(_READING)
+        words: list[Word] = []
+        assignments: list[tuple[Assignment, bool]] = []
+        given = Redirected()
+        after_name = start
+        while True:
+            plain = None
+            if words or not cursor.pending:
+                plain = _PLAIN_WORD.match(cursor.text, cursor.place)
+            if plain is not None and (words or not _ASSIGNMENT.match(plain[1] or "")):
+                findings.count_word()
+                cursor.place = plain.end()
+                number = plain.lastindex
+                assert number is not None
+                words.append(Word(plain[number]))
+            elif not self._other(words, assignments, given=given):
+                break
+            end = cursor.place
+            if len(words) == 1 and after_name == start:
+                after_name = end
+                named = _FUNCTION.match(cursor.text, end)
+                if named is not None and not assignments and not given.redirections:
+                    del findings.commands[place:]
+                    cursor.place = named.end()
+                    function(cursor.text[start:end])
+                    return
+        self._finish(
+            place,
+            words,
+            assignments=assignments,
+            given=given,
+            text=cursor.text[start:end],
+        )
+        if words:
+            self._effects(tuple(words), given=given, sure=sure)
+            name = words[0].text
+            if self.shell.aliases and name in self.shell.aliases:
+                alias(name, cursor.text[after_name:end])
+
+    def _other(
+        self,
+        words: list[Word],
+        assignments: list[tuple[Assignment, bool]],
+        *,
+        given: Redirected,
+    ) -> bool:
+        """Read a word, assignment or redirection of any spelling; False at the command's end."""
+        cursor, text = self.cursor, self.cursor.text
+        cursor.skip_blanks()
+        char = cursor.peek()
+        if (not char or char in _ENDS) and not cursor.looking_at("&>"):
+            return False
+        if char == "#":
+            end = text.find("\n", cursor.place)
+            cursor.place = len(text) if end < 0 else end
+            return False
+        if char in _BEGINS_REDIRECTION and read_redirection(self.words, given, self.shell):
+            return True
+        cursor.findings.count_word()
+        start = cursor.place
+        if not words:
+            assigned = _ASSIGNMENT.match(text, start)
+            if assigned is not None:
+                assignments.append(self._assignment(assigned))
+                return True
+        elif declares(words[0]):
+            assigned = _ASSIGNMENT.match(text, start)
+            if assigned is not None and "=" in assigned[0]:
+                assignment, _ = self._assignment(assigned)
+                words.append(_declared(assignment))
+                return True
+        pieces = self.words.pieces()
+        if cursor.place == start:
+            raise NotReadable("a `(` that could not be read")
+        if not words and "\\\n" in text[start : cursor.place]:
+            raise NotReadable("a command whose name is spelled over two lines")
+        words += to_words(pieces)
+        return True
+
+    def _assignment(self, assigned: re.Match[str]) -> tuple[Assignment, bool]:
+        """Read what is assigned; the second answer tells whether it surely is a number."""
+        cursor, text = self.cursor, self.cursor.text
+        start = cursor.place = assigned.end()
+        name, appends = assigned[1], assigned[2] == "+"
+        if assigned[2] is None:
+            self.expansions.arithmetic("]")
+            operator = _ASSIGNS.match(text, cursor.place)
+            if operator is None:
+                raise NotReadable("a subscript that could not be read")
+            start = cursor.place = operator.end()
+            appends = True
+        if cursor.peek() == "(":
+            cursor.place += 1
+            self._array()
+            return Assignment(name, _UNKNOWN, appends), False
+        value = self._value(self.words.pieces())
+        number = _NUMERIC.fullmatch(text, start, cursor.place) is not None
+        # One value of an array leaves the others as they are.
+        return Assignment(name, _UNKNOWN if assigned[2] is None else value, appends), number
+
+    def _value(self, pieces: list[Piece]) -> Word:
+        """Return what is assigned: one word, in which globs and braces mean nothing."""
+        literal: list[Piece] = []
+        for kind, text in pieces:
+            if kind in ("glob", "bracket", "brace"):
+                kind = "text"
+            if kind == "text" and literal and literal[-1][0] == "text":
+                literal[-1] = ("text", literal[-1][1] + text)
+            else:
+                literal.append(("opaque", "") if kind == "many" else (kind, text))
+        return to_word(literal)
+
+    def _array(self) -> None:
+        """Read the values of an array up to its `)`."""
+        cursor, text = self.cursor, self.cursor.text
+        while True:
+            cursor.skip_blanks()
+            char = cursor.peek()
+            if char == ")":
+                cursor.place += 1
+                return
+            if char == "\n" and not cursor.pending:
+                cursor.place += 1
+            elif char == "#":
+                end = text.find("\n", cursor.place)
+                cursor.place = len(text) if end < 0 else end
+            else:
+                start = cursor.place
+                pieces = self.words.pieces()
+                if cursor.place == start:
+                    raise NotReadable("an array that could not be read")
+                cursor.findings.count_word()
+                if pieces[0][0] == "bracket":
+                    cursor.findings.computed |= set(
+                        re.findall(r"[A-Za-z_]\w*", text[start : cursor.place].partition("]")[0])
+                    )
+
+    def _finish(
+        self,
+        place: int,
+        words: list[Word],
+        *,
+        assignments: list[tuple[Assignment, bool]],
+        given: Redirected,
+        text: str,
+    ) -> None:
+        """Put the record where the command began."""
+        shell = self.shell
+        own = tuple(each for each, _ in assignments)
+        if not words:
+            if not own and not given.redirections and not given.inputs:
+                raise NotReadable("an operator without a command")
+            for each, number in assignments:
+                if number:
+                    shell.set_number(each.name)
+                shell.assign(each)
+                if number:
+                    shell.findings.texts.discard(each.name)
+        elif words[0].known and not words[0].text:
+            raise NotReadable("a command without a name")
+        piped = shell.piped
+        if given.inputs:
+            piped = any(each.op == "<&" for each in given.redirections)
+        carried = shell.carried
+        shell.findings.commands[place] = SimpleCommand(
+            words=tuple(words),
+            assignments=own if not (words and carried) else (*carried, *own),
+            redirections=tuple(given.redirections),
+            folders=shell.folders,
+            stdin=given.stdin if given.inputs else shell.stdin,
+            piped=piped,
+            local=bool(words) and words[0].known and words[0].text in shell.functions,
+            text=text,
+            number=place + 1,
+            inside=self.inside,
+        )
+        for document in given.texts:
+            if given.inputs == 1:
+                document.commands.append(place)
+
+    def _effects(self, words: tuple[Word, ...], *, given: Redirected, sure: bool) -> None:
+        if not words[0].known or is_of_the_shell(words[0].text, self.shell):
+            take_effect(words, self.shell, sure=sure)
+        if given.inputs and words[0].text == "exec":
+            # From here on the commands read what this opened.
+            self.shell.piped = True
+
+
+def _declared(given: Assignment) -> Word:
+    """Return the word of a declaration that also assigns."""
+    value, sign = given.value, "+=" if given.appends else "="
+    if value.home or not value.known:
+        return Word(f"{given.name}{sign}{'' if value.home else value.text}", "opaque")
+    return Word(f"{given.name}{sign}{value.text}")
+
+
+_READING = SimpleCommand()

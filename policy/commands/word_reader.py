@@ -1,0 +1,200 @@
+"""One word as it is spelled in, its pieces out; commands in it are handed to who reads them."""
+
+from __future__ import annotations
+
+import re
+
+from policy.commands.ansi_quotes import read_ansi_quotes
+from policy.commands.cursor import Cursor
+from policy.commands.expansions import Expansions
+from policy.commands.pieces import Piece
+from policy.commands.refusal import NotReadable
+
+_PLAIN = re.compile(r"[^\s'\"\\$`*?\[{},~!=()<>;&|#@+]+")
+_ENDS = frozenset(" \t\n;&|)")
+_QUOTED = re.compile(r'[^"\\$`]+')
+_HISTORY = re.compile(r"![A-Za-z0-9!?#$*^-]")
+_JOINED = re.compile(r"[A-Za-z0-9_./:,@%+'\"-]")
+_ESCAPED_IN_QUOTES = frozenset('$`"\\')
+
+
+class WordReader:
+    """Takes the quotes of a word away and keeps apart what a shell replaces."""
+
+    def __init__(self, cursor: Cursor, expansions: Expansions) -> None:
+        self.cursor = cursor
+        self.expansions = expansions
+
+    def pieces(self, *, pattern: bool = False) -> list[Piece]:
+        """Read the word here. In a `pattern` of `[[` parentheses and bars belong to the word."""
+        cursor, text = self.cursor, self.cursor.text
+        start, braces, parens = cursor.place, 0, 0
+        pieces: list[Piece] = []
+        while cursor.place < len(text):
+            plain = _PLAIN.match(text, cursor.place)
+            if plain is not None:
+                cursor.place = plain.end()
+                _add(pieces, plain[0])
+                continue
+            char = text[cursor.place]
+            if pattern and (char in "(|" or (char in ")<>;&" and parens)):
+                parens += {"(": 1, ")": -1}.get(char, 0)
+                cursor.place += 1
+                pieces.append(("glob", char))
+            elif char in _ENDS:
+                break
+            elif char in "<>(":
+                if not self._joined(char, pieces):
+                    break
+            elif char in "'\"\\$`":
+                self._quote_or_expansion(char, pieces)
+            else:
+                braces += self._special(char, pieces, start=start, braces=braces)
+        return pieces
+
+    def _special(self, char: str, pieces: list[Piece], *, start: int, braces: int) -> int:
+        """Take one character that may mean something; return how many braces it opens."""
+        cursor = self.cursor
+        place = cursor.place
+        cursor.place += 1
+        if char in "*?":
+            pieces.append(("glob", char))
+        elif char == "[":
+            pieces.append(("bracket", char))
+        elif char in "{}" or (char == "," and braces > 0):
+            pieces.append(("brace", char))
+            return {"{": 1, "}": -1 if braces else 0}.get(char, 0)
+        elif char == "!" and _HISTORY.match(cursor.text, place):
+            cursor.findings.gap("an unquoted `!`, which some shells replace by an earlier command")
+            _add(pieces, char)
+        elif char == "=" and place == start and cursor.peek().isalpha():
+            cursor.findings.gap("a word that begins with `=`, which some shells replace")
+            _add(pieces, char)
+        elif char == "~" and place > start and cursor.text[place - 1] in "=:":
+            pieces.append(("opaque", ""))
+        else:
+            _add(pieces, char)
+        return 0
+
+    def _joined(self, char: str, pieces: list[Piece]) -> bool:
+        """Read `<(…)`, `>(…)` or the rest of `@(…)` in a word; False where the word ends."""
+        cursor = self.cursor
+        if char == "(":
+            if not pieces or pieces[-1][0] not in ("text", "glob"):
+                return False
+            if cursor.text[cursor.place - 1] not in "?*+@!":
+                return False
+            self._extended_glob(pieces)
+            return True
+        if not cursor.text.startswith("(", cursor.place + 1):
+            return False
+        self.expansions.commands_in(2, f"{char}(…)")
+        pieces.append(("opaque", ""))
+        return True
+
+    def _extended_glob(self, pieces: list[Piece]) -> None:
+        """Read `(a|b)` after one of `?*+@!`, of which nothing is known but where it ends."""
+        cursor = self.cursor
+        if pieces[-1][0] == "text":
+            pieces[-1] = ("text", pieces[-1][1][:-1])
+        else:
+            pieces.pop()
+        depth = 0
+        while True:
+            char = cursor.peek()
+            if char in "'\"\\$`":
+                if not char:
+                    raise NotReadable("a `(` in a word that is not closed")
+                self._quote_or_expansion(char, [])
+                continue
+            if char in "\n;&<>":
+                raise NotReadable("a `(` in a word that is not closed")
+            depth += {"(": 1, ")": -1}.get(char, 0)
+            cursor.place += 1
+            if depth == 0:
+                break
+        pieces.append(("many", ""))
+
+    def _quote_or_expansion(self, char: str, pieces: list[Piece]) -> None:
+        cursor, text = self.cursor, self.cursor.text
+        if char == "'":
+            end = text.find("'", cursor.place + 1)
+            if end < 0:
+                raise NotReadable("a quote that is not closed")
+            pieces.append(("quoted", text[cursor.place + 1 : end]))
+            self._move(end + 1)
+        elif char == '"':
+            cursor.place += 1
+            self.double_quoted(pieces)
+        elif char == "\\":
+            if cursor.place + 1 >= len(text):
+                raise NotReadable("a backslash at the end")
+            if text[cursor.place + 1] == "\n":
+                self._continue_line()
+            else:
+                pieces.append(("quoted", text[cursor.place + 1]))
+                cursor.place += 2
+        elif text.startswith("$'", cursor.place):
+            value, end = read_ansi_quotes(text, cursor.place + 2)
+            pieces.append(("quoted", value))
+            self._move(end)
+        elif text.startswith('$"', cursor.place):
+            cursor.place += 2
+            self.double_quoted(pieces)
+        else:
+            pieces.append(self.expansions.read(quoted=False))
+
+    def _continue_line(self) -> None:
+        """Go on in the next line; nothing but letters may be joined by that."""
+        before = self.cursor.text[self.cursor.place - 1]
+        after = self.cursor.peek(2)
+        self.cursor.place += 2
+        if after.strip() and not (_JOINED.fullmatch(before) and _JOINED.fullmatch(after)):
+            raise NotReadable("a word that is spelled over two lines")
+
+    def double_quoted(self, pieces: list[Piece]) -> None:
+        """Read up to the closing `\"`, which is taken too."""
+        cursor, text = self.cursor, self.cursor.text
+        start, first = cursor.place, len(pieces)
+        pieces.append(("quoted", ""))
+        while True:
+            plain = _QUOTED.match(text, cursor.place)
+            if plain is not None:
+                pieces.append(("quoted", plain[0]))
+                cursor.place = plain.end()
+            char = cursor.peek()
+            if char == '"':
+                break
+            if not char:
+                raise NotReadable("a quote that is not closed")
+            if char == "\\":
+                pieces.append(("quoted", self.escaped(_ESCAPED_IN_QUOTES)))
+            else:
+                pieces.append(self.expansions.read(quoted=True))
+        if len(pieces) > first + 1:
+            del pieces[first]
+        end = cursor.place + 1
+        cursor.place = start
+        self._move(end)
+
+    def escaped(self, special: frozenset[str]) -> str:
+        """Read what a backslash makes of the next character: itself if `special`."""
+        follows = self.cursor.peek(1)
+        self.cursor.place += 2
+        if follows == "\n":
+            return ""
+        return follows if follows in special else f"\\{follows}"
+
+    def _move(self, end: int) -> None:
+        """Go to the end of a quote; no here-document may begin inside of it."""
+        cursor = self.cursor
+        if cursor.pending and "\n" in cursor.text[cursor.place : end]:
+            raise NotReadable("a here-document that begins inside of a quote")
+        cursor.place = end
+
+
+def _add(pieces: list[Piece], text: str) -> None:
+    if pieces and pieces[-1][0] == "text":
+        pieces[-1] = ("text", pieces[-1][1] + text)
+    else:
+        pieces.append(("text", text))
