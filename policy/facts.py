@@ -14,6 +14,11 @@ from policy.call import EMPTY
 
 # Follows symbolic links of an absolute, normalised path as far as it exists; None: cannot be known.
 ResolvePath: TypeAlias = Callable[[str], str | None]
+# Whether names of some folder on the way to an absolute path are compared without letter case;
+# also True where that cannot be told.
+FoldsCase: TypeAlias = Callable[[str], bool]
+# Whether the file at an absolute path without links has other names besides (hard links).
+HasOtherNames: TypeAlias = Callable[[str], bool]
 # The addresses a host name resolves to; None: the resolver does not answer for it.
 ResolveHost: TypeAlias = Callable[[str], tuple[str, ...] | None]
 
@@ -34,9 +39,15 @@ class PastCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolvers:
-    """The outside world's answers. Without one, paths are judged lexically and names as names."""
+    """The outside world's answers. Without one, paths are judged lexically and names as names.
+
+    `folds` and `other_names` say what file systems make of a path; without them, letter case
+    counts, and a file is known by its name.
+    """
 
     path: ResolvePath | None = None
+    folds: FoldsCase | None = None
+    other_names: HasOtherNames | None = None
     host: ResolveHost | None = None
 
 

@@ -6,18 +6,20 @@ thing in the core: a cache of what follows from its frozen parts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from policy.call import Caller
 from policy.catalog import ToolSpec
-from policy.facts import Facts, ResolveHost, ResolvePath
+from policy.facts import Facts, ResolveHost
 from policy.program.truth import ABSENT, Value
 from policy.values import PathContext
 
 if TYPE_CHECKING:
     from policy.program.effects import Effects
+
+_Answer = TypeVar("_Answer")
 
 
 class Evaluation:
@@ -39,7 +41,7 @@ class Evaluation:
         self._effects: dict[int, Effects] = {}
         self._paths: PathContext | None = None
         host = facts.resolvers.host
-        self.hosts: ResolveHost | None = None if host is None else _answering(host)
+        self.hosts: ResolveHost | None = _remembering(host, failing=None)
 
     def for_caller(self, caller: Caller) -> Evaluation:
         """Return the same call by another caller of its chain; effects are shared."""
@@ -63,12 +65,14 @@ class Evaluation:
     def paths(self) -> PathContext:
         """How paths of this call are read: its folders and the resolver of links."""
         if self._paths is None:
-            facts = self.facts
+            facts, disk = self.facts, self.facts.resolvers
             self._paths = PathContext(
                 cwd=facts.cwd,
                 home=facts.home,
                 workspace=facts.workspace,
-                resolve=_remembering(facts.resolvers.path),
+                resolve=_remembering(disk.path, failing=None),
+                folds=_remembering(disk.folds, failing=True),
+                other_names=_remembering(disk.other_names, failing=True),
             )
         return self._paths
 
@@ -83,33 +87,23 @@ class Evaluation:
         return found
 
 
-def _remembering(resolve: ResolvePath | None) -> ResolvePath | None:
-    """Ask the resolver once a path and decision, so that all clauses see the same links.
+def _remembering(
+    resolve: Callable[[str], _Answer] | None, *, failing: _Answer
+) -> Callable[[str], _Answer] | None:
+    """Ask the resolver once a question and decision, so that all clauses see the same world.
 
-    One that fails does not answer: what it would have said is not known.
+    One that fails does not answer: what it would have said is not known, and `failing` stands for
+    that.
     """
     if resolve is None:
         return None
 
     @cache
-    def asked(path: str) -> str | None:
-        try:
-            return resolve(path)
-        except Exception:  # noqa: BLE001 (whatever it is, there is no answer)
-            return None
-
-    return asked
-
-
-def _answering(resolve: ResolveHost) -> ResolveHost:
-    """Ask the resolver once a name and decision; one that fails does not answer."""
-
-    @cache
-    def asked(name: str) -> tuple[str, ...] | None:
+    def asked(name: str) -> _Answer:
         try:
             return resolve(name)
         except Exception:  # noqa: BLE001 (whatever it is, there is no answer)
-            return None
+            return failing
 
     return asked
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from policy.reload.builder import Builder, Built, build
+from policy.reload.disk import Disk
 from policy.reload.folder import ReadFile, Snapshot, read_folder
 from policy.reload.generation import Generation
 from policy.reload.links import follow_links
@@ -31,6 +32,7 @@ __all__ = [
     "Builder",
     "Built",
     "CatalogueSettings",
+    "Disk",
     "Generation",
     "PolicyStore",
     "ReadFile",

@@ -1,50 +1,173 @@
-"""Symbolic links of this machine's disk, for deciding calls that would run here."""
+"""Symbolic links of this machine's disk, for deciding calls that would run here.
+
+Each place is looked at at most once: all that asks one `Links` is given the same answers, whatever
+has happened on the disk since.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
+import stat
+from enum import Enum
 
 # As many as the kernel follows before it takes a path for a loop.
 _MOST_LINKS = 40
-# What `readlink` says of a place that is no link, and of one where nothing is yet.
-_NO_LINK = errno.EINVAL
+# What the system says of a place where nothing is yet.
 _NOTHING = (errno.ENOENT, errno.ENOTDIR)
+# Links whose text is not where they lead, or that lead every process elsewhere.
+_MAGIC_LINK = re.compile(r"/proc/([^/]+/(root|cwd|exe|fd/.*|map_files/.*|task/.*)|thread-self)$")
+# This leads to the process that asks, and the one that is judged is another.
+_OWN_PROCESS = "/proc/self"
+_NAME_ONLY = getattr(os, "O_PATH", None)
+
+
+class _Is(Enum):
+    """What stands at a place, if it is no link."""
+
+    THERE = 1
+    SHARED = 2  # a file with other names too (hard links)
+    NOTHING = 3
+    UNKNOWN = 4
+
+
+class Links:
+    """Follows links for one call, and says which files have other names; a memory of both."""
+
+    __slots__ = ("_answers", "_real", "_seen")
+
+    def __init__(self) -> None:
+        self._answers: dict[str, str | None] = {"/": "/"}
+        # Folders without links on the way to them, and all folders above.
+        self._real = {"", "/"}
+        # What stands at places without links on the way; a text is the target of a link.
+        self._seen: dict[str, _Is | str] = {}
+
+    def follow(self, path: str) -> str | None:
+        """Return an absolute path with all links followed, as far as it exists.
+
+        What is written through a link to nowhere appears where the link leads, so such a link is
+        followed too. None where that cannot be known: a loop, a name too long, a link of /proc, or
+        a folder that may not be looked into.
+        """
+        if path in self._answers:
+            return self._answers[path]
+        answer = self._answers[path] = self._follow(path)
+        return answer
+
+    def other_names(self, path: str) -> bool:
+        """Tell whether a path without links is a file that has other names too."""
+        return self._look(path) is _Is.SHARED
+
+    def _follow(self, path: str) -> str | None:
+        if path in self._real:
+            return path
+        folder = path.rpartition("/")[0]
+        if folder not in self._real and self._has_no_links(path):
+            return path
+        if self._has_no_links(folder):
+            found = self._look(path)
+            if not isinstance(found, str):
+                return None if found is _Is.UNKNOWN else path
+        else:
+            # A new file in a new folder, most often: nobody need walk to where they will stand.
+            self._has_no_links(folder.rpartition("/")[0])
+        return self._walk(path)
+
+    def _has_no_links(self, path: str) -> bool:
+        """Tell whether the kernel calls what it finds at a path by this very name.
+
+        It names things without links, so nothing on the way can be one.
+        """
+        if path in self._real:
+            return True
+        state = _state_by_name(path)
+        if state is None:
+            return False
+        self._seen[path] = _kind(state)
+        folder = path if stat.S_ISDIR(state.st_mode) else path.rpartition("/")[0]
+        while folder not in self._real:
+            self._real.add(folder)
+            folder = folder.rpartition("/")[0]
+        return True
+
+    def _walk(self, path: str) -> str | None:
+        known = path
+        while known not in self._real:
+            known = known.rpartition("/")[0]
+        steps = path[len(known) :].split("/")[::-1]
+        here, links, exists = known or "/", 0, True
+        while steps:
+            step = steps.pop()
+            if step in ("", "."):
+                continue
+            if step == "..":
+                if not exists:
+                    return None  # the folder that this would leave is not there
+                here = os.path.dirname(here)
+                continue
+            there = f"/{step}" if here == "/" else f"{here}/{step}"
+            found = self._look(there) if exists else _Is.NOTHING  # nor anything below it
+            if found is _Is.UNKNOWN:
+                return None
+            if isinstance(found, _Is):
+                exists, here = found is not _Is.NOTHING, there
+                continue
+            links += 1
+            if links > _MOST_LINKS:
+                return None
+            steps.extend(found.split("/")[::-1])
+            if found.startswith("/"):
+                here = "/"
+        return here
+
+    def _look(self, place: str) -> _Is | str:
+        found = self._seen.get(place)
+        if found is None:
+            found = _Is.THERE if place in self._real else _look_at(place)
+            self._seen[place] = found
+        return found
 
 
 def follow_links(path: str) -> str | None:
-    """Return an absolute path with all links followed, as far as it exists.
+    """Return an absolute path with all links followed, as `Links.follow` does."""
+    return Links().follow(path)
 
-    What is written through a link to nowhere appears where the link leads, so such a link is
-    followed too. None where that cannot be known: a loop, a name too long, or a folder that may
-    not be looked into.
-    """
-    steps = path.split("/")[::-1]
-    here, links, exists = "/", 0, True
-    while steps:
-        step = steps.pop()
-        if step in ("", "."):
-            continue
-        if step == "..":
-            if not exists:
-                return None  # the folder that this would leave is not there
-            here = os.path.dirname(here)
-            continue
-        there = os.path.join(here, step)
-        try:
-            target = os.readlink(there)
-        except OSError as problem:
-            if problem.errno != _NO_LINK and problem.errno not in _NOTHING:
-                return None
-            exists = problem.errno == _NO_LINK
-            here = there
-            continue
-        except ValueError:
-            return None  # a NUL
-        links += 1
-        if links > _MOST_LINKS:
+
+def _state_by_name(path: str) -> os.stat_result | None:
+    """Return what stands at a path if that is the kernel's own name for it."""
+    if _NAME_ONLY is None:
+        return None
+    try:
+        handle = os.open(path, _NAME_ONLY | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
+    try:
+        if os.readlink(f"/proc/self/fd/{handle}") != path:
             return None
-        steps.extend(target.split("/")[::-1])
-        if target.startswith("/"):
-            here = "/"
-    return here
+        return os.fstat(handle)
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+
+
+def _look_at(place: str) -> _Is | str:
+    """Look at a place whose folder has no links on the way."""
+    if place == _OWN_PROCESS:
+        return _Is.THERE
+    try:
+        state = os.lstat(place)
+        if stat.S_ISLNK(state.st_mode):
+            return _Is.UNKNOWN if _MAGIC_LINK.search(place) else os.readlink(place)
+    except OSError as problem:
+        return _Is.NOTHING if problem.errno in _NOTHING else _Is.UNKNOWN
+    except ValueError:
+        return _Is.UNKNOWN  # a NUL
+    return _kind(state)
+
+
+def _kind(state: os.stat_result) -> _Is:
+    shared = state.st_nlink > 1 and stat.S_ISREG(state.st_mode)
+    return _Is.SHARED if shared else _Is.THERE

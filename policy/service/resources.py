@@ -67,6 +67,8 @@ def _path(text: str, facts: Facts, *, tree: bool) -> str:
         home=facts.home,
         workspace=facts.workspace,
         resolve=facts.resolvers.path,
+        folds=facts.resolvers.folds,
+        other_names=facts.resolvers.other_names,
     )
     path = read_path(text, context, tree=tree)
     if isinstance(path, Unreadable):

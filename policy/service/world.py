@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from policy.call import EMPTY, Caller
 from policy.facts import Facts, Resolvers
-from policy.reload import follow_links
+from policy.reload import Disk
 
 # Looks a host name up; None where it does not resolve.
 LookUp: TypeAlias = Callable[[str], Awaitable[tuple[str, ...] | None]]
@@ -45,7 +45,8 @@ class JudgedHosts:
     A name it does not know yet is not resolved, but remembered as wanted.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, look_up: LookUp | None = None) -> None:
+        self._look_up = look_up or look_up_host
         self._known: dict[str, tuple[str, ...] | None] = {}
         self._wanted: dict[str, None] = {}
 
@@ -55,9 +56,14 @@ class JudgedHosts:
             self._wanted[name] = None
         return self._known.get(name)
 
-    def judged(self, name: str) -> bool:
-        """Tell whether the call was judged by what this name resolves to."""
-        return name in self._known
+    async def found(self, name: str) -> tuple[str, ...] | None:
+        """Return what a name resolved to when the call was judged.
+
+        Where no rule looked at its addresses, any will do, and it is looked up now.
+        """
+        if name not in self._known:
+            self.learn({name: await self._look_up(name)})
+        return self._known[name]
 
     def wanted(self) -> tuple[str, ...]:
         """Return the names asked for that are not known."""
@@ -78,6 +84,7 @@ class World:
     home: str | None = None
     clock: Clock = utc_now
     look_up: LookUp = field(default_factory=lambda: look_up_host)
+    disk: Disk = field(default_factory=Disk)
     context: Callable[[Caller], Mapping[str, Any]] = lambda caller: EMPTY
 
     def facts(self, caller: Caller, resolvers: Resolvers = _BLIND) -> Facts:
@@ -99,15 +106,8 @@ class World:
         `ask` is pure and quick; a name it wants resolved is looked up without blocking the loop,
         and it is asked again with the answer.
         """
-        paths: dict[str, str | None] = {}
-        hosts = JudgedHosts()
-
-        def path(name: str) -> str | None:
-            if name not in paths:
-                paths[name] = follow_links(name)
-            return paths[name]
-
-        facts = self.facts(caller, Resolvers(path=path, host=hosts))
+        hosts = JudgedHosts(self.look_up)
+        facts = self.facts(caller, self.disk.resolvers(host=hosts))
         for _ in range(_ROUNDS):
             answer = ask(facts)
             wanted = hosts.wanted()

@@ -17,20 +17,26 @@ from policy.values.glob import (
     literal_text,
 )
 from policy.values.host import Endpoint, read_endpoint
-from policy.values.host_pattern import HostPattern, host_in, read_host_pattern
+from policy.values.host_pattern import HostPattern, host_in, is_localhost, read_host_pattern
 from policy.values.json_text import Limits, check_value, copy_value, read_json
 from policy.values.logic import any_of, both, negate
 from policy.values.number import add, compare_numbers, exact, is_number, multiply, subtract
-from policy.values.path import Path, PathContext, after_cd, normal_path, read_path
+from policy.values.path import (
+    Path,
+    PathContext,
+    after_cd,
+    exact_path,
+    links_passed,
+    normal_path,
+    read_path,
+)
 from policy.values.path_pattern import (
     PathPattern,
     folder_pattern,
-    path_in,
-    path_meets,
     path_pattern_text,
-    path_within,
     read_path_pattern,
 )
+from policy.values.path_set import path_in, path_meets, path_within
 from policy.values.pattern import Regex, compile_regex
 from policy.values.reading import Unreadable
 from policy.values.recipient import check_recipient_pattern, read_recipient, recipient_in
@@ -43,6 +49,10 @@ from policy.values.script import (
     is_harmless_name,
 )
 from policy.values.shell import read_script
+from policy.values.sql import can_read_sql, read_sql
+from policy.values.sql_dialect import SQL_DIALECTS
+from policy.values.sql_script import Sql, SqlStatement
+from policy.values.sql_words import SQL_KINDS
 from policy.values.text import compare_text, escape_for_people, is_ordinary, normalise, plain, quote
 from policy.values.times import (
     parse_clock,
@@ -56,6 +66,8 @@ from policy.values.urls import links_in, url_parts, with_scheme
 
 __all__ = [
     "NETWORK_WORDS",
+    "SQL_DIALECTS",
+    "SQL_KINDS",
     "CommandPattern",
     "Endpoint",
     "HostPattern",
@@ -67,11 +79,14 @@ __all__ = [
     "Regex",
     "Script",
     "SimpleCommand",
+    "Sql",
+    "SqlStatement",
     "Unreadable",
     "add",
     "after_cd",
     "any_of",
     "both",
+    "can_read_sql",
     "cd_operand",
     "check_recipient_pattern",
     "check_value",
@@ -86,15 +101,18 @@ __all__ = [
     "escape_for_people",
     "escape_glob",
     "exact",
+    "exact_path",
     "folder_pattern",
     "harmless_redirection",
     "has_wildcard",
     "host_in",
     "is_harmless_name",
+    "is_localhost",
     "is_number",
     "is_option_like",
     "is_ordinary",
     "links_in",
+    "links_passed",
     "literal_text",
     "multiply",
     "negate",
@@ -118,6 +136,7 @@ __all__ = [
     "read_path_pattern",
     "read_recipient",
     "read_script",
+    "read_sql",
     "read_zone",
     "recipient_in",
     "subtract",

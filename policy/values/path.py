@@ -1,36 +1,36 @@
-"""Paths: text in, its lexical and its resolved form out, and what either has to do with patterns.
+"""Paths: text in, its lexical and its resolved form out, or why it may name another file.
 
-What could name another file to another reader (a backslash, an encoded character, a way through
-/proc) is Unreadable. Links are followed by the resolver of the context, where there is one.
+A path is Unreadable where another reader would take the text for another file (a backslash, an
+encoded character), or where another process would get to another place (`/proc/self/cwd`). Links
+are followed by the resolver of the context, where there is one.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass, replace
-from urllib.parse import unquote_to_bytes
+from dataclasses import dataclass, field, replace
 
-from policy.facts import ResolvePath
+from policy.facts import FoldsCase, HasOtherNames, ResolvePath
+from policy.values.path_text import path_spelled
 from policy.values.reading import Unreadable
-from policy.values.text import has_control, is_encodable, normalise, quote
+from policy.values.text import normalise, quote
 
 _LONGEST = 4096
-_ENCODED = re.compile(r"%[0-9A-Fa-f]{2}")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
-_DRIVE = re.compile(r"[A-Za-z]:")
-_VARIABLE = re.compile(r"\$[A-Za-z_{(]")
 # Ways to files that depend on who walks them.
 _MAGIC = re.compile(
-    r"/proc/[^/]+/(root|cwd|fd|fdinfo|exe|map_files|task)(/|$)|/dev/fd(/|$)", re.ASCII
+    r"/proc/(thread-self|[^/]+/(root|cwd|fd|fdinfo|exe|map_files|task))(/|$)|/dev/fd(/|$)"
 )
-# Names that Windows, and only Windows, takes for others: `a.`, `a `, `A~1`, `a::$DATA`.
+_MAY_BE_MAGIC = ("/proc/", "/dev/")
+# What a process has open already: its redirections say which files these are.
+_STREAMS = frozenset({"/dev/stdin", "/dev/stdout", "/dev/stderr"})
+# Names that systems which fold case may take for others: `a.`, `a `, `A~1`, `a::$DATA`.
 _WINDOWS_ALIAS = re.compile(r"[. ](/|$)|~[0-9]|:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathContext:
-    """Where a path is read: folders as absolute paths, and how links are followed, if at all.
+    """Where a path is read: folders as absolute paths, and what the disk says, if asked.
 
     Relative paths are below `cwd`, else below `workspace`, and Unreadable where `lost`: in a
     script whose `cd` may have worked or not. `resolve` is asked again for every pattern and
@@ -41,7 +41,8 @@ class PathContext:
     home: str | None = None
     workspace: str | None = None
     resolve: ResolvePath | None = None
-    case_insensitive: bool = False
+    folds: FoldsCase | None = None
+    other_names: HasOtherNames | None = None
     lost: bool = False
 
 
@@ -49,40 +50,84 @@ class PathContext:
 class Path:
     """An absolute path, normalised as spelled and with links followed; a tree is all below too.
 
-    `resolved` is None where nobody follows links.
+    `resolved` is None where nobody follows links. `folds` says that letter case may make no
+    difference there. `walked` is the way as spelled, dots included, where links lead off it.
     """
 
     lexical: str
     resolved: str | None = None
     tree: bool = False
+    folds: bool = False
+    walked: str | None = field(default=None, compare=False, repr=False)
 
 
 def read_path(text: str, context: PathContext, *, tree: bool = False) -> Path | Unreadable:
     """Read what a tool would be given as a path: plain, `~/…` or a `file:` URL."""
-    problem = _problem(text)
-    if problem is not None:
-        return Unreadable(reason=problem)
-    spelled = _from_url(text) if text[:5].lower() == "file:" else _from_plain(text)
-    if isinstance(spelled, Unreadable):
-        return spelled
-    absolute = _absolute(spelled, context)
+    absolute = _absolute(text, context)
     if isinstance(absolute, Unreadable):
         return absolute
-    if len(absolute) > _LONGEST:
-        return Unreadable(reason="a path that is too long")
-    lexical = normalise(normal_path(absolute))
-    if _MAGIC.search(lexical):
+    settled = normal_path(absolute)
+    lexical = normalise(settled)
+    if lexical.startswith(_MAY_BE_MAGIC) and _MAGIC.match(lexical):
         return Unreadable(reason=f"leads to another place for every process: {quote(text)}")
-    if context.case_insensitive and _WINDOWS_ALIAS.search(lexical):
+    resolved = None
+    if context.resolve is not None:
+        exact = _leads(absolute, settled, resolve=context.resolve)
+        if exact is None:
+            return Unreadable(reason=_lost_way(text, absolute, context.resolve))
+        if exact.startswith(_MAY_BE_MAGIC) and _MAGIC.match(exact):
+            return Unreadable(reason=f"leads to another place for every process: {quote(text)}")
+        if context.other_names is not None and context.other_names(exact):
+            return Unreadable(reason=f"a file that has other names too (hard links): {quote(text)}")
+        resolved = normalise(exact)
+    folds = False
+    if context.folds is not None:
+        folds = context.folds(lexical)
+        if resolved is not None and resolved != lexical:
+            folds = folds or context.folds(resolved)
+    if folds and _WINDOWS_ALIAS.search(lexical):
         return Unreadable(reason=f"may be another name of a file: {quote(text)}")
+    walked = absolute if resolved is not None and resolved != lexical else None
+    return Path(lexical=lexical, resolved=resolved, tree=tree, folds=folds, walked=walked)
+
+
+def exact_path(text: str, context: PathContext) -> str | Unreadable:
+    """Return the path to open for `text`: links followed, and each name as the disk spells it."""
+    absolute = _absolute(text, context)
+    if isinstance(absolute, Unreadable):
+        return absolute
+    settled = normal_path(absolute)
     if context.resolve is None:
-        return Path(lexical=lexical, tree=tree)
-    resolved = _follow(absolute, context.resolve)
-    if resolved is None:
-        return Unreadable(reason=f"where this leads cannot be known: {quote(text)}")
-    if _MAGIC.search(resolved):
-        return Unreadable(reason=f"leads to another place for every process: {quote(text)}")
-    return Path(lexical=lexical, resolved=normalise(resolved), tree=tree)
+        return settled
+    exact = _leads(absolute, settled, resolve=context.resolve)
+    if exact is None:
+        return Unreadable(reason=_lost_way(text, absolute, context.resolve))
+    return exact
+
+
+def links_passed(path: Path, context: PathContext) -> tuple[str, ...]:
+    """Return the links that lead off the path as spelled, each where it stands, in order.
+
+    Of links that lead to links, the first is named.
+    """
+    if path.walked is None or context.resolve is None:
+        return ()
+    passed: list[str] = []
+    here = "/"
+    for part in path.walked.split("/"):
+        if part in ("", "."):
+            continue
+        if part == "..":
+            here = posixpath.dirname(here)
+            continue
+        there = posixpath.join(here, part)
+        leads = context.resolve(there)
+        if leads is None:
+            break
+        if leads != there:
+            passed.append(there)
+        here = leads
+    return tuple(passed)
 
 
 def after_cd(folders: tuple[str, ...] | None, context: PathContext) -> PathContext:
@@ -105,75 +150,38 @@ def normal_path(text: str) -> str:
     return settled[1:] if settled.startswith("//") else settled
 
 
-def _problem(text: str) -> str | None:
-    if not text:
-        return "an empty path"
-    if len(text) > _LONGEST:
-        return "a path that is too long"
-    if not is_encodable(text):
-        return "a path that is no valid Unicode"
-    if has_control(text):
-        return f"a path with control characters: {quote(text)}"
-    if "\\" in text:
-        return f"a backslash may be a separator or not: {quote(text)}"
-    if text != text.strip():
-        return f"a path with white space around it: {quote(text)}"
-    return None
-
-
-def _from_url(text: str) -> str | Unreadable:
-    """Return the path of a `file:` URL, decoded once."""
-    rest = text[5:]
-    if "?" in rest or "#" in rest:
-        return Unreadable(reason=f"a file URL with a query or fragment: {quote(text)}")
-    if rest.startswith("//"):
-        host, slash, path = rest[2:].partition("/")
-        if host.lower() not in ("", "localhost"):
-            return Unreadable(reason=f"a file URL of another host: {quote(text)}")
-        rest = slash + path
-    if not rest.startswith("/"):
-        return Unreadable(reason=f"a file URL without an absolute path: {quote(text)}")
-    if "%" in _ENCODED.sub("", rest):
-        return Unreadable(reason=f"a stray `%` in a URL: {quote(text)}")
-    try:
-        decoded = unquote_to_bytes(rest).decode()
-    except UnicodeDecodeError:
-        return Unreadable(reason=f"a file URL that is no valid UTF-8: {quote(text)}")
-    if decoded.count("/") != rest.count("/") or _problem(decoded) or _ENCODED.search(decoded):
-        return Unreadable(reason=f"a file URL that may be decoded otherwise: {quote(text)}")
-    return decoded
-
-
-def _from_plain(text: str) -> str | Unreadable:
-    if _SCHEME.match(text):
-        return Unreadable(reason=f"a URL where a path is needed: {quote(text)}")
-    if _DRIVE.match(text):
-        return Unreadable(reason=f"a path on a Windows drive: {quote(text)}")
-    if _ENCODED.search(text):
-        return Unreadable(reason=f"encoded characters may be decoded or not: {quote(text)}")
-    if _VARIABLE.match(text):
-        return Unreadable(reason=f"a variable may be replaced or not: {quote(text)}")
-    return text
-
-
 def _absolute(text: str, context: PathContext) -> str | Unreadable:
-    if text.startswith("/"):
-        return text
-    if text.startswith("~"):
-        name, _, rest = text.partition("/")
+    """Return the way that the text spells from the root, dots and all."""
+    if len(text) > _LONGEST:
+        return Unreadable(reason="a path that is too long")
+    spelled = path_spelled(text)
+    if isinstance(spelled, Unreadable):
+        return spelled
+    if spelled.startswith("/"):
+        return spelled
+    if spelled.startswith("~"):
+        name, _, rest = spelled.partition("/")
         if name != "~":
             return Unreadable(reason=f"the home of another user: {quote(text)}")
         if context.home is None:
             return Unreadable(reason="the home folder is not known")
-        return f"{context.home}/{rest}"
-    folder = context.cwd if context.cwd is not None else context.workspace
-    if folder is None or context.lost:
-        return Unreadable(reason=f"relative to a folder that is not known: {quote(text)}")
-    return f"{folder}/{text}"
+        absolute = f"{context.home}/{rest}"
+    else:
+        folder = context.cwd if context.cwd is not None else context.workspace
+        if folder is None or context.lost:
+            return Unreadable(reason=f"relative to a folder that is not known: {quote(text)}")
+        absolute = f"{folder}/{spelled}"
+    if len(absolute) > _LONGEST:
+        return Unreadable(reason="a path that is too long")
+    return absolute
 
 
-def _follow(absolute: str, resolve: ResolvePath) -> str | None:
+def _leads(absolute: str, settled: str, *, resolve: ResolvePath) -> str | None:
     """Walk as the system does: `..` leaves the folder that a link leads to, not the link."""
+    if settled in _STREAMS:
+        return settled
+    if ".." not in absolute:
+        return resolve(settled)
     place = "/"
     for part in absolute.split("/"):
         if part == "..":
@@ -182,5 +190,17 @@ def _follow(absolute: str, resolve: ResolvePath) -> str | None:
                 return None
             place = posixpath.dirname(folder)
         elif part not in ("", "."):
-            place = f"{place.rstrip('/')}/{part}"
+            place = posixpath.join(place, part)
     return resolve(place)
+
+
+def _lost_way(text: str, absolute: str, resolve: ResolvePath) -> str:
+    """Say from where on nobody can know where the path leads."""
+    place = "/"
+    for part in absolute.split("/"):
+        if part in ("", ".", ".."):
+            continue
+        place = posixpath.join(place, part)
+        if resolve(place) is None:
+            break
+    return f"where {quote(place)} leads cannot be known: {quote(text)}"

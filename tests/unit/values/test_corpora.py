@@ -147,7 +147,7 @@ def test_a_path_gets_its_verdict(row: dict[str, Any], tmp_path: FilePath) -> Non
         workspace=places["{WS}"],
         home=places["{HOME}"],
         resolve=os.path.realpath,
-        case_insensitive=elsewhere,
+        folds=lambda folder: elsewhere,
     )
     verdict = _judge_paths(fill(row["rules"]), fill(row["input"]), row["tool"], context=context)
     assert _is_met(verdict, row["must_be"]), verdict

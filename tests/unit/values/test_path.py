@@ -189,7 +189,7 @@ def test_excluded_items_are_out() -> None:
 
 
 def test_case_matters_only_where_the_file_system_folds_it() -> None:
-    folding = PathContext(cwd="/w", workspace="/w", case_insensitive=True)
+    folding = PathContext(cwd="/w", workspace="/w", folds=lambda folder: True)
     assert judged(".Git/config", "**/.git/**", context=folding) is None
     assert judged(".git/config", "**/.git/**", context=folding) is True
     assert judged(".Git/config", "**/.git/**") is False

@@ -1,0 +1,115 @@
+"""Whether the file systems of this machine tell `a` from `A`: folders in, answers out.
+
+Nothing is written: a name that stands in a folder is looked up in the other letter case, and where
+that finds the same file, case makes no difference there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
+from time import monotonic
+from typing import TypeAlias
+
+LookAt: TypeAlias = Callable[[str], os.stat_result]
+
+# A file system can be mounted anywhere at any time, so that no answer is kept for long.
+_KEPT_SECONDS = 10.0
+_MOST_KEPT = 4096
+_MOST_NAMES = 64
+_CASED = re.compile(r"[A-Za-z]")
+
+
+class LetterCase:
+    """How folders compare names, remembered for some seconds. `look` is the disk's `lstat`."""
+
+    def __init__(self, look: LookAt = os.lstat, *, clock: Callable[[], float] = monotonic) -> None:
+        self._look = look
+        self._clock = clock
+        # Of each folder: whether it folds case, and whether it or one on the way to it does.
+        self._known: dict[str, tuple[bool, bool]] = {}
+        self._since = clock()
+
+    def folds(self, path: str) -> bool:
+        """Tell whether letter case makes no difference somewhere on the way to a path.
+
+        Also True where that cannot be told.
+        """
+        if self._clock() - self._since > _KEPT_SECONDS or len(self._known) > _MOST_KEPT:
+            self._known.clear()
+            self._since = self._clock()
+        known = self._known.get(path.rpartition("/")[0] or "/")
+        return self._on_the_way(path) if known is None else known[1]
+
+    def _on_the_way(self, path: str) -> bool:
+        """Probe folder after folder, from the deepest that is known to the last that exists."""
+        folder, names = path.rpartition("/")[0] or "/", [path.rpartition("/")[2]]
+        while folder != "/" and folder not in self._known:
+            above, _, name = folder.rpartition("/")
+            folder = above or "/"
+            names.append(name)
+        answer = self._known.get(folder) or self._learn(folder, names[-1], above=(True, False))
+        while len(names) > 1:
+            folder = os.path.join(folder, names.pop())
+            if not _is_folder(folder):
+                break
+            answer = self._learn(folder, names[-1], above=answer)
+        return answer[1]
+
+    def _learn(self, folder: str, name: str, *, above: tuple[bool, bool]) -> tuple[bool, bool]:
+        folds = self._folder(folder, name, like=above[0])
+        self._known[folder] = (folds, folds or above[1])
+        return self._known[folder]
+
+    def _folder(self, folder: str, name: str, *, like: bool) -> bool:
+        """Probe one folder by a name in it; without any, it is like the folder above."""
+        for known in chain((name,), _names_in(folder)):
+            same = self._finds_swapped(folder, known)
+            if same is not None:
+                return same
+        return like if _is_like_above(folder) else True
+
+    def _finds_swapped(self, folder: str, name: str) -> bool | None:
+        """Tell whether the name in the other case is the same file; None where it tells nothing."""
+        if not name.isascii() or not _CASED.search(name):
+            return None
+        try:
+            state = self._look(os.path.join(folder, name))
+        except (OSError, ValueError):
+            return None
+        if state.st_nlink > 1 and not stat.S_ISDIR(state.st_mode):
+            return None  # both cases may be names of one file
+        try:
+            other = self._look(os.path.join(folder, name.swapcase()))
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return None
+        return (state.st_dev, state.st_ino) == (other.st_dev, other.st_ino)
+
+
+def _is_like_above(folder: str) -> bool:
+    """Tell whether a folder is on the file system of the folder above."""
+    try:
+        above = os.stat(os.path.dirname(folder)).st_dev
+        return folder != "/" and os.stat(folder).st_dev == above
+    except OSError:
+        return False
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _names_in(folder: str) -> Iterator[str]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from [entry.name for entry in islice(entries, _MOST_NAMES)]
+    except OSError:
+        return
