@@ -18,14 +18,17 @@ NETWORK_WORDS: dict[str, tuple[Network, ...]] = {
         "link_local": "169.254.0.0/16 fe80::/10",
         "metadata": (
             "169.254.169.254 169.254.170.2 169.254.170.23 100.100.100.200 192.0.0.192"
-            " 168.63.129.16 fd00:ec2::254 fd00:ec2::23 fd20:ce::254"
+            " 168.63.129.16 169.254.0.23 169.254.42.42 169.254.169.250 169.254.169.252"
+            " fd00:ec2::254 fd00:ec2::23 fd20:ce::254 fd00:c1::a9fe:a9fe fd00:42::42"
+            " fe80::a9fe:a9fe"
         ),
         "unspecified": "0.0.0.0/8 ::/128",
         "shared": "100.64.0.0/10",
         "multicast": "224.0.0.0/4 ff00::/8",
         "reserved": (
             "240.0.0.0/4 192.0.0.0/24 192.0.2.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24"
-            " 192.88.99.0/24 100::/64 2001:db8::/32 3fff::/20 5f00::/16"
+            " 192.88.99.0/24 100::/64 100:0:0:1::/64 2001:2::/48 2001:10::/28 2001:20::/28"
+            " 2001:db8::/32 3fff::/20 5f00::/16"
         ),
     }.items()
 }
@@ -40,10 +43,16 @@ METADATA_NAMES = frozenset(
         "metadata.packet.net",
         "metadata.platformequinix.com",
         "metadata.tencentyun.com",
+        "api.metadata.cloud.ibm.com",
+        "rancher-metadata",
     }
 )
 _NAT64 = ip_network("64:ff9b::/96")
+_NAT64_LOCAL = ip_network("64:ff9b:1::/48")
 _COMPATIBLE = ip_network("::/96")
+_TRANSLATED = ip_network("::ffff:0:0:0/96")
+# The interface identifiers of ISATAP, but for the bit that says whether they are unique.
+_ISATAP, _ISATAP_MASK = 0x00005EFE, 0xFDFFFFFF
 
 
 def read_address(text: str) -> Address | None:
@@ -74,14 +83,21 @@ def _inside(address: Address, networks: tuple[Network, ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _faces(address: Address) -> tuple[Address, ...]:
-    """Return the address, and the IPv4 address that a tunnel or translator would reach by it."""
+    """Return the address, and the IPv4 addresses that a tunnel or translator would reach by it."""
     if isinstance(address, IPv4Address):
         return (address,)
     number = int(address)
+    lowest = IPv4Address(number & 0xFFFFFFFF)
     if address.sixtofour is not None:
         return address, address.sixtofour
     if address.teredo is not None:
         return address, *address.teredo
-    if address in _NAT64 or (address in _COMPATIBLE and number > 1):
-        return address, IPv4Address(number & 0xFFFFFFFF)
+    if address in _NAT64 or address in _TRANSLATED or (address in _COMPATIBLE and number > 1):
+        return address, lowest
+    if address in _NAT64_LOCAL:
+        # Behind a prefix of 48 bits the IPv4 address may also stand around the reserved octet.
+        parted = (number >> 64 & 0xFFFF) << 16 | (number >> 40 & 0xFFFF)
+        return address, lowest, IPv4Address(parted)
+    if number >> 32 & _ISATAP_MASK == _ISATAP:
+        return address, lowest
     return (address,)

@@ -1,6 +1,6 @@
 """Endpoints: a URL or a bare `host[:port][/path]` in, scheme, host, port and path out.
 
-The host is read as browsers read it, and again by a strict reading of our own; where the two or
+The whole is read as browsers read it, and again by a strict reading of our own; where the two or
 another common reading would name another host, the text is Unreadable.
 """
 
@@ -14,9 +14,10 @@ from urllib.parse import urlsplit
 
 import ada_url
 
-from policy.values.address import Address, read_address
+from policy.values.host_name import read_host
 from policy.values.reading import Unreadable
 from policy.values.text import is_encodable, is_ordinary, quote
+from policy.values.url_path import canonical_path
 
 # The schemes that name a host, with the port they mean.
 DEFAULT_PORTS = {
@@ -44,21 +45,25 @@ DEFAULT_PORTS = {
     "amqp": 5672,
     "amqps": 5671,
 }
+# For browsers `http:80` is the scheme and a host, with or without slashes between them.
+_NEED_NO_SLASHES = frozenset({"http", "https", "ws", "wss", "ftp", "file"})
 _LONGEST = 65_536
 # What is read again in one decision is remembered, if it is not large.
 _SHORT = 2_048
-_LONGEST_HOST = 1_000
+# Most URLs: nothing in them that any two readers take differently. The last label begins with a
+# letter, so it is no address; no two hyphens in a row, so it is no A-label.
+_LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_ORDINARY = re.compile(
+    r"(?:([A-Za-z][A-Za-z0-9+.-]*)://)?"
+    rf"((?:{_LABEL}\.)*(?=[A-Za-z]){_LABEL})"
+    r"(?::([1-9][0-9]{0,4}))?"
+    r"(?:(/[A-Za-z0-9._~!$&'()*+,=:@/-]*)(?:[?#][!-\[\]-~]*)?)?",
+    re.ASCII,
+)
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _UNCLEAR = re.compile(r"[\x00-\x20\x7f-\xa0\\]|\s")
 _USER = re.compile(r"[A-Za-z0-9._~-]*(:[A-Za-z0-9._~!$&'()*+,;=-]*)?")
-_NO_HOST = re.compile(r"[%:/?#@\[\]<>^|]")
-_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
-_LEADING_ZERO = re.compile(r"(^|\.)0[0-9]")
-_ENCODED = re.compile(r"%([0-9A-Fa-f]{2})")
-_UNCLEAR_PATH = re.compile(
-    r"%(2[EeFf]|5[Cc]|25|[01][0-9A-Fa-f]|7[Ff])|%(?![0-9A-Fa-f]{2})|\.\.;|/\.;"
-)
-_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_PORT = re.compile(r"[0-9]{0,5}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +88,28 @@ def read_endpoint(text: str) -> Endpoint | Unreadable:
 
 @lru_cache(maxsize=1024)
 def _remembered(text: str) -> Endpoint | Unreadable:
-    return _read_endpoint(text)
+    return _read_ordinary(text) or _read_endpoint(text)
+
+
+def _read_ordinary(text: str) -> Endpoint | None:
+    """Read a URL that holds nothing to disagree about; None for any other."""
+    found = _ORDINARY.fullmatch(text)
+    if found is None:
+        return None
+    spelled, host, digits, path = found.groups()
+    scheme = spelled.lower() if spelled else "https"
+    usual = DEFAULT_PORTS.get(scheme)
+    port = int(digits) if digits else usual
+    if usual is None or port is None or port > 65_535 or len(host) > 253 or "--" in host:
+        return None
+    if path is None:
+        path = "/"
+    elif "/." in path:
+        return None
+    host = host.lower()
+    if spelled is None and host in _NEED_NO_SLASHES:
+        return None
+    return Endpoint(scheme=scheme, host=host, port=port, path=path)
 
 
 def _read_endpoint(text: str) -> Endpoint | Unreadable:
@@ -104,45 +130,20 @@ def _read_endpoint(text: str) -> Endpoint | Unreadable:
         user, _, authority = authority.partition("@")
         if not found or not _USER.fullmatch(user) or "@" in authority:
             return Unreadable(reason=f"an `@` that readers take differently: {quote(text)}")
-    parts = _split_port(authority, DEFAULT_PORTS[scheme])
+    parts = _split_port(authority, DEFAULT_PORTS[scheme] if found else None)
     if parts is None:
         return Unreadable(reason=f"no host and port can be made out in {quote(text)}")
     host, port = parts
-    settled = _read_host(host)
+    settled = read_host(host)
     if isinstance(settled, Unreadable):
         return settled
     name, address = settled
-    if _other_reading(scheme, rest, name=name, host=host):
+    if not found and name in _NEED_NO_SLASHES:
+        return Unreadable(reason=f"a scheme without its two slashes: {quote(text)}")
+    if _other_reading(rest, name=name, host=host):
         return Unreadable(reason=f"readers disagree about the host of {quote(text)}")
     path = canonical_path(re.split("[?#]", tail, maxsplit=1)[0])
     return Endpoint(scheme=scheme, host=name, port=port, path=path, address=address)
-
-
-def canonical_name(text: str) -> str | Unreadable:
-    """Return a host name in lower case, in A-labels, without a trailing dot."""
-    settled = _read_host(text)
-    if isinstance(settled, Unreadable):
-        return settled
-    name, address = settled
-    if address is not None:
-        return Unreadable(reason=f"an address where a name is needed: {quote(text)}")
-    return name
-
-
-def canonical_path(text: str) -> str | None:
-    """Return a URL's path with dots settled and needless encoding undone; None if unclear."""
-    if _UNCLEAR_PATH.search(text):
-        return None
-    try:
-        settled = ada_url.URL("https://host" + (text or "/")).pathname
-    except (ValueError, UnicodeError):
-        return None
-    return _ENCODED.sub(_undo, settled)
-
-
-def _undo(found: re.Match[str]) -> str:
-    char = chr(int(found[1], 16))
-    return char if char in _PLAIN else found[0].upper()
 
 
 def _problem(text: str) -> str | None:
@@ -159,88 +160,25 @@ def _problem(text: str) -> str | None:
     return None
 
 
-def _split_port(authority: str, default: int) -> tuple[str, int] | None:
-    if authority.startswith("["):
-        host, bracket, port = authority.partition("]")
-        host, port = host + bracket, port
-        if not bracket or (port and not port.startswith(":")):
-            return None
-        port = port[1:] if port else ""
-        colon = len(authority) > len(host)
-    else:
-        host, separator, port = authority.partition(":")
-        colon = bool(separator)
-    if not colon:
-        return (host, default) if host else None
-    if not host or not port.isascii() or not port.isdigit() or len(port) > 5:
+def _split_port(authority: str, usual: int | None) -> tuple[str, int] | None:
+    """Split `host[:port]`; `usual` is the scheme's port, None for a bare host, read as https."""
+    bracket = authority.rfind("]") if authority.startswith("[") else 0
+    if bracket < 0:
         return None
-    number = int(port)
+    colon = authority.find(":", bracket)
+    host, digits = (authority, None) if colon < 0 else (authority[:colon], authority[colon + 1 :])
+    if not host:
+        return None
+    if not digits:
+        # A colon without a port means the scheme's, but only behind a scheme.
+        return None if digits is not None and usual is None else (host, usual or 443)
+    if not _PORT.fullmatch(digits):
+        return None
+    number = int(digits)
     return (host, number) if 0 < number < 65_536 else None
 
 
-def _read_host(text: str) -> tuple[str, Address | None] | Unreadable:
-    if not 0 < len(text) <= _LONGEST_HOST:
-        return Unreadable(reason=f"not a host: {quote(text)}")
-    return _read_short_host(text)
-
-
-@lru_cache(maxsize=4096)
-def _read_short_host(text: str) -> tuple[str, Address | None] | Unreadable:
-    if text.startswith("["):
-        address = read_address(text[1:-1]) if text.endswith("]") and ":" in text else None
-        if address is None:
-            return Unreadable(reason=f"not an IPv6 address: {quote(text)}")
-        return str(address), address
-    if _NO_HOST.search(text) or _UNCLEAR.search(text):
-        return Unreadable(reason=f"not a host: {quote(text)}")
-    try:
-        read = ada_url.URL(f"https://{text}/")
-    except (ValueError, UnicodeError):
-        return Unreadable(reason=f"not a host: {quote(text)}")
-    if read.username or read.password or read.port or read.pathname != "/":
-        return Unreadable(reason=f"not a host: {quote(text)}")
-    name = read.hostname.removesuffix(".")
-    if read.host_type == ada_url.HostType.IPV4:
-        spelled = text if text.isascii() else _older_reading(text)
-        if spelled is None or _LEADING_ZERO.search(spelled):
-            return Unreadable(reason=f"octal or decimal, readers disagree: {quote(text)}")
-        address = read_address(name)
-        if address is None:
-            return Unreadable(reason=f"not an address: {quote(text)}")
-        return str(address), address
-    labels = name.split(".")
-    if len(name) > 253 or not all(_is_label(label) for label in labels):
-        return Unreadable(reason=f"not a host name: {quote(text)}")
-    if text.isascii():
-        same = text.lower().removesuffix(".") == name
-    else:
-        same = _older_reading(text) == name
-    if not same:
-        return Unreadable(reason=f"readers disagree about the host {quote(text)}")
-    return name, None
-
-
-def _is_label(label: str) -> bool:
-    if not _LABEL.fullmatch(label):
-        return False
-    if not label.startswith("xn--"):
-        return label[2:4] != "--"
-    try:
-        international = label[4:].encode().decode("punycode")
-        return bool(ada_url.URL(f"https://{international}.example").hostname == f"{label}.example")
-    except (UnicodeError, ValueError):
-        return False
-
-
-def _older_reading(text: str) -> str | None:
-    """Read an international name as IDNA 2003 does, which many libraries still follow."""
-    try:
-        return text.encode("idna").decode().lower().removesuffix(".")
-    except UnicodeError:
-        return None
-
-
-def _other_reading(scheme: str, rest: str, *, name: str, host: str) -> bool:
+def _other_reading(rest: str, *, name: str, host: str) -> bool:
     """Tell whether Python's own URL reader, or a browser's on the whole, names another host."""
     whole = "https://" + rest
     try:
@@ -250,5 +188,5 @@ def _other_reading(scheme: str, rest: str, *, name: str, host: str) -> bool:
         return True
     if theirs.removesuffix(".") not in (name, host.strip("[]").lower().removesuffix(".")):
         return True
-    settled = _read_host(browser.hostname)
+    settled = read_host(browser.hostname)
     return isinstance(settled, Unreadable) or settled[0] != name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from ipaddress import ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 
 from policy.facts import ResolveHost
 from policy.values.address import (
@@ -17,14 +17,18 @@ from policy.values.address import (
     read_address,
 )
 from policy.values.glob import compile_path_glob
-from policy.values.host import DEFAULT_PORTS, Endpoint, canonical_name, canonical_path
-from policy.values.logic import any_of, both, negate
+from policy.values.host import DEFAULT_PORTS, Endpoint
+from policy.values.host_name import canonical_name
+from policy.values.logic import both, negate
 from policy.values.reading import Unreadable
 from policy.values.text import quote
+from policy.values.url_path import canonical_path, path_readings
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _PORT = re.compile(r":([0-9]{1,5})$")
-_LOCALHOST = (read_address("127.0.0.1"), read_address("::1"))
+# `10.0.0.0/8` and `[fd00::]/8` before a port or path: the slash belongs to the network.
+_NETWORK = re.compile(r"\[?[0-9A-Fa-f:.]+\]?/[0-9]{1,3}(?=[:/]|$)", re.ASCII)
+_LOCALHOST = ("127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,30 +52,26 @@ def read_host_pattern(text: str) -> HostPattern | Unreadable:
     """Read an item such as `*.corp.example`, `10.0.0.0/8`, `https://api.example/v1/**`."""
     if text in NETWORK_WORDS:
         return HostPattern(word=text, networks=NETWORK_WORDS[text])
-    network = _read_network(text)
-    if network is not None:
-        return HostPattern(networks=(network,))
+    networks = _read_networks(text)
+    if networks:
+        return HostPattern(networks=networks)
     found = _SCHEME.match(text)
     scheme = found[1].lower() if found else None
     if scheme is not None and scheme not in DEFAULT_PORTS:
         return Unreadable(reason=f"not a scheme that names a host: {quote(scheme)}")
-    rest = text[found.end() :] if found else text
-    place, slash, tail = rest.partition("/")
+    place, tail = _split_place(text[found.end() :] if found else text)
     port = _PORT.search(place)
-    host = place[: port.start()] if port else place
     number = int(port[1]) if port else None
     if number is not None and not 0 < number < 65_536:
         return Unreadable(reason=f"not a port: {quote(text)}")
-    path = None
-    if tail:
-        path = _canonical_glob(slash + tail)
-        if path is None:
-            return Unreadable(reason=f"not a path pattern of a URL: {quote(text)}")
-    base = _read_base(host)
+    path = _canonical_glob(tail) if len(tail) > 1 else None
+    if len(tail) > 1 and path is None:
+        return Unreadable(reason=f"not a path pattern of a URL: {quote(text)}")
+    base = _read_base(place[: port.start()] if port else place)
     if isinstance(base, Unreadable):
         return base
     name, below, networks = base
-    if networks and tail.isdigit():
+    if networks and tail[1:].isdigit():
         return Unreadable(reason=f"a network whose address has bits beyond it: {quote(text)}")
     return HostPattern(
         name=name, below=below, networks=networks, scheme=scheme, port=number, path=path
@@ -90,37 +90,51 @@ def host_in(
     whose addresses are unknown, or in part inside, is undecidable against networks; without
     a resolver only names that always mean the same are held against networks.
     """
-    inside = any_of(_fits(endpoint, pattern, resolve) for pattern in patterns)
+    inside = _in_one(endpoint, patterns, resolve)
     if not excluded or inside is False:
         return inside
-    return both(inside, negate(any_of(_fits(endpoint, item, resolve) for item in excluded)))
+    return both(inside, negate(_in_one(endpoint, excluded, resolve)))
+
+
+def _in_one(
+    endpoint: Endpoint, patterns: tuple[HostPattern, ...], resolve: ResolveHost | None
+) -> bool | None:
+    unknown = False
+    for pattern in patterns:
+        answer = _fits(endpoint, pattern, resolve)
+        if answer:
+            return True
+        unknown = unknown or answer is None
+    return None if unknown else False
 
 
 def _fits(endpoint: Endpoint, pattern: HostPattern, resolve: ResolveHost | None) -> bool | None:
+    name = pattern.name
+    if name is not None and (endpoint.address is not None or not _is_named(endpoint.host, pattern)):
+        return False
     if pattern.scheme is not None and pattern.scheme != endpoint.scheme:
         return False
     if pattern.port is not None and pattern.port != endpoint.port:
         return False
-    host = _fits_host(endpoint, pattern, resolve)
-    if host is False or pattern.path is None:
-        return host
-    if endpoint.path is None:
+    inside = _in_networks(endpoint, pattern, resolve) if pattern.networks else True
+    if inside is False or pattern.path is None:
+        return inside
+    return both(inside, _fits_path(endpoint.path, pattern.path))
+
+
+def _is_named(host: str, pattern: HostPattern) -> bool:
+    if not pattern.below:
+        return host == pattern.name
+    return host.endswith(f".{pattern.name}")
+
+
+def _fits_path(path: str | None, pattern: str) -> bool | None:
+    """Tell whether a path fits as every server reads it; None where that depends on the server."""
+    if path is None:
         return None
-    return both(host, compile_path_glob(pattern.path)(endpoint.path))
-
-
-def _fits_host(
-    endpoint: Endpoint, pattern: HostPattern, resolve: ResolveHost | None
-) -> bool | None:
-    if pattern.networks:
-        return _in_networks(endpoint, pattern, resolve)
-    if pattern.name is None:
-        return True
-    if endpoint.address is not None:
-        return False
-    if pattern.below:
-        return endpoint.host.endswith("." + pattern.name)
-    return endpoint.host == pattern.name
+    fits = compile_path_glob(pattern)
+    answers = {fits(reading) for reading in path_readings(path)}
+    return answers.pop() if len(answers) == 1 else None
 
 
 def _in_networks(
@@ -129,43 +143,79 @@ def _in_networks(
     if endpoint.address is not None:
         return in_networks(endpoint.address, pattern.networks)
     name = endpoint.host
-    if name == "localhost" or name.endswith(".localhost"):
-        return any_of(in_networks(home, pattern.networks) for home in _LOCALHOST if home)
+    if is_localhost(name):
+        return _all_alike(_LOCALHOST, pattern.networks)
     if pattern.word == "metadata" and name in METADATA_NAMES:
         return True
     if resolve is None:
         return False
-    return _all_alike(_addresses(resolve(name)), pattern.networks)
+    return _all_alike(resolve(name) or (), pattern.networks)
 
 
-def _addresses(texts: Iterable[str] | None) -> tuple[Address | None, ...]:
-    return tuple(read_address(text) for text in texts or ())
+def is_localhost(name: str) -> bool:
+    """Tell whether a canonical name always means the machine itself, whatever a resolver says."""
+    return name == "localhost" or name.endswith(".localhost")
 
 
-def _all_alike(addresses: tuple[Address | None, ...], networks: tuple[Network, ...]) -> bool | None:
-    answers = {None if address is None else in_networks(address, networks) for address in addresses}
+def _all_alike(addresses: Iterable[str], networks: tuple[Network, ...]) -> bool | None:
+    answers: set[bool | None] = set()
+    for text in addresses:
+        address: Address | None = read_address(text)
+        answers.add(None if address is None else in_networks(address, networks))
     return answers.pop() if len(answers) == 1 else None
 
 
-def _read_network(text: str) -> Network | None:
+# ------------------------------------------------------------------ reading items
+
+
+def _split_place(text: str) -> tuple[str, str]:
+    """Split an item without its scheme into host or network with port, and path."""
+    network = _NETWORK.match(text)
+    start = network.end() if network and _read_networks(network[0]) else 0
+    slash = text.find("/", start)
+    return (text, "") if slash < 0 else (text[:slash], text[slash:])
+
+
+def _read_networks(text: str) -> tuple[Network, ...]:
+    """Read a network, or an address as the network of itself; addresses are as they are judged."""
+    if text.startswith("["):
+        text = text[1:].replace("]", "", 1)
     try:
-        return ip_network(text.removeprefix("[").removesuffix("]"))
+        network = ip_network(text)
     except ValueError:
-        return None
+        return ()
+    if isinstance(network, IPv4Network):
+        return (network,)
+    return (network, *_mapped(network))
+
+
+_MAPPED = IPv6Network("::ffff:0:0/96")
+
+
+def _mapped(network: IPv6Network) -> tuple[IPv4Network, ...]:
+    """Return the IPv4 addresses that an IPv6 network holds, which are judged as IPv4."""
+    if network.subnet_of(_MAPPED):
+        low = IPv4Address(int(network.network_address) & 0xFFFFFFFF)
+        return (IPv4Network((low, network.prefixlen - 96)),)
+    return (IPv4Network("0.0.0.0/0"),) if _MAPPED.subnet_of(network) else ()
 
 
 def _read_base(host: str) -> tuple[str | None, bool, tuple[Network, ...]] | Unreadable:
     if host == "*":
         return None, False, ()
-    network = _read_network(host)
-    if network is not None:
-        return None, False, (network,)
+    networks = _read_networks(host)
+    if networks:
+        return None, False, networks
     below = host.startswith("*.")
     bare = host[2:] if below else host
     if "*" in bare or "?" in bare:
         return Unreadable(reason=f"a host takes a wildcard only as `*.` before it: {quote(host)}")
     name = canonical_name(bare)
-    return name if isinstance(name, Unreadable) else (name, below, ())
+    if isinstance(name, Unreadable):
+        return name
+    if name in NETWORK_WORDS:
+        return Unreadable(reason=f"the word `{name}` stands alone, in small letters: {quote(host)}")
+    return name, below, ()
 
 
 def _canonical_glob(text: str) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from policy.values.glob import compile_name_glob, has_wildcard
-from policy.values.host import canonical_name
+from policy.values.host_name import canonical_name
 from policy.values.reading import Unreadable
 from policy.values.text import has_control, is_ordinary, quote
 

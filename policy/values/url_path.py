@@ -1,0 +1,55 @@
+"""The path of a URL in, its one spelling out; None where servers read it differently."""
+
+from __future__ import annotations
+
+import re
+
+import ada_url
+
+# Nothing here is changed by any reader, but for dot segments and encoded characters.
+_SETTLED = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*", re.ASCII)
+# Encoded separators, dots, controls and percent signs, what is too long for its character, and
+# parameters of a dot segment: some servers decode or cut them before the dots are settled.
+_UNCLEAR = re.compile(
+    r"%(?:2[EeFf]|5[Cc]|25|[01][0-9A-Fa-f]|7[Ff]|[Cc][01]|[Ee]0%[89]|[Ff]0%8)"
+    r"|%(?![0-9A-Fa-f]{2})|\.\.;|/\.;"
+)
+# Before an empty segment, or one of parameters alone, servers count segments differently.
+_UNCLEAR_TO_GO_UP_FROM = re.compile(r"/(?:/|;)")
+_GOES_UP = re.compile(r"/\.\.(?:/|$)")
+_ENCODED = re.compile(r"%([0-9A-Fa-f]{2})")
+_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_PARAMETERS = re.compile(r";[^/]*")
+_SLASHES = re.compile(r"//+")
+
+
+def canonical_path(text: str) -> str | None:
+    """Return a URL's path with dots settled and needless encoding undone; None if unclear."""
+    if not text:
+        return "/"
+    if _UNCLEAR.search(text):
+        return None
+    if _GOES_UP.search(text) and _UNCLEAR_TO_GO_UP_FROM.search(text):
+        return None
+    if "/." in text or not _SETTLED.fullmatch(text):
+        try:
+            text = ada_url.URL("https://host" + text).pathname
+        except (ValueError, UnicodeError):
+            return None
+    return _ENCODED.sub(_undo, text) if "%" in text else text
+
+
+def _undo(found: re.Match[str]) -> str:
+    char = chr(int(found[1], 16))
+    return char if char in _PLAIN else found[0].upper()
+
+
+def path_readings(path: str) -> tuple[str, ...]:
+    """Return a canonical path as it stands, and as servers take it that tidy it further.
+
+    Some drop what follows a `;` in a segment, some take several slashes for one.
+    """
+    if ";" not in path and "//" not in path:
+        return (path,)
+    tidy = _SLASHES.sub("/", _PARAMETERS.sub("", path))
+    return (path,) if tidy == path else (path, tidy)
