@@ -25,6 +25,7 @@ from policy.service.judge import Judge, NoPolicy
 from policy.service.middleware import (
     ContextRuleLayer,
     ExecAuditLayer,
+    FollowLayer,
     PermissionLayer,
     PinLayer,
     TimeoutLayer,
@@ -128,7 +129,9 @@ def build_tool_service(
     seconds_for = _seconds_for(default_timeout, timeouts or {})
     stack = stacked(
         CoreDispatch(registry),
-        # Outside everything, so that denials, timeouts and crashes are recorded too.
+        # Around all others, so that what a tool wants called next is a call like any other.
+        FollowLayer,
+        # Outside all that can refuse, so that denials, timeouts and crashes are recorded too.
         lambda inner: ExecAuditLayer(
             inner, sink=audit, required=audit_required, events=events, clock=clock
         ),

@@ -80,6 +80,7 @@ def ended(output: ToolOutput, call: InFlight, *, latency_ms: int) -> ToolOutput:
     decision, given = call.decision, output.metadata
     return ToolOutput(
         value=output.value,
+        then=output.then,
         metadata=ToolOutputMetadata(
             latency_ms=latency_ms,
             tokens_used=given.tokens_used,

@@ -37,11 +37,27 @@ class ToolOutputMetadata:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FollowUp:
+    """A further call of the same tool, which a tool wants made instead of giving an answer.
+
+    `because` says why, to whoever made the first call and is refused the next.
+    """
+
+    input: Mapping[str, Any]
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutput:
-    """What a tool returned, as a JSON value, and how it came to be."""
+    """What a tool returned, as a JSON value, and how it came to be.
+
+    A tool sets `then` where only another call can answer this one: that call is judged, recorded
+    and limited like any other, and its output is what the caller gets.
+    """
 
     value: Any
     metadata: ToolOutputMetadata = field(default_factory=ToolOutputMetadata)
+    then: FollowUp | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

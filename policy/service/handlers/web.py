@@ -1,34 +1,51 @@
-"""`web_fetch`: one HTTP request to the very address that was judged, following no redirect.
+"""`web_fetch`: one HTTP request to the very address that was judged.
 
-A redirect is returned with its `location`: fetching it is a new call, judged like any other.
+A redirect is no answer but a wish for another call, which is judged like any other.
 """
 
 from __future__ import annotations
 
+import asyncio
+import codecs
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from policy.errors import Execution, Timeout, Transport
 from policy.service.handler import ExecutionContext
 from policy.service.handlers.limits import Limits
 from policy.service.handlers.native import Run
-from policy.service.world import JudgedHosts, look_up_host
-from policy.values import Endpoint, Unreadable, read_endpoint
+from policy.service.handlers.web_address import WebAddress, addresses_of, read_web_address
+from policy.service.handlers.web_body import EncodingProblem, read_body
+from policy.service.handlers.web_redirect import next_call
+from policy.service.service import ToolOutput
+from policy.values import Unreadable
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx2
 
 _NAME = "web_fetch"
+# What the server said, or the call that it sends to.
+_Answer: TypeAlias = dict[str, Any] | ToolOutput
 # What decides where a request goes, or how it is framed, is not the caller's to say.
 _OWN_HEADERS = frozenset(
     {"host", "connection", "content-length", "transfer-encoding", "upgrade", "te", "trailer"}
 )
+_ENCODINGS = "gzip, deflate"
+# Codecs of Python that pages are not written in, some of them slow.
+_NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
 
 
-def web_fetch(limits: Limits) -> Run:
-    """Return what fetches, keeping `limits.body` bytes of a body."""
+def web_fetch(limits: Limits, *, tls: ssl.SSLContext | None = None) -> Run:
+    """Return what fetches, keeping `limits.body` bytes of a body.
 
-    async def run(input: dict[str, Any], ctx: ExecutionContext) -> dict[str, Any]:
+    `tls` says whose certificates are trusted, by default those that web browsers trust.
+    """
+
+    async def run(input: dict[str, Any], ctx: ExecutionContext) -> _Answer:
         try:
             import httpx2
         except ImportError as error:
@@ -36,124 +53,111 @@ def web_fetch(limits: Limits) -> Run:
         headers = dict(input.get("headers") or {})
         if any(name.strip().lower() in _OWN_HEADERS for name in headers):
             raise Execution(_NAME, "headers that frame or route the request cannot be given")
+        address = read_web_address(input["url"])
+        if isinstance(address, Unreadable):
+            raise Execution(_NAME, address.reason)
+        seconds = limits.web_seconds
         try:
-            url = httpx2.URL(input["url"])
-        except (httpx2.InvalidURL, ValueError, TypeError) as error:
-            raise Execution(_NAME, "this is no URL") from error
-        if url.userinfo:
-            raise Execution(_NAME, "a URL with a user name cannot be fetched")
-        endpoint = _endpoint(url, input["url"])
-        request = _Request(
-            method=input.get("method") or "GET",
-            url=url,
-            headers={**headers, "Host": url.netloc.decode("ascii")},
-            host=endpoint.host,
-        )
-        try:
-            return await _first_to_answer(request, await _addresses(endpoint, ctx), limits)
-        except httpx2.TimeoutException as error:
-            seconds = limits.web_seconds
+            async with asyncio.timeout(seconds):
+                found = await addresses_of(address.endpoint, ctx.facts.resolvers.host)
+                if not found:
+                    raise Transport(_NAME, "the host name does not resolve")
+                fetching = _Fetching(
+                    method=input.get("method") or "GET",
+                    address=address,
+                    headers={
+                        "accept-encoding": _ENCODINGS,
+                        **{name.lower(): value for name, value in headers.items()},
+                        "host": address.authority,
+                    },
+                    limits=limits,
+                    tls=tls or _usual_trust(),
+                )
+                return await fetching.first_answer(found, input)
+        except (httpx2.TimeoutException, TimeoutError) as error:
             raise Timeout(
                 _NAME, f"no answer within {seconds:g} seconds", seconds=seconds
             ) from error
+        except EncodingProblem as error:
+            raise Transport(_NAME, f"the body cannot be read: {error}") from error
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             raise Transport(_NAME, f"the server cannot be used: {type(error).__name__}") from error
 
     return run
 
 
+@cache
+def _usual_trust() -> ssl.SSLContext:
+    import httpx2
+
+    return httpx2.create_ssl_context(trust_env=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Request:
-    """What is asked of whichever address answers; `host` is the name its certificate must have."""
+class _Fetching:
+    """One request, to whichever of the judged addresses answers."""
 
     method: str
-    url: httpx2.URL
-    headers: dict[str, str]
-    host: str
+    address: WebAddress
+    headers: Mapping[str, str]
+    limits: Limits
+    tls: ssl.SSLContext
 
+    async def first_answer(self, found: tuple[str, ...], input: Mapping[str, Any]) -> _Answer:
+        """Return the answer of the first address that can be connected to."""
+        import httpx2
 
-async def _first_to_answer(
-    request: _Request, addresses: tuple[str, ...], limits: Limits
-) -> dict[str, Any]:
-    """Return the answer of the first address that can be connected to."""
-    import httpx2
+        *others, last = found
+        for address in others:
+            try:
+                return await self._fetched(address, input)
+            except (httpx2.ConnectError, httpx2.ConnectTimeout):
+                continue
+        return await self._fetched(last, input)
 
-    *others, last = addresses
-    for address in others:
-        try:
-            return await _fetched(request, address, limits)
-        except (httpx2.ConnectError, httpx2.ConnectTimeout):
-            continue
-    return await _fetched(request, last, limits)
+    async def _fetched(self, address: str, input: Mapping[str, Any]) -> _Answer:
+        import httpx2
 
+        async with (
+            # No proxies and no credentials of the environment: they would connect elsewhere.
+            httpx2.AsyncClient(
+                trust_env=False, timeout=self.limits.web_seconds, verify=self.tls
+            ) as client,
+            client.stream(
+                self.method,
+                self.address.at(address),
+                headers=dict(self.headers),
+                # The name whose certificate the server must show.
+                extensions={"sni_hostname": self.address.endpoint.host},
+                follow_redirects=False,
+            ) as response,
+        ):
+            return await self._output(response, input)
 
-async def _fetched(request: _Request, address: str, limits: Limits) -> dict[str, Any]:
-    import httpx2
-
-    async with (
-        # No proxies and no credentials of the environment: they would connect elsewhere.
-        httpx2.AsyncClient(trust_env=False, timeout=limits.web_seconds) as client,
-        client.stream(
-            request.method,
-            request.url.copy_with(host=address),
-            headers=request.headers,
-            extensions={"sni_hostname": request.host},
-            follow_redirects=False,
-        ) as response,
-    ):
-        body, cut = await _body(response, limits.body)
-        return {
+    async def _output(self, response: httpx2.Response, input: Mapping[str, Any]) -> _Answer:
+        location = response.headers.get("location")
+        told = {
             "status": response.status_code,
-            "location": response.headers.get("location"),
+            "url": self.address.text,
+            "location": location,
             "content_type": response.headers.get("content-type"),
-            "body": body.decode(_charset(response), "replace"),
-            "truncated": cut,
         }
+        then = next_call(input, self.address.text, status=response.status_code, location=location)
+        if then is not None:
+            return ToolOutput(value={**told, "body": "", "truncated": False}, then=then)
+        body, cut = await read_body(
+            response.aiter_raw(),
+            response.headers.get("content-encoding", ""),
+            most=self.limits.body,
+        )
+        text = body.decode(_charset(response.charset_encoding), "replace")
+        return {**told, "body": text, "truncated": cut}
 
 
-def _endpoint(url: httpx2.URL, text: str) -> Endpoint:
-    """Return the endpoint as rules read it; refuse a URL the client would read differently."""
-    endpoint = read_endpoint(text)
-    if isinstance(endpoint, Unreadable):
-        raise Execution(_NAME, f"the URL cannot be used: {endpoint.reason}")
-    if url.scheme not in ("http", "https") or url.scheme != endpoint.scheme:
-        raise Execution(_NAME, "only http and https URLs can be fetched")
-    host = url.raw_host.decode("ascii").strip("[]").rstrip(".").lower()
-    port = url.port or {"http": 80, "https": 443}[url.scheme]
-    if (endpoint.address is None and host != endpoint.host) or port != endpoint.port:
-        raise Execution(_NAME, "the URL is read differently by the policy and by the client")
-    return endpoint
-
-
-async def _addresses(endpoint: Endpoint, ctx: ExecutionContext) -> tuple[str, ...]:
-    """Return the addresses to connect to: the judged ones, where the policy looked at any."""
-    if endpoint.address is not None:
-        return (str(endpoint.address),)
-    judged = ctx.facts.resolvers.host
-    found = None if judged is None else judged(endpoint.host)
-    unresolved = isinstance(judged, JudgedHosts) and judged.judged(endpoint.host)
-    if found is None and not unresolved:
-        # No rule looked at addresses, so any will do; none was judged that this could differ from.
-        found = await look_up_host(endpoint.host)
-    if not found:
-        raise Transport(_NAME, "the host name does not resolve")
-    return found
-
-
-async def _body(response: Any, most: int) -> tuple[bytes, bool]:
-    kept = bytearray()
-    async for chunk in response.aiter_bytes():
-        room = most - len(kept)
-        kept += chunk[:room]
-        if len(chunk) > room:
-            return bytes(kept), True
-    return bytes(kept), False
-
-
-def _charset(response: Any) -> str:
-    charset = response.charset_encoding or "utf-8"
+def _charset(named: str | None) -> str:
     try:
+        charset = codecs.lookup(named or "utf-8").name
         "".encode(charset)
     except (LookupError, ValueError):
         return "utf-8"
-    return str(charset)
+    return "utf-8" if charset in _NO_CHARSETS else charset

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import tracemalloc
+import zlib
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -77,19 +80,99 @@ async def test_an_address_that_does_not_answer_gives_way_to_the_next(server: Ser
 
 async def test_a_name_that_did_not_resolve_when_it_was_judged_is_not_tried_again() -> None:
     hosts = JudgedHosts()
-    hosts.learn({"localhost": None})
+    hosts.learn({"name.invalid": None})
     ctx = ExecutionContext(facts=Facts(resolvers=Resolvers(host=hosts)))
     with pytest.raises(Transport, match="does not resolve"):
-        await web_fetch(Limits())({"url": "http://localhost:9/"}, ctx)
+        await web_fetch(Limits())({"url": "http://name.invalid:9/"}, ctx)
 
 
-async def test_a_redirect_is_returned_and_not_followed(server: Server) -> None:
+async def test_a_redirect_wants_another_call_and_makes_none(server: Server) -> None:
     server.answer = (
         b"HTTP/1.1 302 Found\r\nlocation: http://169.254.169.254/\r\ncontent-length: 0\r\n\r\n"
     )
     result = await fetch(f"http://127.0.0.1:{server.port}/")
-    assert (result["status"], result["location"]) == (302, "http://169.254.169.254/")
+    assert result.then.input == {"url": "http://169.254.169.254/"}
+    assert (result.value["status"], result.value["location"]) == (302, "http://169.254.169.254/")
     assert len(server.requests) == 1
+
+
+async def test_a_redirect_to_nowhere_is_an_answer(server: Server) -> None:
+    for head in (b"302 Found\r\nlocation: http://[", b"302 Found", b"304 Not Modified", b"300 X"):
+        server.answer = b"HTTP/1.1 " + head + b"\r\ncontent-length: 0\r\n\r\n"
+        assert (await fetch(f"http://127.0.0.1:{server.port}/"))["status"] in (300, 302, 304)
+
+
+async def test_localhost_is_this_machine_whatever_a_resolver_says(server: Server) -> None:
+    url = f"http://app.localhost:{server.port}/"
+    assert (await fetch(url, addresses=("203.0.113.1",)))["status"] == 200
+
+
+async def test_what_is_sent_is_the_url_as_it_was_judged(server: Server) -> None:
+    await fetch(f"http://127.1:{server.port}/a/./b/../c?q=%20#f")
+    assert server.requests[0].startswith("GET /a/c?q=%20 HTTP/1.1\r\n")
+    assert f"host: 127.0.0.1:{server.port}\r\n" in server.requests[0].lower()
+
+
+def packed(encoding: str, body: bytes) -> bytes:
+    head = f"HTTP/1.1 200 OK\r\ncontent-encoding: {encoding}\r\ncontent-length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body"),
+    [
+        ("gzip", gzip.compress(b"hello")),
+        ("GZIP", gzip.compress(b"hel") + gzip.compress(b"lo")),
+        ("x-gzip", gzip.compress(b"hello") + b"\0\0"),
+        ("deflate", zlib.compress(b"hello")),
+        ("deflate", zlib.compress(b"hello")[2:-4]),
+        ("identity", b"hello"),
+    ],
+)
+async def test_a_packed_body_is_unpacked(server: Server, encoding: str, body: bytes) -> None:
+    server.answer = packed(encoding, body)
+    result = await fetch(f"http://127.0.0.1:{server.port}/")
+    assert (result["body"], result["truncated"]) == ("hello", False)
+
+
+async def test_a_bomb_is_unpacked_only_up_to_the_limit(server: Server) -> None:
+    server.answer = packed("gzip", gzip.compress(b"x" * 50_000_000))
+    tracemalloc.start()
+    result = await fetch(f"http://127.0.0.1:{server.port}/")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (result["body"], result["truncated"]) == ("x" * 100, True)
+    assert most < 10_000_000
+
+
+async def test_an_endless_body_of_nothing_is_cut(server: Server) -> None:
+    server.answer = packed("gzip", gzip.compress(b"") * 10_000)
+    assert (await fetch(f"http://127.0.0.1:{server.port}/"))["truncated"]
+
+
+@pytest.mark.parametrize("encoding", ["gzip, gzip", "br", "zstd", "gzip", "compress"])
+async def test_what_was_not_asked_for_or_is_broken_is_not_unpacked(
+    server: Server, encoding: str
+) -> None:
+    server.answer = packed(encoding, b"not packed at all")
+    with pytest.raises(Transport, match="body"):
+        await fetch(f"http://127.0.0.1:{server.port}/")
+
+
+@pytest.mark.parametrize("charset", ["punycode", "rot13", "nonsense", "idna", "hex"])
+async def test_an_odd_charset_is_passed_over(server: Server, charset: str) -> None:
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: text/plain; charset={charset}\r\n"
+    server.answer = head.encode() + b"content-length: 5\r\n\r\nhello"
+    assert (await fetch(f"http://127.0.0.1:{server.port}/"))["body"] == "hello"
+
+
+async def test_ipv6_is_fetched() -> None:
+    kept = Server()
+    listening = await asyncio.start_server(kept.serve, "::1", 0)
+    port = listening.sockets[0].getsockname()[1]
+    async with listening:
+        assert (await fetch(f"http://[0:0::1]:{port}/"))["status"] == 200
+    assert f"host: [::1]:{port}\r\n" in kept.requests[0].lower()
 
 
 async def test_a_body_is_kept_only_up_to_its_limit(server: Server) -> None:
