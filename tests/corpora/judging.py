@@ -1,0 +1,133 @@
+"""A policy's text and a call in, the verdict of the whole engine out.
+
+The policy is built as a folder of one file would be, with the programs' profiles that ship with
+Placet; paths are followed on this disk.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from policy.catalog import builtin_catalog, read_listing
+from policy.decision import Decision
+from policy.facts import Facts, Resolvers
+from policy.reload import Generation, ReadFile, Snapshot, build
+from policy.verdict import Verdict
+
+ROWS = Path(__file__).parent
+COLLECTED = ROWS.parent / "data" / "corpora"
+_ROOT = "/policies"
+_FILE = "global.policy"
+_LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
+_TOOLS = json.loads((ROWS / "tools.json").read_text(encoding="utf-8"))
+
+
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a corpus."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        yield json.loads(line)
+
+
+@lru_cache(maxsize=512)
+def generation(policy: str) -> Generation:
+    """Build a policy; an error of it is an error of the test."""
+    file = ReadFile(
+        name=_FILE, lexical=f"{_ROOT}/{_FILE}", real=f"{_ROOT}/{_FILE}", content=policy.encode()
+    )
+    snapshot = Snapshot(
+        path=_ROOT,
+        root=_ROOT,
+        real_root=_ROOT,
+        only=None,
+        files=MappingProxyType({_FILE: file}),
+        unread=MappingProxyType({}),
+        digest="sha256:0",
+    )
+    listed = read_listing(_TOOLS, reviewed=True)
+    assert not listed.problems
+    catalog = builtin_catalog().with_tools(listed.specs)
+    built = build(snapshot, catalog=catalog, number=1, now=_LONG_AGO)
+    if built.generation is None:
+        said = "\n".join(f"{one.code}: {one.message}" for one in built.diagnostics)
+        raise AssertionError(f"{policy}\n{said}")
+    return built.generation
+
+
+def judge(
+    policy: str,
+    tool: str,
+    given: Mapping[str, Any],
+    *,
+    workspace: Path,
+    home: Path | None = None,
+    hosts: Mapping[str, Sequence[str]] | None = None,
+    folds: bool = False,
+) -> Decision:
+    """Decide one call made in a folder of this disk, as if it folded letter case on demand."""
+
+    def addresses(name: str) -> tuple[str, ...] | None:
+        assert hosts is not None
+        return tuple(hosts[name]) if name in hosts else ("192.0.78.1",)
+
+    facts = Facts(
+        cwd=str(workspace),
+        workspace=str(workspace),
+        home=str(home or workspace.parent / "home"),
+        resolvers=Resolvers(
+            path=os.path.realpath,
+            folds=lambda _: folds,
+            host=None if hosts is None else addresses,
+        ),
+    )
+    return generation(policy).answer(tool, dict(given), facts=facts).decision
+
+
+def meets(decision: Decision, wanted: str) -> bool:
+    """Tell whether a decision is of the class that a row asks for."""
+    match wanted:
+        case "allowed":
+            return decision.verdict is Verdict.ALLOW
+        case "denied":
+            return decision.verdict is Verdict.DENY
+        case "not allowed":
+            return decision.verdict is not Verdict.ALLOW
+    raise ValueError(f"no class of verdicts: {wanted}")
+
+
+def lay_down(steps: Sequence[Sequence[str]]) -> None:
+    """Make the folders, files and links of a fixture."""
+    for kind, path, *target in steps:
+        place = Path(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        match kind:
+            case "dir":
+                place.mkdir(exist_ok=True)
+            case "file":
+                place.write_text("x")
+            case "link":
+                place.symlink_to(target[0])
+            case "hardlink":
+                place.hardlink_to(target[0])
+            case _:
+                raise ValueError(f"no kind of file: {kind}")
+
+
+def filled(value: Any, places: Mapping[str, str]) -> Any:
+    """Return a JSON value with the names of places replaced."""
+    text = json.dumps(value)
+    for name, place in places.items():
+        text = text.replace(name, place)
+    return json.loads(text)
+
+
+def told(decision: Decision) -> str:
+    """Say what was decided and why, for the message of a failure."""
+    reasons = [f"{one.verdict} {one.rule}: {one.undecided}" for one in decision.reasons]
+    return f"{decision.verdict}: {'; '.join(reasons)}"
