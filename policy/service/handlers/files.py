@@ -16,7 +16,13 @@ from policy.errors import Execution
 from policy.service.handler import ExecutionContext
 from policy.service.handlers.limits import Limits
 from policy.service.handlers.native import Run
-from policy.service.handlers.place import Place, judged_place, opened_folder, opened_parent
+from policy.service.handlers.place import (
+    FOLDER,
+    Place,
+    judged_place,
+    opened_folder,
+    opened_parent,
+)
 
 # NONBLOCK: opening a pipe must not wait for its other end.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -57,6 +63,8 @@ def _read(place: Place, input: dict[str, Any], limits: Limits) -> str:
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode):
             raise place.failed("is no ordinary file")
+        if place.single and state.st_nlink > 1:
+            raise place.failed("has got another name since it was judged")
         content: bytes = file.read(limits.read + 1)
     if len(content) > limits.read:
         raise place.failed(f"is larger than {limits.read} bytes")
@@ -127,7 +135,7 @@ def _replace(name: str, content: bytes, *, folder: int, mode: int) -> None:
 
 
 def _list(place: Place, input: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    with opened_folder(place, place.parts) as folder:
+    with opened_folder(place) as folder:
         entries: list[dict[str, Any]] = []
         whole = _collect(folder, "", entries, deep=bool(input.get("recursive")), limits=limits)
     return {"entries": entries, "truncated": not whole}
@@ -148,9 +156,7 @@ def _collect(
         entries.append({"path": path, "kind": _kind(state.st_mode), "size": state.st_size})
         if deep and stat.S_ISDIR(state.st_mode) and prefix.count("/") < _DEEPEST:
             try:
-                inner = os.open(
-                    name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder
-                )
+                inner = os.open(name, FOLDER, dir_fd=folder)
             except OSError:
                 continue
             try:
@@ -187,7 +193,7 @@ def _delete(place: Place) -> dict[str, Any]:
 
 
 def _mkdir(place: Place) -> dict[str, Any]:
-    with opened_folder(place, place.parts, make=True):
+    with opened_folder(place, make=True):
         return {"path": place.shown, "created": True}
 
 
@@ -198,8 +204,11 @@ def _chmod(place: Place, input: dict[str, Any]) -> dict[str, Any]:
     with opened_parent(place) as (folder, name):
         handle = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
         try:
-            if stat.S_ISLNK(os.fstat(handle).st_mode):
+            state = os.fstat(handle)
+            if stat.S_ISLNK(state.st_mode):
                 raise place.failed("has become a link since it was judged")
+            if stat.S_ISREG(state.st_mode) and state.st_nlink > 1:
+                raise place.failed("has other names, which would be changed too")
             # A descriptor that only names a file cannot be changed itself, but by its own path.
             os.chmod(f"/proc/self/fd/{handle}", mode)
         finally:

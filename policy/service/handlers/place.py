@@ -1,8 +1,8 @@
 """A path as a tool was given it in, the open folder it stands in out, exactly as it was judged.
 
 The path is read by the reader that rules use, with the links as they were followed for the
-decision. What is opened is the result, component by component and following no link at all: a
-link that was put there meanwhile is found out, not followed.
+decision. What is opened is the result, from the root on, component by component and following no
+link at all: a link that was put there meanwhile is found out, not followed.
 """
 
 from __future__ import annotations
@@ -15,22 +15,28 @@ from dataclasses import dataclass
 
 from policy.diagnostics import visible
 from policy.errors import Execution
+from policy.reload import follow_links
 from policy.service.handler import ExecutionContext
-from policy.values import PathContext, Unreadable, read_path
+from policy.values import PathContext, Unreadable, exact_path
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# A folder that is only passed through need not be readable.
+_WAY = FOLDER | getattr(os, "O_PATH", 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """A file or folder inside the workspace: the names that lead to it from there.
 
-    `parts` is empty for the workspace itself. `tool` is who asks, for its errors.
+    `parts` is empty for the workspace itself; `root` are the names that lead to that, and no link
+    is among either. `tool` is who asks, for its errors. `single` says that the file, if it was one,
+    had no other name when it was judged.
     """
 
     tool: str
-    root: str
+    root: tuple[str, ...]
     parts: tuple[str, ...]
+    single: bool
 
     @property
     def shown(self) -> str:
@@ -47,40 +53,40 @@ def judged_place(tool: str, path: str, ctx: ExecutionContext) -> Place:
     """Return where `path` leads; raise Execution if that is unknown or outside the workspace."""
     if ctx.workspace is None:
         raise Execution(tool, "there is no workspace to work in")
-    root = os.path.realpath(ctx.workspace)
     facts = ctx.facts
     context = PathContext(
         cwd=facts.cwd or ctx.workspace,
         home=facts.home,
         workspace=ctx.workspace,
-        resolve=facts.resolvers.path or os.path.realpath,
+        resolve=facts.resolvers.path or follow_links,
     )
-    read = read_path(path, context)
-    if isinstance(read, Unreadable):
-        raise Execution(tool, f"the path cannot be used: {read.reason}")
-    resolved = read.resolved if read.resolved is not None else read.lexical
-    if resolved != root and not resolved.startswith(root.rstrip("/") + "/"):
+    leads = exact_path(path, context)
+    root = exact_path(ctx.workspace, context)
+    if isinstance(leads, Unreadable):
+        raise Execution(tool, f"the path cannot be used: {leads.reason}")
+    if isinstance(root, Unreadable):
+        raise Execution(tool, f"the workspace cannot be used: {root.reason}")
+    above, names = _names(root), _names(leads)
+    if names[: len(above)] != above:
         raise Execution(tool, f"`{visible(path, 200)}` is outside of the workspace")
-    parts = tuple(part for part in resolved[len(root) :].split("/") if part)
-    return Place(tool=tool, root=root, parts=parts)
+    other_names = facts.resolvers.other_names
+    single = other_names is not None and not other_names(leads)
+    return Place(tool=tool, root=above, parts=names[len(above) :], single=single)
+
+
+def _names(path: str) -> tuple[str, ...]:
+    return tuple(name for name in path.split("/") if name)
 
 
 @contextmanager
-def opened_folder(place: Place, parts: tuple[str, ...], *, make: bool = False) -> Iterator[int]:
-    """Give a descriptor of the folder at `parts`; with `make`, missing ones are made."""
-    handle = os.open(place.root, _FOLDER)
-    try:
-        for part in parts:
-            if make:
-                _make(part, handle)
-            inner = os.open(part, _FOLDER, dir_fd=handle)
+def opened_folder(place: Place, *, make: bool = False) -> Iterator[int]:
+    """Give a readable descriptor of the folder at `place`; with `make`, missing ones are made."""
+    with _walked(place, place.parts, make=make) as way:
+        handle = os.open(".", FOLDER, dir_fd=way)
+        try:
+            yield handle
+        finally:
             os.close(handle)
-            handle = inner
-        yield handle
-    except OSError as error:
-        raise place.failed("cannot be reached", error) from error
-    finally:
-        os.close(handle)
 
 
 @contextmanager
@@ -88,8 +94,32 @@ def opened_parent(place: Place) -> Iterator[tuple[int, str]]:
     """Give a descriptor of the folder that `place` stands in, and its name there."""
     if not place.parts:
         raise place.failed("is the workspace itself")
-    with opened_folder(place, place.parts[:-1]) as folder:
-        yield folder, place.parts[-1]
+    with _walked(place, place.parts[:-1]) as way:
+        yield way, place.parts[-1]
+
+
+@contextmanager
+def _walked(place: Place, parts: tuple[str, ...], *, make: bool = False) -> Iterator[int]:
+    """Give a descriptor at the end of the way from the root to `parts`, which has no link."""
+    way = os.open("/", _WAY)
+    try:
+        for name in place.root:
+            way = _next(way, name)
+        for name in parts:
+            if make:
+                _make(name, way)
+            way = _next(way, name)
+        yield way
+    except OSError as error:
+        raise place.failed("cannot be reached", error) from error
+    finally:
+        os.close(way)
+
+
+def _next(way: int, name: str) -> int:
+    inner = os.open(name, _WAY, dir_fd=way)
+    os.close(way)
+    return inner
 
 
 def _make(name: str, folder: int) -> None:

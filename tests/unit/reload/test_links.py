@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from policy.reload import follow_links
+from policy.reload import Disk, follow_links
 
 
 @pytest.fixture
@@ -65,3 +65,37 @@ def test_thousands_of_folders_that_do_not_exist_are_no_trouble() -> None:
 
 def test_the_root_is_itself() -> None:
     assert follow_links("/") == "/"
+
+
+def test_ways_through_proc_lead_every_process_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "root").symlink_to("/proc/self/root")
+    (tmp_path / "status").symlink_to("/proc/self/status")
+    assert follow_links(str(tmp_path / "root" / "etc")) is None
+    assert follow_links("/proc/thread-self/status") is None
+    assert follow_links("/dev/fd/0") is None
+    assert follow_links(str(tmp_path / "status")) == "/proc/self/status"
+
+
+def test_a_call_is_judged_by_one_moment_of_the_disk(disk: Path) -> None:
+    links = Disk().resolvers()
+    assert links.path is not None
+    assert links.path(str(disk / "a" / "b" / "up")) == str(disk / "a")
+    assert links.path(str(disk / "a" / "file")) == str(disk / "a" / "file")
+    (disk / "a" / "b").rename(disk / "moved")
+    (disk / "a" / "b").symlink_to("/etc")
+    assert links.path(str(disk / "a" / "b")) == str(disk / "a" / "b")
+    assert links.path(str(disk / "a" / "b" / "passwd")) == str(disk / "a" / "b" / "passwd")
+    assert follow_links(str(disk / "a" / "b" / "passwd")) == "/etc/passwd"
+
+
+def test_a_file_with_several_names_is_known_for_one(disk: Path) -> None:
+    os.link(disk / "a" / "file", disk / "again")
+    links = Disk().resolvers()
+    assert links.other_names is not None
+    assert links.other_names(str(disk / "again")) is True
+    assert links.other_names(str(disk / "a" / "file")) is True
+    assert links.other_names(str(disk / "a")) is False
+    assert links.other_names(str(disk / "none")) is False
+    os.unlink(disk / "again")
+    assert links.other_names(str(disk / "a" / "file")) is True
+    assert Disk().resolvers().other_names(str(disk / "a" / "file")) is False  # type: ignore[misc]
