@@ -54,10 +54,14 @@ class Expansions:
         after = cursor.place if name is None else name.end()
         if text.startswith("\\\n", after):
             raise NotReadable("a `$` that is spelled over two lines")
+        char = text[after : after + 1]
+        if char and not quoted and char in (",}" if name is None else ",{}"):
+            # Alternatives in braces come first: `$x{a,b}` is `$xa $xb`.
+            cursor.place = after
+            return ("many", "")
         if name is not None:
             cursor.place = after
             return self._variable(name[0], quoted=quoted)
-        char = cursor.peek()
         if text.startswith("((", cursor.place):
             cursor.place += 2
             self.arithmetic("))")

@@ -22,6 +22,10 @@ _CLOSING = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "}", "
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?=[\s;&|()<>]|\Z)")
 _FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:+@-]*(?=[\s(]|\Z)")
 _PARENTHESES = re.compile(r"[ \t]*(?:\([ \t]*\))?")
+# The name of a coprocess stands only before a compound command.
+_COPROCESS = re.compile(
+    r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*(?=\(|(?:\{|\[\[|if|case|for|while|until|select)[\s(])"
+)
 _CASE_END = re.compile(r";;&|;;|;&")
 _NUMBER_TEST = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -209,26 +213,21 @@ class ScriptReader:
             self._function_definition()
         elif word is not None and word[0] == "coproc":
             cursor.place = word.end()
-            before = shell.fork()
-            shell.piped = True
             self._coprocess()
-            shell.become(before)
         else:
             self.simple.read(sure=sure, function=self._function, alias=self._alias)
 
     def _coprocess(self) -> None:
-        cursor = self.cursor
+        cursor, shell = self.cursor, self.shell
         cursor.skip_blanks()
-        name = _NAME.match(cursor.text, cursor.place)
-        if name is not None and name[0] not in _COMPOUND:
-            after = _PARENTHESES.match(cursor.text, name.end())
-            assert after is not None
-            follows = _RESERVED.match(cursor.text, after.end())
-            if cursor.text.startswith("(", after.end()) or (
-                follows is not None and follows[0] in _COMPOUND
-            ):
-                cursor.place = after.end()
+        named = _COPROCESS.match(cursor.text, cursor.place)
+        if named is not None and named[1] not in _COMPOUND:
+            cursor.place = named.end()
+            shell.set_unknown(named[1])
+        before = shell.fork()
+        shell.piped = True
         self._command(sure=False)
+        shell.become(before)
 
     def _compound(self, kind: str) -> None:
         """Read a compound command with the redirections behind it."""

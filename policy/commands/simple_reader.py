@@ -158,6 +158,9 @@ class SimpleReader:
                 literal[-1] = ("text", literal[-1][1] + text)
             else:
                 literal.append(("opaque", "") if kind == "many" else (kind, text))
+        if literal and literal[0][0] == "text" and literal[0][1].startswith("~:"):
+            # A `~` before a colon is the home folder too.
+            literal[0] = ("opaque", "")
         return to_word(literal)
 
     def _array(self) -> None:
