@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import assert_never
+from typing import Any, assert_never
 
 from policy.checks.checked import (
     AllOf,
@@ -32,6 +32,7 @@ from policy.checks.reading import BROKEN, BROKEN_TEST, Reading, Typed
 from policy.checks.scopes import Definition
 from policy.checks.sets import named_set, operand_set
 from policy.checks.texts import dotted, fill_in
+from policy.diagnostics import did_you_mean
 from policy.source import Span
 from policy.syntax import print_expr, tree
 from policy.values import Unreadable, compile_regex, parse_clock, read_zone
@@ -210,6 +211,8 @@ def _compare(expr: tree.Compare, reading: Reading) -> Test:
 
 
 def _check_equal(expr: tree.Compare, left: Typed, right: Typed, reading: Reading) -> None:
+    _check_word(left, expr.left, right, reading, span=expr.right.span)
+    _check_word(right, expr.right, left, reading, span=expr.left.span)
     if comparable(left.kind, right.kind):
         return
     many, one = (expr.left, expr.right) if left.kind.must_be("list") else (expr.right, expr.left)
@@ -227,6 +230,24 @@ def _check_equal(expr: tree.Compare, left: Typed, right: Typed, reading: Reading
         span=expr.span,
         help=_one_kind(left.kind, right.kind),
     )
+
+
+def _check_word(of: Typed, expr: tree.Expr, other: Typed, reading: Reading, *, span: Span) -> None:
+    """Say so where a text of few words is compared with another one."""
+    words = of.kind.words
+    word = other.value.value if isinstance(other.value, Constant) else None
+    if words is None or not isinstance(word, str) or word in words:
+        return
+    reading.report.say(
+        "wrong-kind",
+        f"`{print_expr(expr)}` is never `{word}`",
+        span=span,
+        help=did_you_mean(word, words) or f"it is one of {', '.join(f'`{one}`' for one in words)}",
+    )
+
+
+def _constant(value: Any) -> Typed:
+    return Typed(value=Constant(value=value), kind=kind_of(value))
 
 
 def _one_kind(left: Kind, right: Kind) -> str:
@@ -295,13 +316,15 @@ def _check_items(expr: tree.In, left: Typed, right: Typed, reading: Reading) -> 
         return
     nodes = expr.right.items if isinstance(expr.right, tree.ListLiteral) else ()
     for place, item in enumerate(right.value.value):
+        node = nodes[place] if place < len(nodes) else expr.right
+        _check_word(left, expr.left, _constant(item), reading, span=node.span)
         kind = kind_of(item)
         if comparable(left.kind, kind):
             continue
         reading.report.say(
             "wrong-kind",
             f"{left.kind} and {kind} are never equal",
-            span=nodes[place].span if place < len(nodes) else expr.right.span,
+            span=node.span,
             help="remove the item, or write it as the others",
         )
 

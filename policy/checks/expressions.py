@@ -27,12 +27,10 @@ from policy.checks.kinds import (
     FACT_ROOTS,
     FACTS,
     FUNCTIONS,
-    LATER_FUNCTIONS,
     LATER_SELECTIONS,
     LIST,
     NUMBER,
     SELECTIONS,
-    STRUCTURES,
     TEXT,
     TIME,
     Kind,
@@ -46,6 +44,7 @@ from policy.checks.later import refuse
 from policy.checks.reading import BROKEN, Reading, Typed
 from policy.checks.scopes import HOST_WORDS, MAX_DEPTH, Definition, say_too_deep
 from policy.checks.sets import MISSING, data_at
+from policy.checks.sql import check_sql
 from policy.checks.texts import constant_of, dotted, fill_in, number, span_of
 from policy.diagnostics import Label, did_you_mean, nearest
 from policy.source import Span
@@ -362,22 +361,21 @@ def _of_pack(expr: tree.Field, reading: Reading, tests: TestReader) -> Typed | N
     return BROKEN
 
 
-def _step(base: Typed, name: str, expr: tree.Expr, reading: Reading) -> Typed:
+def _step(base: Typed, name: str, expr: tree.Field | tree.Index, reading: Reading) -> Typed:
     if base is BROKEN:
         return BROKEN
     value = Step(base=base.value, name=name)
     if base.path is not None:
         return Typed(value=value, path=(*base.path, name))
-    fields = STRUCTURES.get(base.value.function) if isinstance(base.value, Apply) else None
-    if fields is not None:
-        if name in fields:
-            return Typed(value=value, kind=fields[name])
-        shown = cast("Apply", base.value).function
+    if (found := _field_of(base, name, value)) is not None:
+        return found
+    if (fields := base.kind.element.fields) is not None:
+        names = [field for field, _ in fields]
         reading.report.say(
             "unknown-field",
-            f"`{shown}(…)` has no field `{name}`",
+            f"{_shown(base, expr)} has no field `{name}`",
             span=expr.span,
-            help=did_you_mean(name, fields) or f"it has {_ticked(list(fields))}",
+            help=did_you_mean(name, names) or f"it has {_ticked(names)}",
         )
         return BROKEN
     if not base.kind.may_be("object", "list"):
@@ -392,6 +390,19 @@ def _step(base: Typed, name: str, expr: tree.Expr, reading: Reading) -> Typed:
         held = base.value.value.get(name)
         return Typed(value=value, kind=kind_of(held))
     return Typed(value=value)
+
+
+def _field_of(base: Typed, name: str, value: Step) -> Typed | None:
+    """Return the field of an object of known fields, or of each in a list of them."""
+    kind = dict(base.kind.element.fields or ()).get(name)
+    if kind is None:
+        return None
+    return Typed(value=value, kind=list_of([kind.element]) if base.kind.must_be("list") else kind)
+
+
+def _shown(base: Typed, expr: tree.Field | tree.Index) -> str:
+    called = f"{base.value.function}(…)" if isinstance(base.value, Apply) else None
+    return f"`{called or print_expr(expr.base)}`"
 
 
 def _element(expr: tree.Index, reading: Reading, tests: TestReader) -> Typed:
@@ -422,9 +433,6 @@ def _element(expr: tree.Index, reading: Reading, tests: TestReader) -> Typed:
 
 def _function(expr: tree.Function, reading: Reading, tests: TestReader) -> Typed:
     name = expr.name
-    if name in LATER_FUNCTIONS:
-        refuse(f"`{name}(…)`", reading.report, span=expr.span)
-        return BROKEN
     signature = FUNCTIONS.get(name)
     if signature is None:
         is_selection = name in SELECTIONS or name in LATER_SELECTIONS
@@ -447,13 +455,11 @@ def _function(expr: tree.Function, reading: Reading, tests: TestReader) -> Typed
 
 def _fits(expr: tree.Function, signature: Signature, args: list[Typed], reading: Reading) -> bool:
     """Tell whether the arguments are right in number and kind; say what is wrong."""
-    least = len(signature.takes)
-    if len(args) < least or (signature.rest is None and len(args) > least):
-        more = "" if signature.rest is None else " at least"
+    least, most = len(signature.takes), signature.most
+    if len(args) < least or (most is not None and len(args) > most):
         reading.report.say(
             "wrong-arguments",
-            f"`{expr.name}` takes{more} {least} {'value' if least == 1 else 'values'}, "
-            f"not {len(args)}",
+            f"`{expr.name}` takes {_how_many(least, most)}, not {len(args)}",
             span=expr.span,
             help="see the functions in `docs/language.md`",
         )
@@ -469,7 +475,15 @@ def _fits(expr: tree.Function, signature: Signature, args: list[Typed], reading:
                 help="give it a value of that kind",
             )
             fine = False
+    if fine and expr.name == "sql":
+        return check_sql(expr, args, reading)
     return fine and _readable(expr, args, reading)
+
+
+def _how_many(least: int, most: int | None) -> str:
+    number = f"{least} or {most}" if most is not None and most > least else str(least)
+    number = number if most is not None else f"at least {number}"
+    return f"{number} {'value' if number.endswith('1') else 'values'}"
 
 
 def _readable(expr: tree.Function, args: list[Typed], reading: Reading) -> bool:

@@ -14,14 +14,20 @@ from types import MappingProxyType
 from typing import Any
 
 from policy.catalog import FieldInfo
+from policy.values import SQL_KINDS
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The kinds a value may have, by name (None: any), and the kind of its elements if a list."""
+    """The kinds a value may have, by name (None: any), and the kind of its elements if a list.
+
+    `fields` are those of an object that has no others, `words` the only texts it can be.
+    """
 
     names: frozenset[str] | None = None
     item: Kind | None = None
+    fields: tuple[tuple[str, Kind], ...] | None = None
+    words: tuple[str, ...] | None = None
 
     def __str__(self) -> str:
         if self.names is None:
@@ -107,20 +113,44 @@ CONTEXT_KINDS: Mapping[str, Kind] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """What a function takes and gives: `rest` is the kind of further arguments, if any may come."""
+    """What a function takes and gives.
+
+    `optional` are arguments that may be left out, `rest` is the kind of any number of others.
+    """
 
     takes: tuple[Kind, ...]
     gives: Kind
+    optional: tuple[Kind, ...] = ()
     rest: Kind | None = None
+
+    @property
+    def most(self) -> int | None:
+        """How many arguments there may be; None for any number."""
+        return None if self.rest is not None else len(self.takes) + len(self.optional)
 
     def expects(self, place: int) -> Kind | None:
         """Return the kind of the argument at `place` (from 0), None where there is none."""
-        return self.takes[place] if place < len(self.takes) else self.rest
+        named = (*self.takes, *self.optional)
+        return named[place] if place < len(named) else self.rest
 
 
 _SIZED = Kind(frozenset({"text", "list", "object"}))
 _NUMBERS = Kind(frozenset({"number", "list"}))
 _TEXT_OR_LIST = Kind(frozenset({"text", "list"}))
+
+
+def structure(**fields: Kind) -> Kind:
+    """Return the kind of an object that has these fields and no others."""
+    return Kind(frozenset({"object"}), fields=tuple(fields.items()))
+
+
+_URL = structure(scheme=TEXT, host=TEXT, port=NUMBER, path=TEXT, query=TEXT, fragment=TEXT)
+_SQL_STATEMENT = structure(
+    kind=Kind(frozenset({"text"}), words=SQL_KINDS), tables=TEXTS, reads=TEXTS, writes=TEXTS
+)
+_SQL = structure(
+    statements=Kind(frozenset({"list"}), _SQL_STATEMENT), tables=TEXTS, reads=TEXTS, writes=TEXTS
+)
 
 FUNCTIONS: Mapping[str, Signature] = MappingProxyType(
     {
@@ -132,30 +162,12 @@ FUNCTIONS: Mapping[str, Signature] = MappingProxyType(
         "first_present": Signature(takes=(ANY,), rest=ANY, gives=ANY),
         "time": Signature(takes=(TEXT,), gives=TIME),
         "date": Signature(takes=(Kind(frozenset({"text", "time"})),), gives=ANY),
-        "url": Signature(takes=(TEXT,), gives=OBJECT),
+        "url": Signature(takes=(TEXT,), gives=_URL),
         "with_scheme": Signature(takes=(TEXT, TEXT), gives=TEXT),
         "links": Signature(takes=(_TEXT_OR_LIST,), gives=TEXTS),
+        "sql": Signature(takes=(TEXT,), optional=(TEXT,), gives=_SQL),
     }
 )
-
-# The fields of what some functions give.
-STRUCTURES: Mapping[str, Mapping[str, Kind]] = MappingProxyType(
-    {
-        "url": MappingProxyType(
-            {
-                "scheme": TEXT,
-                "host": TEXT,
-                "port": NUMBER,
-                "path": TEXT,
-                "query": TEXT,
-                "fragment": TEXT,
-            }
-        ),
-    }
-)
-
-# Functions of the language that a later version brings.
-LATER_FUNCTIONS = frozenset({"sql"})
 
 SELECTIONS = frozenset({"filter", "first", "count", "sum"})
 LATER_SELECTIONS = frozenset({"latest"})

@@ -87,6 +87,8 @@ CODES: dict[str, Code] = {
     "not-a-condition": _error("a value where a condition is needed"),
     "unknown-function": _error("a function that does not exist"),
     "wrong-arguments": _error("a function with too many or too few arguments"),
+    "unknown-dialect": _error("a dialect of SQL that is not read"),
+    "missing-extra": _error("a condition that needs an extra of the package"),
     "field-of-some": _warning("an input field that some of the rule's tools do not have"),
     "inexact-number": _error("a number with more digits than a call's number can hold"),
     "bad-time": _error("a time, date, window or zone that does not exist"),

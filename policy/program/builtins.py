@@ -8,12 +8,15 @@ from typing import TypeAlias
 
 from policy.program.truth import ABSENT, Absent, Undecided, Value
 from policy.values import (
+    Sql,
+    SqlStatement,
     Unreadable,
     compare_numbers,
     is_number,
     links_in,
     parse_date,
     parse_time,
+    read_sql,
     url_parts,
     with_scheme,
 )
@@ -134,6 +137,20 @@ def _links(value: Value) -> Value:
     return tuple(link for text in texts for link in links_in(text))
 
 
+def _sql(text: Value, dialect: str | None = None) -> Value:
+    if not isinstance(text, str):
+        return Undecided("SQL from what is no text")
+    found = read_sql(text, dialect)
+    if isinstance(found, Unreadable):
+        return Undecided(found.reason)
+    statements = tuple({"kind": one.kind, **_tables(one)} for one in found.statements)
+    return {"statements": statements, **_tables(found)}
+
+
+def _tables(found: Sql | SqlStatement) -> dict[str, Value]:
+    return {"tables": found.tables, "reads": found.reads, "writes": found.writes}
+
+
 FUNCTIONS: dict[str, Function] = {
     "length": _strict(_length),
     "min": _strict(_least),
@@ -146,4 +163,5 @@ FUNCTIONS: dict[str, Function] = {
     "url": _strict(_url),
     "with_scheme": _strict(_with_scheme),
     "links": _links,
+    "sql": _strict(_sql),
 }
