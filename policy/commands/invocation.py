@@ -56,6 +56,7 @@ class Effect:
     tree: bool = False
     folder: tuple[Word, ...] = ()
     why: str = ""
+    into: bool = False
     unseen: bool = False
 
 

@@ -60,6 +60,8 @@ class Profile:
     input where there are no operands. `hides`: it may run commands that its words do not show.
     `free`: it needs no pattern of its own when all that it runs is covered.
 
+    `settings` are globs of what can be set without harm where a word has the role `config`.
+
     `options` are found by each of their spellings, `subcommands` by each of their names.
     """
 
@@ -73,6 +75,7 @@ class Profile:
     variants: tuple[Variant, ...] = ()
     means: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     subcommands: Mapping[str, Profile] = field(default_factory=lambda: MappingProxyType({}))
+    settings: tuple[str, ...] = ()
     stdin: str = "text"
     bundled_first: bool = False
     unseen: bool = False

@@ -3,26 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeVar
 
-from policy.commands.profile import Option, Profile
-from policy.commands.section import Section
+from policy.commands.profile import Option, Profile, Variant
+from policy.commands.section import Pairs, Section, below
 
 _T = TypeVar("_T")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Above:
+    """What a subcommand has from the program around it unless it says otherwise."""
+
+    options: Mapping[str, Option] = field(default_factory=dict)
+    always: Pairs = ()
+    settings: tuple[str, ...] = ()
+    unseen: bool = False
+    hides: bool = False
+
+
 def profile_of(name: str, sections: Sequence[Section]) -> Profile:
     """Return the profile of a program; what a later section says goes before or is added."""
-    return _profile(name, sections, above=MappingProxyType({}))
+    return _profile(name, sections, above=_Above())
 
 
-def _profile(name: str, sections: Sequence[Section], *, above: Mapping[str, Option]) -> Profile:
-    options = dict(above)
+def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profile:
+    options = dict(above.options)
     for section in sections:
         _override(options, section.options)
     everywhere = _last([section.everywhere for section in sections]) is True
+    always = (*above.always, *(pair for section in sections for pair in section.always))
+    settings = (*above.settings, *(one for section in sections for one in section.settings))
+    unseen = _last([above.unseen, *(section.unseen for section in sections)]) is True
+    hides = _last([above.hides, *(section.hides for section in sections)]) is True
+    inherited = _Above(
+        options=options if everywhere else {},
+        always=always,
+        settings=settings,
+        unseen=unseen,
+        hides=hides,
+    )
     names = tuple(dict.fromkeys(each for section in sections for each in section.names))
     operands = _last([section.operands for section in sections])
     return Profile(
@@ -32,17 +54,18 @@ def _profile(name: str, sections: Sequence[Section], *, above: Mapping[str, Opti
         options=MappingProxyType(options),
         operands=operands or (),
         bare=tuple(pair for section in sections for pair in section.bare),
-        always=tuple(pair for section in sections for pair in section.always),
-        variants=tuple(variant for section in sections for variant in section.variants),
+        always=always,
+        variants=tuple(_variant(one, options) for part in sections for one in part.variants),
         means=MappingProxyType(
-            {glob: means for section in sections for glob, means in section.means.items()}
+            {glob: _name(one, options) for part in sections for glob, one in part.means.items()}
         ),
-        subcommands=_subcommands(sections, options if everywhere else {}),
+        subcommands=_subcommands(sections, inherited),
+        settings=settings,
         stdin=_last([section.stdin for section in sections]) or "text",
         bundled_first=_last([section.bundled_first for section in sections]) is True,
-        unseen=_last([section.unseen for section in sections]) is True,
+        unseen=unseen,
         free=_last([section.free for section in sections]) is True,
-        hides=_last([section.hides for section in sections]) is True,
+        hides=hides,
     )
 
 
@@ -51,7 +74,7 @@ def _subcommands(sections: Sequence[Section], above: Mapping[str, Option]) -> Ma
     for section in sections:
         style = section.style
         for name, sub in section.subcommands.items():
-            inherited = sub if sub.style is not None else replace(sub, style=style)
+            inherited = sub if sub.style or not style else replace(sub, style=below(style))
             parts.setdefault(name, []).append(inherited)
     found: dict[str, Profile] = {}
     for name, subs in parts.items():
@@ -60,6 +83,16 @@ def _subcommands(sections: Sequence[Section], above: Mapping[str, Option]) -> Ma
         for alias in profile.names:
             found.setdefault(alias, profile)
     return MappingProxyType(found)
+
+
+def _variant(variant: Variant, options: Mapping[str, Option]) -> Variant:
+    """Return a variant that calls its options by their canonical names."""
+    return replace(variant, given=frozenset(_name(one, options) for one in variant.given))
+
+
+def _name(spelling: str, options: Mapping[str, Option]) -> str:
+    known = options.get(spelling)
+    return spelling if known is None else known.name
 
 
 def _override(options: dict[str, Option], later: Mapping[str, Option]) -> None:

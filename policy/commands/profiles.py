@@ -40,8 +40,6 @@ class Profiles:
     _names: Mapping[str, str]
     _globs: tuple[tuple[str, str], ...]
     _read: dict[str, Profile | None] = field(default_factory=dict, repr=False)
-    # What `understand` has found out with these profiles, see there.
-    memory: dict[str, object] = field(default_factory=dict, repr=False)
 
     @staticmethod
     def of(*layers: Mapping[str, str]) -> Profiles:

@@ -11,7 +11,9 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "read-tree": ("reads",),
     "write": ("writes",),
     "write-tree": ("writes",),
+    "write-into": ("writes",),
     "read-write": ("reads", "writes"),
+    "read-write-tree": ("reads", "writes"),
     "folder": (),
     "host": ("connects",),
     "connect": ("connects",),
@@ -24,6 +26,7 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "program": (None,),
     "argv...": (None,),
     "argv-more...": (None,),
+    "placeholder": (),
     "argv-until": (None,),
     "env-argv...": (None,),
     "words-command...": (None,),
@@ -49,6 +52,16 @@ MANY_WORDS = frozenset({"argv...", "argv-more...", "argv-until", "env-argv...", 
 _BY_TEXT = frozenset({"sed", "awk", "jq", "sql", "config", "assignment", "place-read"})
 # Roles without a word of their own: they stand after `flag`, in `bare` and in `always`.
 WORDLESS = frozenset({"unseen", "hides"})
+
+
+def bare_role(role: str) -> str:
+    """Return the role of an operand without its marks: `write!...` is `write`."""
+    return role if role in ROLES else role.removesuffix("...").removesuffix("!")
+
+
+def takes_many(role: str) -> bool:
+    """Tell whether any number of operands have this role."""
+    return role.endswith("...") or role in MANY_WORDS
 
 
 def touches(role: str) -> tuple[Verb | None, ...]:

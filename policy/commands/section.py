@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from policy.commands.profile import Option, Style, Takes, Variant
 from policy.commands.profile_fault import Faults
-from policy.commands.roles import ROLES, WORDLESS
+from policy.commands.roles import ROLES, WORDLESS, bare_role, takes_many
 from policy.commands.spellings import Wrong, option, read_effect, read_groups, read_option
 from policy.values import quote
 
@@ -34,6 +34,7 @@ class Section:
     variants: tuple[Variant, ...] = ()
     means: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     subcommands: Mapping[str, Section] = field(default_factory=lambda: MappingProxyType({}))
+    settings: tuple[str, ...] = ()
     stdin: str | None = None
     bundled_first: bool | None = None
     unseen: bool | None = None
@@ -73,14 +74,20 @@ def read_section(
         variants=_variants(table, here),
         means=_means(table, here),
         subcommands=_subcommands(table, here),
+        settings=tuple(_text(table, "settings", here).lower().split()),
         stdin=_stdin(table, here),
         **{key: _flag(table, key, here) for key in _FLAGS},
     )
 
 
+def below(style: Style) -> Style:
+    """Return the style of subcommands that do not give their own."""
+    return "gnu" if style == "posix" else style
+
+
 _FLAGS = ("bundled_first", "unseen", "free", "hides", "everywhere")
 _KEYS = (
-    "names style flags values operands bare always guarded stdin options variant means "
+    "names style flags values operands bare always guarded settings stdin options variant means "
     + " ".join(_FLAGS)
 ).split()
 _KEYS_HELP = f"keys are {', '.join(_KEYS)} and [sub.NAME]"
@@ -143,13 +150,13 @@ def _groups(text: str, key: str, here: _Here) -> tuple[tuple[tuple[str, ...], bo
 def _operands(table: Mapping[str, Any], here: _Here) -> tuple[str, ...]:
     roles = tuple(_text(table, "operands", here).split())
     for role in roles:
-        plain = role if role in ROLES else role.removesuffix("...")
+        plain = bare_role(role)
         if plain not in ROLES or plain in WORDLESS:
             here.wrong(
                 "operands", f"{quote(role)} is no role", help=f"roles: {', '.join(sorted(ROLES))}"
             )
             return ()
-    if sum(role.endswith("...") or role == "argv-until" for role in roles) > 1:
+    if sum(map(takes_many, roles)) > 1:
         here.wrong("operands", "only one role can take any number of operands")
         return ()
     return roles
@@ -231,7 +238,7 @@ def _subcommands(table: Mapping[str, Any], here: _Here) -> Mapping[str, Section]
         if not isinstance(sub, dict) or len(path) > 2 * _DEEPEST:
             here.faults.add(path, "a subcommand is a table, at most five deep")
             continue
-        found[name] = read_section(sub, here.faults, path=path, style=here.style)
+        found[name] = read_section(sub, here.faults, path=path, style=below(here.style))
     return MappingProxyType(found)
 
 

@@ -9,7 +9,7 @@ from policy.commands.profile import NUMBER, Option, Style, Takes
 from policy.commands.roles import MANY_WORDS, ROLES, WORDLESS, guards
 from policy.values import quote
 
-_GNU = re.compile(r"-[^-\s|]|--[^-=\s|][^=\s|]*")
+_GNU = re.compile(r"-[^-\s|]|-[^-=\s|][^=\s|]+|--[^-=\s|][^=\s|]*")
 _PLAIN = re.compile(r"[^=\s|]+")
 
 

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-import policy.commands
-from policy.commands import PROFILE_SUFFIX
-from policy.commands.profile_file import ENVIRONMENT, read_profile_file
+from policy.commands import Profiles
+from policy.commands.profile_check import check_examples
+from policy.commands.profile_fault import ProfileFault
+from policy.commands.profile_file import ENVIRONMENT, ProfileFile, read_profile_file
+from policy.reload.shipped import shipped_profile_texts
 
-_FILES = sorted((Path(policy.commands.__file__).parent / "profiles").glob("*" + PROFILE_SUFFIX))
+_TEXTS = shipped_profile_texts()
+_PROFILES = Profiles.of(_TEXTS)
 
 
-@pytest.mark.parametrize("path", _FILES, ids=[path.stem for path in _FILES])
-def test_a_profile_file_can_be_read(path: Path) -> None:
-    read = read_profile_file(path.name, path.read_text())
-
-    assert not isinstance(read, tuple), "\n".join(
-        f"{fault.file}:{fault.line}: {fault.message} ({fault.help})" for fault in read
+def _told(faults: tuple[ProfileFault, ...]) -> str:
+    return "\n".join(
+        f"{fault.file}:{fault.line}: {fault.message} ({fault.help})" for fault in faults
     )
 
 
-@pytest.mark.parametrize("path", _FILES, ids=[path.stem for path in _FILES])
-def test_a_profile_has_examples(path: Path) -> None:
-    read = read_profile_file(path.name, path.read_text())
+@pytest.mark.parametrize("name", _TEXTS)
+def test_a_profile_file_can_be_read_and_its_examples_hold(name: str) -> None:
+    read = read_profile_file(name, _TEXTS[name])
 
-    assert isinstance(read, tuple) or read.examples or read.program == ENVIRONMENT
+    assert isinstance(read, ProfileFile), _told(read)
+    assert read.examples or read.program == ENVIRONMENT, "a profile has examples"
+    assert not (faults := check_examples(read, _PROFILES)), _told(faults)
+
+
+def test_no_two_profiles_have_one_name() -> None:
+    seen: dict[str, str] = {}
+    for file in _PROFILES.files():
+        for name in (file.program, *file.section.names):
+            assert seen.setdefault(name, file.program) == file.program, name

@@ -1,0 +1,346 @@
+"""The words after a program and its profile in; options by meaning and operands, in order, out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+from policy.commands.profile import NUMBER, Option, Profile
+from policy.commands.roles import MANY_WORDS
+from policy.commands.word import Word
+
+_DIGITS = frozenset("0123456789")
+_WILD = frozenset("*?[\\")
+
+
+@dataclass(frozen=True, slots=True)
+class OptionItem:
+    """An option as it stands there; None if the profile does not have it.
+
+    `words` are those that an option takes which runs them. `loose`: the next word may belong to it.
+    """
+
+    option: Option | None
+    spelled: str
+    value: Word | None = None
+    words: tuple[Word, ...] = ()
+    loose: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OperandItem:
+    """An operand, or what may be an option for all that is known of it."""
+
+    word: Word
+    may_be_option: bool = False
+
+
+Item: TypeAlias = OptionItem | OperandItem
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The options and operands of a command; `rest` are the words from its subcommand on."""
+
+    items: tuple[Item, ...]
+    rest: tuple[Word, ...] = ()
+
+
+def take_apart(words: tuple[Word, ...], profile: Profile) -> Parts:
+    """Return what the words after a program's name are, by the style of its profile."""
+    reader = _Reader(words, profile)
+    reader.read()
+    return Parts(tuple(reader.items), words[reader.at :])
+
+
+def operand_roles(profile: Profile, given: set[str]) -> tuple[str, ...]:
+    """Return the roles of operands when these options are given."""
+    roles = profile.operands
+    for variant in profile.variants:
+        if variant.operands is not None and not variant.given.isdisjoint(given):
+            roles = variant.operands
+    return roles
+
+
+def is_loose(word: Word) -> bool:
+    """Tell whether a word may become another number of words."""
+    return word.many or word.shape == "glob"
+
+
+class _Reader:
+    """One pass over the words."""
+
+    def __init__(self, words: tuple[Word, ...], profile: Profile) -> None:
+        self.words = words
+        self.profile = profile
+        self.options = profile.options
+        self.items: list[Item] = []
+        self.at = 0
+        self._given: set[str] = set()
+        self._operands = 0
+        self._has_sub = bool(profile.subcommands)
+        self._stops = profile.style == "posix"
+        self._runs = any(
+            role in MANY_WORDS
+            for roles in (profile.operands, *(v.operands or () for v in profile.variants))
+            for role in roles
+        )
+        self._read_one = {
+            "gnu": self._dashed,
+            "posix": self._dashed,
+            "words": self._whole,
+            "pairs": self._pair,
+        }[profile.style]
+
+    def read(self) -> None:
+        """Read until the words, or those before a subcommand, are taken apart."""
+        if self.profile.bundled_first:
+            self._bundle()
+        count = len(self.words)
+        while self.at < count:
+            word = self.words[self.at]
+            if word.shape == "known" and word.text == "--" and "--" not in self.options:
+                self.at += 1
+                break
+            if self._read_one(word):
+                continue
+            if self._has_sub:
+                return
+            may_be_option = self._may_be_option(word)
+            if not may_be_option and self._ends_options():
+                break
+            self._operand(word, may_be_option=may_be_option)
+        if self._has_sub:
+            return
+        for word in self.words[self.at :]:
+            self._operand(word)
+
+    def _operand(self, word: Word, *, may_be_option: bool = False) -> None:
+        self.at += 1
+        self._operands += 1
+        means = self._may_mean(word)
+        self.items.append(OperandItem(word, may_be_option=may_be_option or means))
+
+    def _ends_options(self) -> bool:
+        """Tell whether from this operand on every word is one."""
+        if self._stops:
+            return True
+        if not self._runs:
+            return False
+        roles = operand_roles(self.profile, self._given)
+        return self._operands < len(roles) and roles[self._operands] in MANY_WORDS
+
+    def _may_be_option(self, word: Word) -> bool:
+        if word.shape == "known":
+            return False
+        text = word.text
+        if word.shape == "glob":
+            return text[:1] in ("*", "?", "[")
+        if self.profile.style == "pairs":
+            return "=" not in text
+        return not text
+
+    def _may_mean(self, word: Word) -> bool:
+        """Tell whether an operand that is not known may stand for an option."""
+        if word.shape == "known" or not self.profile.means:
+            return False
+        begins = _literal(word)
+        return any(
+            fnmatchcase(begins, glob) or _may_begin(begins, _literal(Word(glob, "glob")))
+            for glob in self.profile.means
+        )
+
+    def _dashed(self, word: Word) -> bool:
+        """Read `-abc`, `-ovalue`, `--long` or `--long=value`; tell whether it was one."""
+        text = word.text
+        if len(text) < 2 or text[0] != "-":
+            if text == "-" and word.shape != "known":
+                self._unknown(word)
+                return True
+            return False
+        if text.startswith("--"):
+            self._long(word)
+        elif len(text) == 2 or not self._long_by_one_dash(word):
+            self._cluster(word)
+        return True
+
+    def _long_by_one_dash(self, word: Word) -> bool:
+        """Read `-std=c99` or `-nv`, if the profile has it; tell whether it does."""
+        name, equals, value = word.text.partition("=")
+        option = self.options.get(name)
+        if option is None or len(name) == 2 or not (equals or word.shape == "known"):
+            return False
+        if equals:
+            self._give(option, name, value=replace(word, text=value, home=False))
+        else:
+            self._give(option, name)
+        return True
+
+    def _long(self, word: Word) -> None:
+        name, equals, value = word.text.partition("=")
+        if not equals and word.shape != "known":
+            self._unknown(word)
+            return
+        option = self.options.get(name) or self._beginning(name)
+        if option is None:
+            self._unknown(word, loose=not equals)
+        elif equals:
+            self._give(option, name, value=replace(word, text=value, home=False))
+        else:
+            self._give(option, name)
+
+    def _beginning(self, name: str) -> Option | None:
+        """Return the one option that a name is the beginning of."""
+        found = {
+            option.name: option
+            for spelling, option in self.options.items()
+            if spelling.startswith(name) and spelling.startswith("--")
+        }
+        return next(iter(found.values())) if len(found) == 1 and len(name) > 2 else None
+
+    def _cluster(self, word: Word) -> None:
+        """Read `-abc`: flags, the last of which may take the rest or the next word as its value."""
+        text = word.text
+        at = 1
+        while at < len(text):
+            spelling = "-" + text[at]
+            option = self.options.get(spelling)
+            if option is None and text[at] in _DIGITS and NUMBER in self.options:
+                end = next((i for i in range(at, len(text)) if text[i] not in _DIGITS), len(text))
+                number = Word(text[at:end])
+                self._note(OptionItem(self.options[NUMBER], "-" + number.text, number))
+                at = end
+                continue
+            if option is None or (word.shape == "glob" and text[at] in _WILD):
+                self._unknown(replace(word, text="-" + text[at:]))
+                return
+            at += 1
+            rest = at < len(text) or word.shape != "known"
+            if option.takes == "nothing":
+                self._note(OptionItem(option, spelling))
+            elif rest:
+                self._give(option, spelling, value=replace(word, text=text[at:], home=False))
+                return
+            else:
+                self._give(option, spelling)
+                return
+        if word.shape == "known":
+            self.at += 1
+        else:
+            self._unknown(replace(word, text="-"))
+
+    def _whole(self, word: Word) -> bool:
+        """Read an option that is a whole word; tell whether it was one."""
+        text = word.text
+        if word.shape == "known" and (option := self.options.get(text)) is not None:
+            self._give(option, text)
+            return True
+        name, equals, value = text.partition("=")
+        if equals and (option := self.options.get(name)) is not None:
+            self._give(option, name, value=replace(word, text=value, home=False))
+            return True
+        if text[:1] != "-" or (text == "-" and word.shape == "known"):
+            return self._glued(word) if text else False
+        if not self._glued(word):
+            self._number(word)
+        return True
+
+    def _glued(self, word: Word) -> bool:
+        best = ""
+        for spelling, option in self.options.items():
+            if option.takes == "glued" and word.text.startswith(spelling):
+                best = max(best, spelling, key=len)
+        if not best:
+            return False
+        value = replace(word, text=word.text[len(best) :], home=False)
+        self._give(self.options[best], best, value=value)
+        return True
+
+    def _number(self, word: Word) -> None:
+        text = word.text
+        if NUMBER in self.options and word.shape == "known" and _DIGITS.issuperset(text[1:]):
+            self._give(self.options[NUMBER], text, value=Word(text[1:]))
+        else:
+            self._unknown(word)
+
+    def _pair(self, word: Word) -> bool:
+        """Read `name=value`; tell whether it was one."""
+        name, equals, value = word.text.partition("=")
+        option = self.options.get(name)
+        if equals and option is not None:
+            self._give(option, name, value=replace(word, text=value, home=False))
+        elif word.shape == "known" and option is not None:
+            self.at += 1
+            self._note(OptionItem(option, name))
+        elif equals or word.text.startswith("-"):
+            self._unknown(word, loose=False)
+        else:
+            return False
+        return True
+
+    def _bundle(self) -> None:
+        """Read a first word of options without a dash; their values are the words after it."""
+        if not self.words or self.words[0].shape != "known" or self.words[0].text[:1] in ("-", ""):
+            return
+        self.at = 1
+        for letter in self.words[0].text:
+            option = self.options.get("-" + letter)
+            if option is None:
+                self.items.append(OptionItem(None, "-" + letter, loose=True))
+            elif option.takes == "value" and self.at < len(self.words):
+                self._note(OptionItem(option, "-" + letter, self.words[self.at]))
+                self.at += 1
+            else:
+                self._note(OptionItem(option, "-" + letter))
+
+    def _give(self, option: Option, spelled: str, *, value: Word | None = None) -> None:
+        """Note an option, with its value or the words that it takes."""
+        self.at += 1
+        if option.takes != "value" or option.role in MANY_WORDS:
+            first = () if value is None else (value,)
+            words = self._words_of(option, first) if option.takes == "value" else ()
+            self._note(OptionItem(option, spelled, None if words else value, words))
+        elif value is not None:
+            self._note(OptionItem(option, spelled, value))
+        elif self.at < len(self.words):
+            value = self.words[self.at]
+            self.at += 1
+            self._note(OptionItem(option, spelled, value, loose=is_loose(value)))
+        else:
+            self._note(OptionItem(option, spelled))
+        if option.last:
+            for word in self.words[self.at :]:
+                self._operand(word)
+
+    def _words_of(self, option: Option, first: tuple[Word, ...]) -> tuple[Word, ...]:
+        start, end = self.at, len(self.words)
+        if option.role == "argv-until":
+            end = next((i for i in range(start, end) if self._ends_words(i)), end)
+        self.at = min(end + (option.role == "argv-until"), len(self.words))
+        return (*first, *self.words[start:end])
+
+    def _ends_words(self, index: int) -> bool:
+        text = self.words[index].text
+        return text == ";" or (text == "+" and self.words[index - 1].text == "{}")
+
+    def _note(self, item: OptionItem) -> None:
+        self.items.append(item)
+        if item.option is not None:
+            self._given.add(item.option.name)
+
+    def _unknown(self, word: Word, *, loose: bool = True) -> None:
+        self.at += 1
+        self.items.append(OptionItem(None, word.text, loose=loose))
+
+
+def _literal(word: Word) -> str:
+    """Return what a word surely begins with."""
+    if word.shape != "glob":
+        return word.text
+    end = next((i for i, char in enumerate(word.text) if char in _WILD), len(word.text))
+    return word.text[:end]
+
+
+def _may_begin(one: str, other: str) -> bool:
+    return one.startswith(other) or other.startswith(one)

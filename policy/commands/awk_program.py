@@ -1,0 +1,130 @@
+"""An awk program in; the files that it reads and writes, and whether it may run commands, out.
+
+Nothing is understood but where strings, expressions and comments end: what could be a pipe, a
+call of `system` or a redirection counts as one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from policy.commands.small_language import Doings, Touched, not_known
+
+_TOKEN = re.compile(
+    r"""
+      (?P<blank>[ \t\r]+|\\\n)
+    | (?P<comment>\#[^\n]*)
+    | (?P<string>"(?:[^"\\\n]|\\.)*+")
+    | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)
+    | (?P<name>[A-Za-z_]\w*)
+    | (?P<sign>\|\||\|&|>>|>=|\+\+|--|\n|[^\s\w"#])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_REGEX = re.compile(r"/(?:[^/\\\n\[]|\\.|\[\^?+\]?+(?:[^\]\\\n]|\\.)*+\])*+/")
+# After these a `/` divides; after anything else it begins an expression.
+_VALUE_SIGNS = frozenset({")", "]", "++", "--", "$"})
+_NOT_KNOWN = "an awk program that cannot be read"
+_RUNS = "an awk program that may run commands"
+_STREAMS = frozenset({"/dev/stdout", "/dev/stderr", "/dev/stdin", "-"})
+_PRINTS = frozenset({"print", "printf"})
+
+
+class _Unclear(Exception):
+    """The program has a token that awk does not know."""
+
+
+def read_awk(program: str) -> Doings:
+    """Return what an awk program may do."""
+    try:
+        tokens = _tokens(program)
+    except _Unclear:
+        return not_known(_NOT_KNOWN)
+    reader = _Reader(tokens)
+    reader.read()
+    return Doings(touched=tuple(reader.touched), gap=reader.gap)
+
+
+def _tokens(program: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    at = 0
+    while at < len(program):
+        if program[at] == "/" and not _ends_value(found):
+            match = _REGEX.match(program, at)
+            kind = "string"
+        else:
+            match = _TOKEN.match(program, at)
+            kind = match.lastgroup or "" if match else ""
+        if match is None:
+            raise _Unclear
+        at = match.end()
+        if kind not in ("blank", "comment"):
+            found.append((kind, match[0]))
+    return found
+
+
+def _ends_value(tokens: list[tuple[str, str]]) -> bool:
+    if not tokens:
+        return False
+    kind, text = tokens[-1]
+    return kind in ("name", "number", "string") or text in _VALUE_SIGNS
+
+
+class _Reader:
+    """One pass over the tokens."""
+
+    def __init__(self, tokens: list[tuple[str, str]]) -> None:
+        self.tokens = tokens
+        self.touched: list[Touched] = []
+        self.gap = ""
+        self._prints = False
+        self._depth = 0
+
+    def read(self) -> None:
+        """Look at each token and what stands before and after it."""
+        for place, (kind, text) in enumerate(self.tokens):
+            if kind == "name":
+                self._name(text, place)
+            elif kind == "sign":
+                self._sign(text, place)
+
+    def _name(self, name: str, place: int) -> None:
+        if name in _PRINTS:
+            self._prints, self._depth = True, 0
+        elif name == "system":
+            self.gap = _RUNS
+        elif name == "getline":
+            self._getline(place)
+        elif name in ("ARGV", "ARGC"):
+            self.touched.append(Touched("reads", None))
+
+    def _sign(self, sign: str, place: int) -> None:
+        if sign in ("|", "|&", "@"):
+            self.gap = _RUNS
+        elif sign in ("(", "["):
+            self._depth += 1
+        elif sign in (")", "]"):
+            self._depth -= 1
+        elif sign in (";", "\n", "}", "{"):
+            self._prints = False
+        elif sign in (">", ">>") and self._prints and self._depth <= 0:
+            self._touch("writes", place + 1)
+
+    def _getline(self, place: int) -> None:
+        """Look for the file in `getline < file` and `getline name < file`."""
+        for after in range(place + 1, min(place + 8, len(self.tokens))):
+            if self.tokens[after][1] == "<":
+                self._touch("reads", after + 1)
+                return
+            if self.tokens[after][1] in (";", "\n", "}", ")"):
+                return
+
+    def _touch(self, verb: str, place: int) -> None:
+        """Note the file at a place; it is known if it is one string and nothing else."""
+        kind, text = self.tokens[place] if place < len(self.tokens) else ("", "")
+        after = self.tokens[place + 1][1] if place + 1 < len(self.tokens) else ";"
+        plain = kind == "string" and "\\" not in text and text.startswith('"')
+        known = plain and after in (";", "\n", "}", ")")
+        name = text[1:-1] if known else None
+        if name not in _STREAMS:
+            self.touched.append(Touched("reads" if verb == "reads" else "writes", name))

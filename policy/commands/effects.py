@@ -1,0 +1,277 @@
+"""Words of a command in their roles in; what they touch, run and leave open out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from policy.commands.awk_program import read_awk
+from policy.commands.invocation import Effect, Invocation, Verb
+from policy.commands.jq_filter import read_jq
+from policy.commands.nested import Nesting, Run
+from policy.commands.profiles import Profiles
+from policy.commands.remote import read_place, read_remote
+from policy.commands.roles import touches
+from policy.commands.script import SimpleCommand
+from policy.commands.sed_script import read_sed
+from policy.commands.setting import is_harmless_setting
+from policy.commands.small_language import NOTHING, Doings
+from policy.commands.sql_text import read_sql
+from policy.commands.word import Assignment, Word
+
+_ReadText: TypeAlias = Callable[[str], Doings]
+
+_VERBS: dict[str, tuple[tuple[Verb, ...], bool]] = {
+    "read": (("reads",), False),
+    "read-tree": (("reads",), True),
+    "write": (("writes",), False),
+    "write-tree": (("writes",), True),
+    "write-into": (("writes",), False),
+    "read-write": (("reads", "writes"), False),
+    "read-write-tree": (("reads", "writes"), True),
+    "host": (("connects",), False),
+    "connect": (("connects",), False),
+    "recipient": (("sends",), False),
+    "send": (("sends",), False),
+}
+_LANGUAGES: dict[str, tuple[_ReadText, str]] = {
+    "sed": (read_sed, "a sed script that is not known"),
+    "awk": (read_awk, "an awk program that is not known"),
+    "jq": (read_jq, ""),
+    "sql": (read_sql, "SQL that is not known"),
+    "remote": (read_remote, "a remote that is not known"),
+}
+_SHAPED = frozenset({"config", "assignment", "place-read", "place-write"})
+# Roles in which `-` is standard input or output.
+_STREAMED = frozenset({"read", "read-tree", "list"})
+_AT_FILE = re.compile(r"(?:^@|=[@<])(.*)", re.DOTALL)
+
+
+@dataclass(slots=True, kw_only=True)
+class Effects:
+    """What has been found of one command so far; `name` is its program for people."""
+
+    command: SimpleCommand
+    profiles: Profiles
+    name: str
+    nesting: Nesting
+    settings: tuple[str, ...] = ()
+    found: list[Effect] = field(default_factory=list)
+    inner: list[Invocation] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
+    unseen: bool = False
+    folder: tuple[Word, ...] = ()
+
+    def add(self, role: str, word: Word, *, option: str = "") -> bool:
+        """Note what a word does in its role; tell whether its text makes it do harm."""
+        if role == "text":
+            return False
+        if role in _VERBS:
+            self._touch(role, word, option=option)
+            return False
+        label = f"{self.name} {option}".rstrip()
+        if role in _SHAPED:
+            return self._by_shape(role, word, label)
+        if role in _LANGUAGES:
+            return self._small_language(role, word)
+        match role:
+            case "folder":
+                self.folder = (*self.folder, word)
+            case "at-file":
+                self._at_file(word)
+            case "list":
+                self._touch("read", word, option=option)
+                self.not_known("reads", f"`{label}` names files in a file")
+            case "unknown":
+                self.unclear(f"what `{label}` does with its words is not known")
+            case "placeholder":
+                pass
+            case _:
+                self._runs(role, word, label)
+        return False
+
+    def _runs(self, role: str, word: Word, label: str) -> None:
+        """Note what a word in a role makes the program run."""
+        match role:
+            case "script":
+                self._script(word, label)
+            case "code":
+                self.gap(f"`{label}` runs code of another language")
+            case "command":
+                self._run(self.nesting.script(word, label=label, folder=self.folder))
+            case "program":
+                self._run(self.nesting.program(word, label=label, folder=self.folder))
+            case "unseen":
+                self.unseen = True
+            case _:
+                self.gap(f"`{label}` may run commands that its words do not show")
+
+    def add_input(self, role: str, text: Word) -> None:
+        """Note what is done with a text that is given as input."""
+        if role == "command":
+            self._run(self.nesting.script(text, label=self.name, folder=self.folder, fed=False))
+        else:
+            self.add(role, text)
+
+    def effect(self, role: str, text: str) -> None:
+        """Note an effect that a profile spells out, `?` where it is not known on what."""
+        if text != "?":
+            self.add(role, Word(text))
+            return
+        if role in ("unseen", "hides", "code", "unknown"):
+            self.add(role, Word("", "opaque"))
+            return
+        for verb in touches(role):
+            if verb is None:
+                self.gap(f"`{self.name}` may run commands that its words do not show")
+            else:
+                self.not_known(verb, f"`{self.name}` does not say in its words what it {verb}")
+
+    def run_words(
+        self, role: str, words: tuple[Word, ...], *, option: str, stand_in: str | None, root: str
+    ) -> None:
+        """Note the command that words are."""
+        label = f"{self.name} {option}".rstrip()
+        if role == "words-command...":
+            self._run(self.nesting.joined(words, label=label, folder=self.folder))
+            return
+        if role == "argv-until":
+            stand_in = "{}"
+        more = role == "argv-more..."
+        read = self.nesting.words(
+            words,
+            label=label,
+            folder=self.folder,
+            assigns=role == "env-argv...",
+            fed=not more,
+            more=more and stand_in is None,
+            stand_in=stand_in or ("{}" if more else None),
+            root=root,
+        )
+        if read.command.words:
+            self.inner.append(read)
+
+    def variable(self, assignment: Assignment) -> None:
+        """Note what a variable does to the command that it is set for."""
+        role = self.profiles.variable(assignment.name)
+        name, value = assignment.name, assignment.value
+        if role is None or role == "harmless" or (value.known and not value.text):
+            return
+        if role == "code" or (role == "command" and assignment.appends):
+            self.gap(f"the variable `{name}` may make programs run code")
+        elif role == "command":
+            self._run(self.nesting.script(value, label=name, folder=()))
+        else:
+            self._touch(role, value, option="")
+
+    def not_known(self, verb: Verb, why: str) -> None:
+        """Note that it touches something that cannot be told."""
+        self.found.append(Effect(verb=verb, why=why))
+
+    def unclear(self, why: str, *, runs: bool = True) -> None:
+        """Note that it may do all that there is."""
+        verbs: tuple[Verb, ...] = ("reads", "writes", "connects")
+        for verb in verbs:
+            self.not_known(verb, why)
+        if runs:
+            self.gap(why)
+
+    def gap(self, why: str) -> None:
+        """Note why it may run commands that are not in sight."""
+        if why not in self.gaps:
+            self.gaps.append(why)
+
+    def _touch(self, role: str, word: Word, *, option: str) -> None:
+        verbs, tree = _VERBS[role]
+        if word.text == "-" and word.known and (option or role in _STREAMED):
+            return
+        for verb in verbs:
+            folder = self.folder if verb in ("reads", "writes") else ()
+            self.found.append(Effect(verb=verb, word=word, tree=tree, folder=folder))
+
+    def _run(self, run: Run) -> None:
+        commands, gaps = run
+        self.inner.extend(commands)
+        for gap in gaps:
+            self.gap(gap)
+
+    def _script(self, word: Word, label: str) -> None:
+        if word.known and word.text in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+            self.gap(f"`{label}` runs what it is given as input")
+            return
+        self.unseen = True
+        self._touch("read", word, option="")
+        if not word.known:
+            self.gap(f"which file `{label}` runs is not known")
+
+    def _at_file(self, word: Word) -> None:
+        found = _AT_FILE.search(word.text)
+        if found and found[1] != "-":
+            self._touch("read", replace(word, text=found[1]), option="")
+        elif not found and not word.known:
+            self.not_known("reads", "a word that may name a file by `@` is not known")
+
+    def _by_shape(self, role: str, word: Word, label: str) -> bool:
+        match role:
+            case "config":
+                known = word.known or "=" in word.text
+                if known and is_harmless_setting(word.text, self.settings):
+                    return False
+                self.unclear(f"what the setting of `{label}` does is not known")
+                return True
+            case "assignment":
+                return self._assignment(word, label)
+            case "place-read":
+                return self._place(word, "reads")
+            case _:
+                return self._place(word, "writes")
+
+    def _assignment(self, word: Word, label: str) -> bool:
+        name, equals, value = word.text.partition("=")
+        if not equals and not word.known:
+            self.gap(f"which variable `{label}` sets is not known")
+            return True
+        if equals:
+            self.variable(Assignment(name, replace(word, text=value, home=False)))
+        return self.profiles.variable(name) != "harmless"
+
+    def _place(self, word: Word, verb: Verb) -> bool:
+        named = read_place(word.text, "writes" if verb == "writes" else "reads")
+        if not word.known and (not word.text or word.text[0] not in "/.~"):
+            self.found.append(Effect(verb=verb, word=word, tree=True, folder=self.folder))
+            self.not_known("connects", "a place that may be on another host is not known")
+            return True
+        for touched in named.touched:
+            # The spelled word keeps its shape: what is not known of it stays so.
+            tree = touched.verb == verb
+            spelled = word if tree else replace(word, text=touched.name or "")
+            folder = self.folder if tree else ()
+            self.found.append(Effect(verb=touched.verb, word=spelled, tree=tree, folder=folder))
+        return any(touched.verb != "reads" for touched in named.touched)
+
+    def _small_language(self, role: str, word: Word) -> bool:
+        read, unknown = _LANGUAGES[role]
+        if not word.known:
+            if role == "remote":
+                self.not_known("connects", unknown)
+            else:
+                self.not_known("reads", unknown or "a filter that is not known may read files")
+            if unknown:
+                self.not_known("writes", unknown)
+                self.gap(unknown)
+            return bool(unknown)
+        doings = read(word.text) if word.text else NOTHING
+        for touched in doings.touched:
+            if touched.name is None:
+                self.not_known(touched.verb, f"which files `{self.name}` names is not known")
+            else:
+                tree = role == "remote" and touched.verb != "connects"
+                named = replace(word, text=touched.name) if role == "remote" else Word(touched.name)
+                folder = () if touched.verb == "connects" else self.folder
+                self.found.append(Effect(verb=touched.verb, word=named, tree=tree, folder=folder))
+        if doings.gap:
+            self.gap(f"`{self.name}` is given {doings.gap}")
+        # That an operand is a remote is no more harm than that it is a host.
+        return bool(doings.gap) if role == "remote" else doings.guarded

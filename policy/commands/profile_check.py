@@ -1,0 +1,134 @@
+"""A profile file with examples in; which of them are not understood as it says, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from policy.commands.cover import covers
+from policy.commands.invocation import Effect, Understanding, Verb
+from policy.commands.pattern import CommandPattern, read_command_pattern
+from policy.commands.profile_example import Example
+from policy.commands.profile_fault import ProfileFault
+from policy.commands.profile_file import ProfileFile
+from policy.commands.profiles import Profiles
+from policy.commands.remote import as_url
+from policy.commands.understand import understand
+from policy.values import Unreadable, quote
+
+_VERBS: tuple[Verb, ...] = ("reads", "writes", "connects", "sends")
+
+
+def check_examples(file: ProfileFile, profiles: Profiles) -> tuple[ProfileFault, ...]:
+    """Return a fault for each claim of an example that does not hold."""
+    return tuple(
+        ProfileFault(
+            file=file.file,
+            message=f"the example {quote(example.run)} {said}",
+            help="correct the example, or what the profile says of its options and operands",
+            line=example.line,
+        )
+        for example in file.examples
+        for said in _wrong(example, profiles)
+    )
+
+
+def _wrong(example: Example, profiles: Profiles) -> Iterator[str]:
+    understood = understand(example.run, profiles)
+    if isinstance(understood, Unreadable):
+        yield f"cannot be read: {understood.reason}"
+        return
+    for verb in _VERBS:
+        yield from _wrong_effects(verb, getattr(example, verb), understood)
+    yield from _wrong_runs(example, understood)
+    yield from _wrong_facts(example, understood)
+    yield from _wrong_cover(example, understood, profiles)
+
+
+def _wrong_effects(
+    verb: Verb, wanted: tuple[str, ...] | None, understood: Understanding
+) -> Iterator[str]:
+    if wanted is None:
+        return
+    effects = [one for command in understood.walk() for one in command.effects if one.verb == verb]
+    named = dict.fromkeys(_spelled(one) for one in effects if not one.into)
+    missing = [one for one in wanted if not any(_same(one, text) for text in named)]
+    other = [text for text in named if text != "?" and not any(_same(one, text) for one in wanted)]
+    if missing:
+        yield f"should be one that {verb} {_listed(missing)}; it {verb} {_listed(named)}"
+    if other:
+        yield f"{verb} {_listed(other)} too"
+
+
+def _spelled(effect: Effect) -> str:
+    return "?" if effect.word is None else effect.word.text
+
+
+def _same(wanted: str, given: str) -> bool:
+    """Tell whether a place is spelled in an example as itself, or by its host alone."""
+    if wanted == given or as_url(wanted) == given:
+        return True
+    host = given.partition("://")[2].partition("/")[0]
+    return bool(host) and wanted in (host, host.rpartition("@")[2])
+
+
+def _wrong_runs(example: Example, understood: Understanding) -> Iterator[str]:
+    if example.runs is None:
+        return
+    inner = [one for command in understood.commands for one in command.inner]
+    texts = {" ".join(one.command.text.split()) for one in inner}
+    if texts != {" ".join(text.split()) for text in example.runs}:
+        yield f"should run {_listed(example.runs)}; it runs {_listed(sorted(texts))}"
+
+
+def _wrong_facts(example: Example, understood: Understanding) -> Iterator[str]:
+    commands = tuple(understood.walk())
+    gaps = [*understood.gaps, *(gap for command in commands for gap in command.gaps)]
+    if example.hides is not None and example.hides != bool(gaps):
+        yield f"hides commands: {gaps[0]}" if gaps else "should hide commands, and hides none"
+    unseen = any(command.unseen for command in commands)
+    if example.unseen is not None and example.unseen != unseen:
+        yield "runs code out of sight" if unseen else "should run code out of sight"
+    free = all(command.free for command in understood.commands)
+    if example.free is not None and example.free != free:
+        yield "needs no pattern of its own" if free else "should need no pattern of its own"
+
+
+def _wrong_cover(example: Example, understood: Understanding, profiles: Profiles) -> Iterator[str]:
+    covering = list(_patterns(example.covered_by or (), profiles))
+    others = list(_patterns(example.not_covered_by or (), profiles))
+    for wrong in (*covering, *others):
+        if isinstance(wrong, str):
+            yield wrong
+            return
+    if covering and not _is_covered(understood, covering, profiles):
+        yield f"should be covered by {_listed(example.covered_by or ())}"
+    for pattern in others:
+        if _is_covered(understood, [pattern], profiles):
+            yield f"should not be covered by {_listed([_text(pattern)])}"
+
+
+def _patterns(texts: Iterable[str], profiles: Profiles) -> Iterator[CommandPattern | str]:
+    for text in texts:
+        pattern = read_command_pattern(text, profiles)
+        if isinstance(pattern, Unreadable):
+            yield f"names the pattern {quote(text)}, which cannot be read: {pattern.reason}"
+        else:
+            yield pattern
+
+
+def _text(pattern: CommandPattern | str) -> str:
+    return pattern if isinstance(pattern, str) else pattern.text
+
+
+def _is_covered(
+    understood: Understanding, patterns: list[CommandPattern | str], profiles: Profiles
+) -> bool:
+    read = [pattern for pattern in patterns if not isinstance(pattern, str)]
+    return not understood.gaps and all(
+        covers(command, read, redirections_covered=True, profiles=profiles)
+        for command in understood.commands
+    )
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return ", ".join(quote(text) for text in texts) or "nothing"

@@ -1,0 +1,63 @@
+"""A word that names a remote repository or a place of another host in; what it touches out."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from policy.commands.small_language import Doings, Touched
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_HELPER = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
+_HOST_FIRST = re.compile(r"(?:[^/:]*@)?(\[[^\]/]*\]|[^/:\[]+):")
+_RUNS = "a remote that is reached by a program of its own"
+
+
+def read_remote(text: str) -> Doings:
+    """Return what a URL, `user@host:path`, a folder or a configured name of a remote touches."""
+    if _HELPER.match(text):
+        return Doings(touched=(Touched("connects", None),), gap=_RUNS)
+    if scheme := _SCHEME.match(text):
+        return _local(text) if scheme[1].lower() == "file" else Doings(touched=_connects(text))
+    if text.startswith(("/", ".", "~")):
+        return _local(text)
+    if _HOST_FIRST.match(text):
+        return Doings(touched=_connects(_as_ssh(text)))
+    if "/" in text:
+        return _local(text)
+    # Which host a configured name leads to stands in the repository.
+    return Doings(touched=(Touched("connects", None),))
+
+
+def read_place(text: str, verb: Literal["reads", "writes"]) -> Doings:
+    """Return what a place that is copied from or to touches: another host, or a path."""
+    if scheme := _SCHEME.match(text):
+        local = scheme[1].lower() == "file"
+        return Doings(touched=(Touched(verb, text),) if local else _connects(text))
+    if not text.startswith(("/", ".", "~")) and _HOST_FIRST.match(text):
+        module = _HOST_FIRST.sub("", text, count=1).startswith(":")
+        return Doings(touched=_connects(_as_ssh(text, scheme="rsync" if module else "ssh")))
+    return Doings(touched=(Touched(verb, text),))
+
+
+def as_url(text: str) -> str:
+    """Return `user@host:path` as the URL that effects name, any other text as it is."""
+    if _SCHEME.match(text) or not _HOST_FIRST.match(text):
+        return text
+    return _as_ssh(text)
+
+
+def _local(text: str) -> Doings:
+    return Doings(touched=(Touched("reads", text), Touched("writes", text)))
+
+
+def _connects(text: str) -> tuple[Touched, ...]:
+    return (Touched("connects", text),)
+
+
+def _as_ssh(text: str, *, scheme: str = "ssh") -> str:
+    """Return `user@host:path` as a URL, so that the port is not taken out of the path."""
+    match = _HOST_FIRST.match(text)
+    assert match is not None
+    user_and_host, path = text[: match.end() - 1], text[match.end() :].lstrip(":")
+    return f"{scheme}://{user_and_host}/{path.lstrip('/')}"

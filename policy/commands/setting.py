@@ -1,0 +1,17 @@
+"""A setting given on the command line, `user.name=me`, in; whether it does no harm out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+_NAME = re.compile(r"[^=\s]+")
+
+
+def is_harmless_setting(text: str, harmless: Iterable[str]) -> bool:
+    """Tell whether one of the globs of harmless names fits the name of a setting."""
+    name = _NAME.match(text.strip())
+    if name is None:
+        return False
+    return any(fnmatchcase(name[0].lower(), glob) for glob in harmless)

@@ -1,0 +1,39 @@
+"""What the text of a program in a small language does, beyond working on its input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from policy.commands.invocation import Verb
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A file or host that a program names; `name` is None where it is not known which."""
+
+    verb: Verb
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doings:
+    """What a program does. `gap` says why it may run commands, empty if it cannot."""
+
+    touched: tuple[Touched, ...] = ()
+    gap: str = ""
+
+    @property
+    def guarded(self) -> bool:
+        """Whether it does more than read."""
+        return bool(self.gap) or any(one.verb != "reads" for one in self.touched)
+
+
+NOTHING = Doings()
+
+
+def not_known(what: str) -> Doings:
+    """Return that a program may do everything."""
+    return Doings(
+        touched=(Touched("reads", None), Touched("writes", None)),
+        gap=what,
+    )
