@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Val
 
 from policy.call import Caller, GuestScope, freeze, thaw
 from policy.diagnostics import did_you_mean
-from policy.facts import Facts, PastCall, ResolvePath, Resolvers
+from policy.facts import Facts, PastCall, Resolvers
 from policy.values import Unreadable, escape_for_people, parse_time, read_json
 
 
@@ -114,8 +114,11 @@ class _Line(_Part):
     history: list[_Past] = []
 
 
-def read_call(line: str | bytes, *, links: ResolvePath | None) -> AskedCall | NoCall:
-    """Read one line as a call; without a caller it is the owner, as agent `default`."""
+def read_call(line: str | bytes, *, disk: Resolvers) -> AskedCall | NoCall:
+    """Read one line as a call; without a caller it is the owner, as agent `default`.
+
+    `disk` answers for paths; who answers for hosts stands in the line.
+    """
     value = read_json(line)
     if isinstance(value, Unreadable):
         return NoCall(id=None, code="not-json", message=value.reason)
@@ -134,7 +137,7 @@ def read_call(line: str | bytes, *, links: ResolvePath | None) -> AskedCall | No
         tool=read.tool,
         input=value.get("input"),
         caller=_caller(read.caller) if read.caller else Caller(),
-        facts=_facts(read, links=links),
+        facts=_facts(read, disk=disk),
     )
 
 
@@ -185,7 +188,7 @@ def _scope(given: _Scope) -> GuestScope:
     return GuestScope(allowed_tools=tuple(given.allowed_tools), expires_at=given.expires_at)
 
 
-def _facts(read: _Line, *, links: ResolvePath | None) -> Facts:
+def _facts(read: _Line, *, disk: Resolvers) -> Facts:
     facts = read.facts or _Facts()
     answers = facts.resolver
     return Facts(
@@ -196,8 +199,8 @@ def _facts(read: _Line, *, links: ResolvePath | None) -> Facts:
         said=tuple(read.said),
         history=tuple(_past(entry) for entry in read.history),
         context={name: freeze(item) for name, item in facts.context.items()},
-        resolvers=Resolvers(
-            path=links,
+        resolvers=replace(
+            disk,
             host=None if answers is None else lambda name: _addresses(answers, name),
         ),
         sandbox=facts.sandbox,

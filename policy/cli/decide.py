@@ -21,10 +21,12 @@ from policy.cli.loading import (
     stop,
 )
 from policy.decision import Decision, Reason
-from policy.reload import Generation, follow_links
+from policy.facts import Resolvers
+from policy.reload import Disk, Generation
 
 # One byte more than JSON may be, so that what was cut is refused for its length.
 _LONGEST_LINE = 16 * 1024 * 1024 + 1
+_DISK = Disk()
 
 call_option = click.option(
     "--call",
@@ -96,8 +98,8 @@ def lines_of(call_file: BinaryIO | None) -> Iterator[bytes]:
 
 
 def ask(line: bytes, *, lexical: bool) -> AskedCall | NoCall:
-    """Read one line as a call, with the links of this machine unless paths are lexical."""
-    return read_call(line, links=None if lexical else follow_links)
+    """Read one line as a call, with the disk of this machine unless paths are lexical."""
+    return read_call(line, disk=Resolvers() if lexical else _DISK.resolvers())
 
 
 def decision_record(id: object, decision: Decision) -> dict[str, Any]:

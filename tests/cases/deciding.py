@@ -21,7 +21,7 @@ from policy.catalog import Catalog, builtin_catalog, read_listing
 from policy.cli.calls import NoCall, read_call
 from policy.cli.decide import decision_record
 from policy.cli.loading import as_json
-from policy.facts import ResolvePath
+from policy.facts import ResolvePath, Resolvers
 from policy.reload import Built, Generation, ReadFile, Snapshot, build
 from tests.case_files import Case, diagnostic_lines
 
@@ -93,7 +93,7 @@ def _catalog(case: Case) -> Catalog:
 
 
 def _decided(generation: Generation, line: str, links: ResolvePath | None) -> dict[str, Any]:
-    asked = read_call(line, links=links)
+    asked = read_call(line, disk=Resolvers(path=links))
     if isinstance(asked, NoCall):
         return {"error": asked.code}
     workspace = asked.facts.workspace or generation.settings.service.workspace or "/workspace"
