@@ -19,6 +19,7 @@ from policy.values.glob import (
 from policy.values.host import Endpoint, read_endpoint
 from policy.values.host_pattern import HostPattern, host_in, is_localhost, read_host_pattern
 from policy.values.json_text import Limits, check_value, copy_value, read_json
+from policy.values.links import links_in
 from policy.values.logic import any_of, both, negate
 from policy.values.number import add, compare_numbers, exact, is_number, multiply, subtract
 from policy.values.path import (
@@ -62,7 +63,7 @@ from policy.values.times import (
     read_zone,
     within_window,
 )
-from policy.values.urls import links_in, url_parts, with_scheme
+from policy.values.urls import url_parts, with_scheme
 
 __all__ = [
     "NETWORK_WORDS",

@@ -1,4 +1,4 @@
-"""What expressions ask of URLs: their parts, another scheme, and the links in free text."""
+"""What expressions ask of URLs: their parts, and the same URL with another scheme."""
 
 from __future__ import annotations
 
@@ -9,15 +9,10 @@ from types import MappingProxyType
 from policy.call import Frozen
 from policy.values.host import DEFAULT_PORTS, read_endpoint
 from policy.values.reading import Unreadable
-from policy.values.text import is_ordinary, plain, quote
+from policy.values.text import quote
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _SCHEME_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
-_LINK = re.compile(
-    r"""(?:(?:https?|wss?|ftp)://|(?<![\w.@/-])www\.)[^\s<>"'`|\\^{}\x00-\x1f\x7f]+""",
-    re.IGNORECASE,
-)
-_CLOSING = {")": "(", "]": "["}
 
 
 def url_parts(text: str) -> Mapping[str, Frozen] | Unreadable:
@@ -62,37 +57,3 @@ def with_scheme(text: str, scheme: str) -> str | Unreadable:
         implied = f":{DEFAULT_PORTS[endpoint.scheme]}"
         rest = rest[:stop].removesuffix(implied) + rest[stop:]
     return f"{scheme.lower()}://{rest}"
-
-
-def links_in(text: str) -> tuple[str, ...]:
-    """Return the links in free text, in order, each once, also those with hidden characters.
-
-    A link begins with `http://`, `https://`, `ws://`, `wss://`, `ftp://` or `www.`; the
-    punctuation of the sentence around it is no part of it.
-    """
-    found = _found(text)
-    if not is_ordinary(text):
-        found += _found(plain(text))
-    return tuple(dict.fromkeys(found))
-
-
-def _found(text: str) -> list[str]:
-    links = (_trim(match[0]) for match in _LINK.finditer(text))
-    return [link for link in links if not link.endswith(("://", "www."))]
-
-
-def _trim(link: str) -> str:
-    """Take away closing punctuation that the link itself did not open."""
-    extra = {closing: link.count(closing) - link.count(opening)
-             for closing, opening in _CLOSING.items()}  # fmt: skip
-    stop = len(link)
-    while stop:
-        last = link[stop - 1]
-        if last in ".,;:!?*_~":
-            stop -= 1
-        elif extra.get(last, 0) > 0:
-            extra[last] -= 1
-            stop -= 1
-        else:
-            break
-    return link[:stop]

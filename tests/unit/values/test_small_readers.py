@@ -11,7 +11,6 @@ from policy.values import (
     Unreadable,
     check_recipient_pattern,
     compile_regex,
-    links_in,
     parse_clock,
     parse_date,
     parse_span,
@@ -162,24 +161,6 @@ def test_a_url_gets_another_scheme() -> None:
     for bad in ("a.example", "http://a\\b"):
         assert isinstance(with_scheme(bad, "https"), Unreadable)
     assert isinstance(with_scheme("http://a.example", "javascript"), Unreadable)
-
-
-@pytest.mark.parametrize(
-    ("text", "links"),
-    [
-        ("see https://a.example/x, and (http://b.example/(y)).",
-         ("https://a.example/x", "http://b.example/(y)")),
-        ("[click](https://a.example/?q=1)", ("https://a.example/?q=1",)),
-        ('<a href="HTTPS://a.example">x</a>', ("HTTPS://a.example",)),
-        ("www.a.example! mail@www.b.example", ("www.a.example",)),
-        ("https://a.example https://a.example", ("https://a.example",)),
-        ("ht\u200btps://a.example", ("https://a.example",)),
-        ("http:// nothing", ()),
-        ("", ()),
-    ],
-)  # fmt: skip
-def test_links_are_found_in_free_text(text: str, links: tuple[str, ...]) -> None:
-    assert links_in(text) == links
 
 
 # ------------------------------------------------------------------ regular expressions

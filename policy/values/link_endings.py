@@ -1,0 +1,30 @@
+"""The last label of a bare name in, whether names of hosts usually end so out."""
+
+from __future__ import annotations
+
+_GENERIC = frozenset(
+    "com net org edu gov mil info biz app dev xyz top site online store shop club tech cloud live"
+    " icu vip space website agency blog news onion test example invalid local internal corp lan"
+    " localhost arpa".split()
+)
+# The codes of countries, but for those that are mostly the endings of files.
+_COUNTRIES = frozenset(
+    "ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs"
+    " bt bv bw by bz ca cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee"
+    " eg er es et eu fi fj fk fm fo fr ga gb gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk"
+    " hm hn hr ht hu id ie il im in io iq ir is it je jm jo jp ke kg kh ki km kn kp kr kw ky kz la"
+    " lb lc li lk lr ls lt lu lv ly ma mc me mg mh mm mn mo mp mq mr ms mt mu mv mw mx my mz na nc"
+    " ne nf ng ni nl no np nr nu nz om pa pe pf pg ph pk pm pn pr pt pw qa re ro ru rw sa sb sc sd"
+    " se sg si sj sk sl sm sn sr ss st su sv sx sy sz tc td tf tg th tj tk tl tm tn to tr tt tv tw"
+    " tz ua ug uk us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw".split()
+)
+# Words that follow a full stop where somebody left out the blank: they begin with a capital then.
+_WORDS = frozenset("am as at be by do in is it me my no so to us".split())
+
+
+def is_usual_ending(label: str) -> bool:
+    """Tell whether a name that ends in this label is likely to be a host's."""
+    lower = label.lower()
+    if lower in _WORDS and label[0].isupper() and not label.isupper():
+        return False
+    return lower in _GENERIC or lower in _COUNTRIES or lower.startswith("xn--")
