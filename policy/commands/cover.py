@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from policy.commands.fit import fits, is_harmless_assignment, uncovered_redirections
 from policy.commands.invocation import Invocation
 from policy.commands.pattern import CommandPattern
-from policy.commands.profiles import Profiles
+from policy.commands.profiles import NO_PROFILES, Profiles
 from policy.values import any_of, both
 
 
@@ -17,13 +17,13 @@ def covers(
     patterns: Sequence[CommandPattern],
     *,
     redirections_covered: bool,
-    profiles: Profiles,
 ) -> bool | None:
     """Tell whether each command of a chain fits a pattern, one of which may spell several.
 
     With `redirections_covered` the caller has another clause for the redirections that no pattern
     spells out.
     """
+    profiles = patterns[0].profiles if patterns else NO_PROFILES
     cover = _Cover(patterns=patterns, redirections_covered=redirections_covered, profiles=profiles)
     return cover.of(invocation)
 

@@ -13,23 +13,11 @@ from policy.commands.likeness import alike, beginning, met
 from policy.commands.pattern import COMMAND_LINES, CommandPattern, option_of
 from policy.commands.profiles import Profiles
 from policy.commands.roles import MANY_WORDS
+from policy.commands.understand import STANDARD_PLACES
 from policy.commands.wildcards import has_stand_in, shown
 from policy.commands.word import Assignment, Redirection, Word
 from policy.values import any_of, both, compile_name_glob
 
-# Folders whose programs are those that a name without folder means.
-_STANDARD = frozenset(
-    {
-        "",
-        "/bin",
-        "/sbin",
-        "/usr/bin",
-        "/usr/sbin",
-        "/usr/local/bin",
-        "/usr/local/sbin",
-        "/opt/homebrew/bin",
-    }
-)
 _DESCRIPTORS = (">&", "<&")
 _NO_VALUE = Word("")
 
@@ -43,6 +31,7 @@ def fits(
     `uncovered_redirections`.
     """
     answer = fits_program(invocation, pattern)
+    pattern = pattern.narrowed(invocation.program)
     if answer is not False:
         answer = both(answer, fits_words(invocation, pattern))
     if answer is not False:
@@ -132,8 +121,8 @@ def uncovered_options(invocation: Invocation, pattern: CommandPattern) -> tuple[
 
 def _same_place(invocation: Invocation, pattern: CommandPattern) -> bool | None:
     given, wanted = invocation.place, pattern.place
-    if given in _STANDARD:
-        return wanted in _STANDARD
+    if given in STANDARD_PLACES:
+        return wanted in STANDARD_PLACES
     if given == wanted:
         # A relative place is another one in another folder.
         return True if given.startswith("/") or invocation.command.folders == () else None
@@ -161,7 +150,7 @@ def _fits_options(invocation: Invocation, pattern: CommandPattern) -> bool | Non
 def _same_option(
     given: GivenOption, wanted: GivenOption, invocation: Invocation, pattern: CommandPattern
 ) -> bool | None:
-    if not _same_name(given, wanted, invocation, pattern):
+    if not _same_name(given, wanted):
         return False
     if wanted.value is None:
         harmless = given.value is None or (pattern.rest and not given.guarded)
@@ -171,18 +160,12 @@ def _same_option(
     return alike(given.value or _NO_VALUE, wanted.value)
 
 
-def _same_name(
-    given: GivenOption, wanted: GivenOption, invocation: Invocation, pattern: CommandPattern
-) -> bool:
+def _same_name(given: GivenOption, wanted: GivenOption) -> bool:
     if given.name == wanted.name:
         return True
-    if not wanted.unknown:
+    if not wanted.unknown or not has_stand_in(wanted.name):
         return False
-    if has_stand_in(wanted.name):
-        return compile_name_glob(shown(Word(wanted.name)).text)(given.spelled)
-    # The pattern's program did not know it (`git * -f`): the command's subcommand may.
-    known = option_of(wanted.name, invocation.program, pattern.profiles)
-    return known is not None and known.name == given.name
+    return compile_name_glob(shown(Word(wanted.name)).text)(given.spelled)
 
 
 def _is_command_line(given: GivenOption, invocation: Invocation, pattern: CommandPattern) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from policy.commands.bash import read_script
 from policy.commands.invocation import GivenOption, Invocation
-from policy.commands.likeness import Step, is_run, steps_of
+from policy.commands.likeness import Step, alike, is_run, steps_of
 from policy.commands.profile import Option, Profile
 from policy.commands.profiles import Profiles
 from policy.commands.roles import MANY_WORDS
@@ -36,7 +36,8 @@ class CommandPattern:
     `program` is None where any program fits. `steps` are what it asks of the operands, `rest` says
     that a `*` of it takes options too. `inner` are the commands it spells to be run by its own;
     without them whatever is run needs a pattern of its own. `tells` says that it spells out what
-    may run commands out of sight, for the reasons in `gaps`.
+    may run commands out of sight, for the reasons in `gaps`. `open_at` is the place of a word that
+    fits several subcommands; what comes after it is known only with one of them, see `narrowed`.
     """
 
     text: str
@@ -50,7 +51,24 @@ class CommandPattern:
     inner: tuple[CommandPattern, ...] = ()
     gaps: frozenset[str] = frozenset()
     tells: bool = False
+    open_at: int | None = None
     profiles: Profiles = field(repr=False, compare=False)
+    _spelled: SimpleCommand = field(repr=False, compare=False)
+    _narrowed: dict[str, CommandPattern] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def narrowed(self, program: tuple[str, ...]) -> CommandPattern:
+        """Return what the pattern asks of one subcommand, if it leaves open which."""
+        pattern = self
+        while (own := pattern.program) is not None and pattern.open_at is not None:
+            if len(own) >= len(program) or program[: len(own)] != own:
+                break
+            name = program[len(own)]
+            if name not in pattern._narrowed:
+                pattern._narrowed[name] = _with_subcommand(pattern, name)
+            pattern = pattern._narrowed[name]
+        return pattern
 
 
 def read_command_pattern(text: str, profiles: Profiles) -> CommandPattern | Unreadable:
@@ -60,16 +78,32 @@ def read_command_pattern(text: str, profiles: Profiles) -> CommandPattern | Unre
         return script
     if len(script.commands) != 1:
         return Unreadable(reason=f"one command is needed here: {quote(text)}")
-    if script.gaps:
-        return Unreadable(reason=script.gaps[0])
+    # Gaps of the script do not matter: `export *` is no declaration, but stands for some.
     command = script.commands[0]
     if not command.words:
         return Unreadable(reason=f"a command pattern without a program: {quote(text)}")
+    if command.text.strip() != text.strip():
+        # `! *` or `time *` would be a pattern of any command at all.
+        return Unreadable(reason=f"a command pattern is one plain command: {quote(text)}")
     if any(word.shape == "opaque" for word in _all_words(command)) or has_stand_in(text):
         return Unreadable(reason=f"a command pattern spells out its words: {quote(text)}")
     if command.words[0].shape == "glob" and not is_run(command.words[0]):
         return Unreadable(reason=f"a command pattern names its program: {quote(text)}")
     return _pattern(understand_command(with_stand_ins(command), profiles), text, profiles)
+
+
+def _with_subcommand(pattern: CommandPattern, name: str) -> CommandPattern:
+    """Return the pattern with a subcommand in the place of the word that fits it."""
+    assert pattern.open_at is not None
+    words, place = pattern._spelled.words, pattern.open_at
+    word = shown(words[place])
+    if not is_run(word) and not alike(Word(name), word):
+        return replace(pattern, open_at=None)
+    # A whole `*` goes on: it may be words after the subcommand too.
+    following = (words[place],) if is_run(word) else ()
+    narrow = (*words[:place], Word(name), *following, *words[place + 1 :])
+    command = replace(pattern._spelled, words=narrow)
+    return _pattern(understand_command(command, pattern.profiles), pattern.text, pattern.profiles)
 
 
 def profile_of(program: tuple[str, ...], profiles: Profiles) -> Profile | None:
@@ -129,8 +163,22 @@ def _pattern(understood: Invocation, text: str, profiles: Profiles) -> CommandPa
         inner=inner,
         gaps=frozenset(understood.gaps),
         tells=_tells(understood, profiles),
+        open_at=_open_at(understood, profiles),
         profiles=profiles,
+        _spelled=understood.command,
     )
+
+
+def _open_at(understood: Invocation, profiles: Profiles) -> int | None:
+    """Return the place of the first operand if it is a wildcard where a subcommand stands."""
+    profile = profile_of(understood.program, profiles)
+    if profile is None or not profile.subcommands or not understood.operands:
+        return None
+    first = understood.operands[0].word
+    if not has_stand_in(first.text):
+        return None
+    words = understood.command.words
+    return next((place for place, word in enumerate(words) if word is first), None)
 
 
 def _takes_run(option: GivenOption) -> bool:
@@ -142,6 +190,8 @@ def _tells(understood: Invocation, profiles: Profiles) -> bool:
     command = understood.command
     if not any(has_stand_in(word.text) for word in command.words):
         return True
+    if _spells_subcommand(understood, profiles):
+        return True
     if any(one.guarded and not has_stand_in(one.word.text) for one in understood.operands):
         return True
     if any(profiles.variable(one.name) in ("command", "code") for one in command.assignments):
@@ -149,6 +199,17 @@ def _tells(understood: Invocation, profiles: Profiles) -> bool:
     return any(
         one.guarded and not one.unknown and _tells_option(one, understood.program, profiles)
         for one in understood.options
+    )
+
+
+def _spells_subcommand(understood: Invocation, profiles: Profiles) -> bool:
+    """Tell whether it names a subcommand that the program's profile does not have."""
+    first = understood.operands[0].word if understood.operands else None
+    return (
+        not understood.profiled
+        and first is not None
+        and not has_stand_in(first.text)
+        and profile_of(understood.program, profiles) is not None
     )
 
 
