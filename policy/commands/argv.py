@@ -18,13 +18,15 @@ _WILD = frozenset("*?[\\")
 class OptionItem:
     """An option as it stands there; None if the profile does not have it.
 
-    `words` are those that an option takes which runs them. `loose`: the next word may belong to it.
+    `words` are those that an option takes which runs them, `more` the values after the first.
+    `loose`: the next word may belong to it.
     """
 
     option: Option | None
     spelled: str
     value: Word | None = None
     words: tuple[Word, ...] = ()
+    more: tuple[Word, ...] = ()
     loose: bool = False
 
 
@@ -58,7 +60,7 @@ def operand_roles(profile: Profile, given: set[str]) -> tuple[str, ...]:
     """Return the roles of operands when these options are given."""
     roles = profile.operands
     for variant in profile.variants:
-        if variant.operands is not None and not variant.given.isdisjoint(given):
+        if variant.operands is not None and variant.holds(given):
             roles = variant.operands
     return roles
 
@@ -154,6 +156,9 @@ class _Reader:
     def _dashed(self, word: Word) -> bool:
         """Read `-abc`, `-ovalue`, `--long` or `--long=value`; tell whether it was one."""
         text = word.text
+        if len(text) > 1 and text[0] == "+" and self.profile.plus:
+            self._cluster(word)
+            return True
         if len(text) < 2 or text[0] != "-":
             if text == "-" and word.shape != "known":
                 self._unknown(word)
@@ -204,7 +209,7 @@ class _Reader:
         text = word.text
         at = 1
         while at < len(text):
-            spelling = "-" + text[at]
+            spelling = text[0] + text[at]
             option = self.options.get(spelling)
             if option is None and text[at] in _DIGITS and NUMBER in self.options:
                 end = next((i for i in range(at, len(text)) if text[i] not in _DIGITS), len(text))
@@ -213,7 +218,7 @@ class _Reader:
                 at = end
                 continue
             if option is None or (word.shape == "glob" and text[at] in _WILD):
-                self._unknown(replace(word, text="-" + text[at:]))
+                self._unknown(replace(word, text=text[0] + text[at:]))
                 return
             at += 1
             rest = at < len(text) or word.shape != "known"
@@ -301,17 +306,22 @@ class _Reader:
             first = () if value is None else (value,)
             words = self._words_of(option, first) if option.takes == "value" else ()
             self._note(OptionItem(option, spelled, None if words else value, words))
-        elif value is not None:
-            self._note(OptionItem(option, spelled, value))
-        elif self.at < len(self.words):
-            value = self.words[self.at]
-            self.at += 1
-            self._note(OptionItem(option, spelled, value, loose=is_loose(value)))
+        elif value is not None or self.at < len(self.words):
+            self._give_values(option, spelled, value)
         else:
             self._note(OptionItem(option, spelled))
         if option.last:
             for word in self.words[self.at :]:
                 self._operand(word)
+
+    def _give_values(self, option: Option, spelled: str, value: Word | None) -> None:
+        """Note an option with its first value, or that in the next word, and all others."""
+        count = len(option.more) + (value is None)
+        taken = self.words[self.at : self.at + count]
+        self.at += len(taken)
+        first, more = (taken[0], taken[1:]) if value is None else (value, taken)
+        loose = any(map(is_loose, taken))
+        self._note(OptionItem(option, spelled, first, more=more, loose=loose))
 
     def _words_of(self, option: Option, first: tuple[Word, ...]) -> tuple[Word, ...]:
         start, end = self.at, len(self.words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, TypeAlias
@@ -25,7 +25,8 @@ class Option:
 
     `takes` a value that follows or is glued on, one that can only be glued on (`--color=auto`),
     or nothing. `role` says what the value does, see `roles`; `text` is what it does it to where
-    the option takes nothing. `last`: the words after it are operands (`python -c`).
+    the option takes nothing. `more` are the roles of further values (`jq --arg NAME VALUE`).
+    `last`: the words after it are operands (`python -c`).
     """
 
     name: str
@@ -34,20 +35,30 @@ class Option:
     role: str = "text"
     guarded: bool = False
     text: str = ""
+    more: tuple[str, ...] = ()
     last: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """What holds instead where one of the options `given` is there; None leaves it as it is."""
+    """What holds instead where one of the options `given` is there; None leaves it as it is.
+
+    `also` asks for one of others besides. `options` are what options do then, by canonical name.
+    """
 
     given: frozenset[str]
+    also: frozenset[str] = frozenset()
+    options: Mapping[str, Option] = field(default_factory=lambda: MappingProxyType({}))
     operands: tuple[str, ...] | None = None
     bare: tuple[tuple[str, str], ...] | None = None
     always: tuple[tuple[str, str], ...] | None = None
     unseen: bool | None = None
     hides: bool | None = None
     stdin: str | None = None
+
+    def holds(self, given: Set[str]) -> bool:
+        """Tell whether it holds with the options of these canonical names."""
+        return not self.given.isdisjoint(given) and not (self.also and self.also.isdisjoint(given))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +71,7 @@ class Profile:
     input where there are no operands. `hides`: it may run commands that its words do not show.
     `free`: it needs no pattern of its own when all that it runs is covered.
 
+    `plus`: options of one letter may begin with `+` too, and are then others (`set +e`).
     `settings` are globs of what can be set without harm where a word has the role `config`.
 
     `options` are found by each of their spellings, `subcommands` by each of their names.
@@ -78,6 +90,7 @@ class Profile:
     settings: tuple[str, ...] = ()
     stdin: str = "text"
     bundled_first: bool = False
+    plus: bool = False
     unseen: bool = False
     free: bool = False
     hides: bool = False

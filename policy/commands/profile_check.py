@@ -100,10 +100,10 @@ def _wrong_cover(example: Example, understood: Understanding, profiles: Profiles
         if isinstance(wrong, str):
             yield wrong
             return
-    if covering and not _is_covered(understood, covering, profiles):
+    if covering and not _is_covered(understood, covering):
         yield f"should be covered by {_listed(example.covered_by or ())}"
     for pattern in others:
-        if _is_covered(understood, [pattern], profiles):
+        if _is_covered(understood, [pattern]):
             yield f"should not be covered by {_listed([_text(pattern)])}"
 
 
@@ -120,13 +120,10 @@ def _text(pattern: CommandPattern | str) -> str:
     return pattern if isinstance(pattern, str) else pattern.text
 
 
-def _is_covered(
-    understood: Understanding, patterns: list[CommandPattern | str], profiles: Profiles
-) -> bool:
+def _is_covered(understood: Understanding, patterns: list[CommandPattern | str]) -> bool:
     read = [pattern for pattern in patterns if not isinstance(pattern, str)]
     return not understood.gaps and all(
-        covers(command, read, redirections_covered=True, profiles=profiles)
-        for command in understood.commands
+        covers(command, read, redirections_covered=True) for command in understood.commands
     )
 
 

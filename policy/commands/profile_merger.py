@@ -11,6 +11,8 @@ from policy.commands.profile import Option, Profile, Variant
 from policy.commands.section import Pairs, Section, below
 
 _T = TypeVar("_T")
+# Subcommands that are like others that are like others.
+_DEEPEST = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +35,9 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
     options = dict(above.options)
     for section in sections:
         _override(options, section.options)
+    plus = _last([section.plus for section in sections]) is True
+    if plus:
+        _override(options, _with_plus(options))
     everywhere = _last([section.everywhere for section in sections]) is True
     always = (*above.always, *(pair for section in sections for pair in section.always))
     settings = (*above.settings, *(one for section in sections for one in section.settings))
@@ -62,6 +67,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         subcommands=_subcommands(sections, inherited),
         settings=settings,
         stdin=_last([section.stdin for section in sections]) or "text",
+        plus=plus,
         bundled_first=_last([section.bundled_first for section in sections]) is True,
         unseen=unseen,
         free=_last([section.free for section in sections]) is True,
@@ -71,11 +77,12 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
 
 def _subcommands(sections: Sequence[Section], above: Mapping[str, Option]) -> Mapping[str, Profile]:
     parts: dict[str, list[Section]] = {}
+    models = [section.subcommands for section in sections]
     for section in sections:
         style = section.style
         for name, sub in section.subcommands.items():
             inherited = sub if sub.style or not style else replace(sub, style=below(style))
-            parts.setdefault(name, []).append(inherited)
+            parts.setdefault(name, []).extend((*_models(sub, models), inherited))
     found: dict[str, Profile] = {}
     for name, subs in parts.items():
         profile = _profile(name, subs, above=above)
@@ -85,9 +92,48 @@ def _subcommands(sections: Sequence[Section], above: Mapping[str, Option]) -> Ma
     return MappingProxyType(found)
 
 
+def _models(
+    sub: Section, siblings: Sequence[Mapping[str, Section]], *, depth: int = 0
+) -> tuple[Section, ...]:
+    """Return the options of the subcommand that another is like."""
+    found: tuple[Section, ...] = ()
+    if sub.like is None or depth > _DEEPEST:
+        return found
+    for each in siblings:
+        model = each.get(sub.like)
+        if model is not None:
+            found += _models(model, siblings, depth=depth + 1)
+            found += (Section(style=model.style, options=model.options, means=model.means),)
+    return found
+
+
+def _with_plus(options: Mapping[str, Option]) -> Mapping[str, Option]:
+    """Return the options of one letter as they are spelled with a `+`."""
+    return {
+        "+" + spelling[1]: replace(option, name="+" + spelling[1], spellings=("+" + spelling[1],))
+        for spelling, option in options.items()
+        if len(spelling) == 2 and spelling[0] == "-"
+    }
+
+
 def _variant(variant: Variant, options: Mapping[str, Option]) -> Variant:
     """Return a variant that calls its options by their canonical names."""
-    return replace(variant, given=frozenset(_name(one, options) for one in variant.given))
+    others = {
+        _name(spelling, options): replace(
+            options.get(spelling, other),
+            role=other.role,
+            text=other.text,
+            more=other.more,
+            guarded=other.guarded,
+        )
+        for spelling, other in variant.options.items()
+    }
+    return replace(
+        variant,
+        given=frozenset(_name(one, options) for one in variant.given),
+        also=frozenset(_name(one, options) for one in variant.also),
+        options=MappingProxyType(others),
+    )
 
 
 def _name(spelling: str, options: Mapping[str, Option]) -> str:

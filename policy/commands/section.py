@@ -36,7 +36,9 @@ class Section:
     subcommands: Mapping[str, Section] = field(default_factory=lambda: MappingProxyType({}))
     settings: tuple[str, ...] = ()
     stdin: str | None = None
+    like: str | None = None
     bundled_first: bool | None = None
+    plus: bool | None = None
     unseen: bool | None = None
     free: bool | None = None
     hides: bool | None = None
@@ -76,6 +78,7 @@ def read_section(
         subcommands=_subcommands(table, here),
         settings=tuple(_text(table, "settings", here).lower().split()),
         stdin=_stdin(table, here),
+        like=_text(table, "like", here) or None,
         **{key: _flag(table, key, here) for key in _FLAGS},
     )
 
@@ -85,13 +88,13 @@ def below(style: Style) -> Style:
     return "gnu" if style == "posix" else style
 
 
-_FLAGS = ("bundled_first", "unseen", "free", "hides", "everywhere")
+_FLAGS = ("bundled_first", "plus", "unseen", "free", "hides", "everywhere")
 _KEYS = (
-    "names style flags values operands bare always guarded settings stdin options variant means "
-    + " ".join(_FLAGS)
+    "names style flags values operands bare always guarded settings like stdin options variant "
+    "means " + " ".join(_FLAGS)
 ).split()
 _KEYS_HELP = f"keys are {', '.join(_KEYS)} and [sub.NAME]"
-_VARIANT_KEYS = ("given", "operands", "bare", "always", "unseen", "hides", "stdin")
+_VARIANT_KEYS = tuple("given also options operands bare always unseen hides stdin".split())
 
 
 def _style(table: Mapping[str, Any], here: _Here) -> Style:
@@ -202,16 +205,22 @@ def _variants(table: Mapping[str, Any], here: _Here) -> tuple[Variant, ...]:
                     f"{quote(key)} is no key of a variant",
                     help=f"keys are {', '.join(_VARIANT_KEYS)}",
                 )
-        given = frozenset(_text(one, "given", inner).replace("|", " ").split())
+        given = _any_of(one, "given", inner)
         if not given:
             inner.wrong("", "a variant says with which options it holds", help='given = "-e|-f"')
         found.append(_variant(one, given, here=inner))
     return tuple(found)
 
 
+def _any_of(one: Mapping[str, Any], key: str, here: _Here) -> frozenset[str]:
+    return frozenset(_text(one, key, here).replace("|", " ").split())
+
+
 def _variant(one: Mapping[str, Any], given: frozenset[str], *, here: _Here) -> Variant:
     return Variant(
         given=given,
+        also=_any_of(one, "also", here),
+        options=_options({"options": _table(one, "options", here)}, here),
         operands=_operands(one, here) if "operands" in one else None,
         bare=_effects(one, "bare", here) if "bare" in one else None,
         always=_effects(one, "always", here) if "always" in one else None,
@@ -239,6 +248,8 @@ def _subcommands(table: Mapping[str, Any], here: _Here) -> Mapping[str, Section]
             here.faults.add(path, "a subcommand is a table, at most five deep")
             continue
         found[name] = read_section(sub, here.faults, path=path, style=below(here.style))
+        if found[name].like and found[name].like not in _table(table, "sub", here):
+            here.faults.add((*path, "like"), f"there is no subcommand {quote(sub['like'])} here")
     return MappingProxyType(found)
 
 

@@ -69,25 +69,30 @@ def read_option(spellings: tuple[str, ...], role: str, *, glued: bool) -> Option
     words = words[1:] if flag else words
     marks = {word for word in words[1:] if word in ("guarded", "last")}
     rest = [word for word in words[1:] if word not in marks]
+    more = () if flag or glued else tuple(rest)
     name = words[0] if words else ""
     if flag and name in ("guarded", "last"):
         marks, name = {*marks, name}, "text"
-    wrong = _wrong_role(name, flag=flag, rest=rest)
-    if wrong is not None:
-        return wrong
+    for role in (name, *more):
+        wrong = _wrong_role(role, flag=flag)
+        if wrong is not None:
+            return wrong
+    if glued and rest:
+        return Wrong("an option whose value is glued on takes one", "leave out the other roles")
     takes: Takes = "nothing" if flag else "glued" if glued else "value"
     return Option(
         name=spellings[-1],
         spellings=spellings,
         takes=takes,
         role=name,
-        guarded="guarded" in marks or guards(name),
-        text=" ".join(rest) or ("?" if flag else ""),
+        guarded="guarded" in marks or any(map(guards, (name, *more))),
+        text=(" ".join(rest) or "?") if flag else "",
+        more=more,
         last="last" in marks,
     )
 
 
-def _wrong_role(name: str, *, flag: bool, rest: list[str]) -> Wrong | None:
+def _wrong_role(name: str, *, flag: bool) -> Wrong | None:
     if name not in ROLES:
         return Wrong(f"{quote(name)} is no role", f"roles are {', '.join(sorted(ROLES))}")
     if flag and name in MANY_WORDS:
@@ -96,11 +101,6 @@ def _wrong_role(name: str, *, flag: bool, rest: list[str]) -> Wrong | None:
         return None
     if name in WORDLESS:
         return Wrong(f"`{name}` says nothing of a value", f"write `flag {name}`")
-    if rest:
-        return Wrong(
-            f"{quote(' '.join(rest))} has no meaning after the role `{name}`",
-            "after a role may stand `guarded` and `last`; `flag write NAME` is what a flag touches",
-        )
     return None
 
 

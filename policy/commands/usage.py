@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from policy.commands.argv import Item, OperandItem, OptionItem, Parts, operand_roles
@@ -33,7 +34,7 @@ class Usage:
             for item in parts.items
             if isinstance(item, OptionItem) and item.option is not None
         }
-        self.give_options(parts, root=_root(parts, profile))
+        self.give_options(_varied(parts, profile, given), root=_root(parts, profile))
         operands = [item for item in parts.items if isinstance(item, OperandItem)]
         self._give_operands(operands, parts, operand_roles(profile, given), profile=profile)
         self._whole(profile, given, bare=not operands)
@@ -61,6 +62,8 @@ class Usage:
                 effects.effect(option.role, option.text)
         elif item.value is not None:
             guarded = effects.add(option.role, item.value, option=item.spelled) or guarded
+            for role, word in zip(option.more, item.more, strict=False):
+                guarded = effects.add(role, word, option=item.spelled) or guarded
         self.options.append(
             GivenOption(name=option.name, value=item.value, guarded=guarded, spelled=item.spelled)
         )
@@ -145,7 +148,7 @@ class Usage:
         without, always, unseen = profile.bare, profile.always, profile.unseen
         hides, stdin = profile.hides, profile.stdin
         for variant in profile.variants:
-            if not variant.given.isdisjoint(given):
+            if variant.holds(given):
                 without = variant.bare if variant.bare is not None else without
                 always = variant.always if variant.always is not None else always
                 unseen = variant.unseen if variant.unseen is not None else unseen
@@ -176,6 +179,25 @@ class Usage:
             effects.unseen = True
         else:
             effects.gap(f"`{effects.name}` {_INPUT}")
+
+
+def _varied(parts: Parts, profile: Profile, given: set[str]) -> Parts:
+    """Return the options with what they do instead in the variants that hold."""
+    others = {
+        name: option
+        for variant in profile.variants
+        if variant.options and variant.holds(given)
+        for name, option in variant.options.items()
+    }
+    if not others:
+        return parts
+    items = tuple(
+        replace(item, option=others.get(item.option.name, item.option))
+        if isinstance(item, OptionItem) and item.option
+        else item
+        for item in parts.items
+    )
+    return replace(parts, items=items)
 
 
 def _is_name(word: Word) -> bool:
