@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from policy.commands.cursor import Cursor, Findings
+from policy.commands.plain_script import read_plain
 from policy.commands.refusal import NotReadable
 from policy.commands.script import Script
 from policy.commands.script_reader import ScriptReader
@@ -32,6 +33,11 @@ def _read_script(text: str) -> Script | Unreadable:
     reason = _unfit(text)
     if reason is not None:
         return Unreadable(reason=reason)
+    plain = read_plain(text)
+    return _read_whole(text) if plain is None else Script(commands=plain)
+
+
+def _read_whole(text: str) -> Script | Unreadable:
     findings = Findings()
     try:
         ScriptReader(Cursor(text, findings), Shell(findings), ()).read()

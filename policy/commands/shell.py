@@ -127,10 +127,14 @@ class Shell:
         """Change to a folder that is spelled as a plain path, or to one that is not known."""
         before = self.folders
         self.lose_folder()
-        if target is None or not target.known:
-            return
-        text = target.file_name
-        if text.startswith(("/", "~")):
-            self.folders = (text,)
-        elif before is not None:
-            self.folders = (*before, text)
+        self.folders = folders_after(before, target)
+
+
+def folders_after(folders: Folders, target: Word | None) -> Folders:
+    """Return the folders after a `cd` that surely worked; None where they are not known."""
+    if target is None or not target.known:
+        return None
+    text = target.file_name
+    if text.startswith(("/", "~")):
+        return (text,)
+    return None if folders is None else (*folders, text)

@@ -42,7 +42,7 @@ def take_effect(words: tuple[Word, ...], shell: Shell, *, sure: bool) -> None:
     if name in _NAMING:
         _check_subscripts(words, shell)
     if name in _MOVING:
-        shell.move(_target(words) if name == "cd" and sure else None)
+        shell.move(cd_target(words) if name == "cd" and sure else None)
     elif name in _DECLARING:
         _declare(words, shell)
     elif name in _SETTING:
@@ -63,7 +63,7 @@ def _lose_all(shell: Shell) -> None:
     shell.functions = frozenset()
 
 
-def _target(words: tuple[Word, ...]) -> Word | None:
+def cd_target(words: tuple[Word, ...]) -> Word | None:
     """Return where a plain `cd` goes; None for any other."""
     if len(words) > 2:
         return None
@@ -213,9 +213,9 @@ _FOLLOWED = _MOVING | _EVALUATING | _WRAPPING | _NAMING | _OTHERS.keys()
 _RELIED_ON = _FOLLOWED | {"true", "false", ":", "pwd", "echo"}
 
 
-def is_of_the_shell(name: str, shell: Shell) -> bool:
+def is_of_the_shell(name: str, functions: frozenset[str] = frozenset()) -> bool:
     """Tell whether `take_effect` has to look at a command of this name."""
-    return name in _FOLLOWED or name in shell.functions
+    return name in _FOLLOWED or name in functions
 
 
 def declares(program: Word) -> bool:

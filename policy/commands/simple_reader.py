@@ -232,7 +232,7 @@ class SimpleReader:
                 document.commands.append(place)
 
     def _effects(self, words: tuple[Word, ...], *, given: Redirected, sure: bool) -> None:
-        if not words[0].known or is_of_the_shell(words[0].text, self.shell):
+        if not words[0].known or is_of_the_shell(words[0].text, self.shell.functions):
             take_effect(words, self.shell, sure=sure)
         if given.inputs and words[0].text == "exec":
             # From here on the commands read what this opened.
