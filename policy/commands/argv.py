@@ -212,7 +212,7 @@ class _Reader:
             spelling = text[0] + text[at]
             option = self.options.get(spelling)
             if option is None and text[at] in _DIGITS and NUMBER in self.options:
-                end = next((i for i in range(at, len(text)) if text[i] not in _DIGITS), len(text))
+                end = _end_of_digits(text, at)
                 number = Word(text[at:end])
                 self._note(OptionItem(self.options[NUMBER], "-" + number.text, number))
                 at = end
@@ -222,7 +222,12 @@ class _Reader:
                 return
             at += 1
             rest = at < len(text) or word.shape != "known"
-            if option.takes == "nothing":
+            if option.takes == "number":
+                end = _end_of_digits(text, at)
+                value = Word(text[at:end]) if end > at else None
+                self._note(OptionItem(option, spelling, value))
+                at = end
+            elif option.takes == "nothing":
                 self._note(OptionItem(option, spelling))
             elif rest:
                 self._give(option, spelling, value=replace(word, text=text[at:], home=False))
@@ -254,7 +259,7 @@ class _Reader:
     def _glued(self, word: Word) -> bool:
         best = ""
         for spelling, option in self.options.items():
-            if option.takes == "glued" and word.text.startswith(spelling):
+            if option.takes in ("glued", "number") and word.text.startswith(spelling):
                 best = max(best, spelling, key=len)
         if not best:
             return False
@@ -286,7 +291,9 @@ class _Reader:
 
     def _bundle(self) -> None:
         """Read a first word of options without a dash; their values are the words after it."""
-        if not self.words or self.words[0].shape != "known" or self.words[0].text[:1] in ("-", ""):
+        if not self.words or self.words[0].shape != "known":
+            return
+        if not self.words[0].text.isascii() or self.words[0].text[:1] in ("-", ""):
             return
         self.at = 1
         for letter in self.words[0].text:
@@ -342,6 +349,10 @@ class _Reader:
     def _unknown(self, word: Word, *, loose: bool = True) -> None:
         self.at += 1
         self.items.append(OptionItem(None, word.text, loose=loose))
+
+
+def _end_of_digits(text: str, start: int) -> int:
+    return next((i for i in range(start, len(text)) if text[i] not in _DIGITS), len(text))
 
 
 def _literal(word: Word) -> str:

@@ -132,7 +132,9 @@ class Effects:
     def run_words(
         self, role: str, words: tuple[Word, ...], *, option: str, stand_in: str | None, root: str
     ) -> None:
-        """Note the command that words are."""
+        """Note the command that words are, after the `--` that may stand before it."""
+        if words and words[0].known and words[0].text == "--":
+            words = words[1:]
         label = f"{self.name} {option}".rstrip()
         if role == "words-command...":
             self._run(self.nesting.joined(words, label=label, folder=self.folder))

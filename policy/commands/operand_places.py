@@ -9,6 +9,7 @@ from policy.commands.roles import MANY_WORDS, takes_many
 from policy.commands.word import Word
 
 # More operands than any program has places for.
+_SPECIAL = frozenset(" \t\n'\"\\;&|()<>$`")
 _ENDLESS = 1_000_000
 
 
@@ -101,4 +102,10 @@ class _Places:
 
 def text_of(words: Sequence[Word]) -> str:
     """Return words as a line for people."""
-    return " ".join(word.text for word in words)
+    return " ".join(map(_shown, words))
+
+
+def _shown(word: Word) -> str:
+    if not word.known or (word.text and _SPECIAL.isdisjoint(word.text)):
+        return word.text
+    return "'" + word.text.replace("'", "'\\''") + "'"

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 # long names; `posix` is the same until the first operand; `words` has whole words with one dash
 # (`find`, `java`), `pairs` has `name=value` (`dd`).
 Style: TypeAlias = Literal["gnu", "posix", "words", "pairs"]
-Takes: TypeAlias = Literal["nothing", "value", "glued"]
+Takes: TypeAlias = Literal["nothing", "value", "glued", "number"]
 
 # The spelling of an option that is a number: `head -5`, `git log -20`.
 NUMBER = "-NUM"
@@ -24,9 +24,9 @@ class Option:
     """An option. `name` is canonical: the last of its spellings.
 
     `takes` a value that follows or is glued on, one that can only be glued on (`--color=auto`),
-    or nothing. `role` says what the value does, see `roles`; `text` is what it does it to where
-    the option takes nothing. `more` are the roles of further values (`jq --arg NAME VALUE`).
-    `last`: the words after it are operands (`python -c`).
+    digits that can only be glued on (`perl -l0`), or nothing. `role` says what the value does, see
+    `roles`; `text` is what it does it to where the option takes nothing. `more` are the roles of
+    further values (`jq --arg NAME VALUE`). `last`: the words after it are operands (`python -c`).
     """
 
     name: str

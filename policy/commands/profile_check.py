@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Iterable, Iterator
 
 from policy.commands.cover import covers
-from policy.commands.invocation import Effect, Understanding, Verb
+from policy.commands.invocation import Effect, Invocation, Understanding, Verb
 from policy.commands.pattern import CommandPattern, read_command_pattern
 from policy.commands.profile_example import Example
 from policy.commands.profile_fault import ProfileFault
@@ -15,6 +17,8 @@ from policy.commands.remote import as_url
 from policy.commands.understand import understand
 from policy.values import Unreadable, quote
 
+_WITHOUT_QUOTES = str.maketrans("", "", "'\"\\")
+_VARIABLES = re.compile(r"(?:[A-Za-z_]\w*=\S* )+")
 _VERBS: tuple[Verb, ...] = ("reads", "writes", "connects", "sends")
 
 
@@ -51,33 +55,55 @@ def _wrong_effects(
         return
     effects = [one for command in understood.walk() for one in command.effects if one.verb == verb]
     named = dict.fromkeys(_spelled(one) for one in effects if not one.into)
-    missing = [one for one in wanted if not any(_same(one, text) for text in named)]
-    other = [text for text in named if text != "?" and not any(_same(one, text) for one in wanted)]
+    missing = [one for one in wanted if not any(_same(one, texts) for texts in named)]
+    other = [
+        texts[0]
+        for texts in named
+        if texts[0] != "?" and not any(_same(one, texts) for one in wanted)
+    ]
     if missing:
-        yield f"should be one that {verb} {_listed(missing)}; it {verb} {_listed(named)}"
+        told = _listed(texts[0] for texts in named)
+        yield f"should be one that {verb} {_listed(missing)}; it {verb} {told}"
     if other:
         yield f"{verb} {_listed(other)} too"
 
 
-def _spelled(effect: Effect) -> str:
-    return "?" if effect.word is None else effect.word.text
+def _spelled(effect: Effect) -> tuple[str, ...]:
+    """Return how a place is spelled, with the folder that it is relative to and without."""
+    if effect.word is None:
+        return ("?",)
+    text = effect.word.text
+    if not effect.folder:
+        return (text,)
+    folders = (word.text for word in effect.folder)
+    return posixpath.normpath(posixpath.join(*folders, text)), text
 
 
-def _same(wanted: str, given: str) -> bool:
+def _same(wanted: str, given: tuple[str, ...]) -> bool:
     """Tell whether a place is spelled in an example as itself, or by its host alone."""
-    if wanted == given or as_url(wanted) == given:
+    if wanted in given or as_url(wanted) in given:
         return True
-    host = given.partition("://")[2].partition("/")[0]
+    host = given[0].partition("://")[2].partition("/")[0]
     return bool(host) and wanted in (host, host.rpartition("@")[2])
 
 
 def _wrong_runs(example: Example, understood: Understanding) -> Iterator[str]:
     if example.runs is None:
         return
-    inner = [one for command in understood.commands for one in command.inner]
-    texts = {" ".join(one.command.text.split()) for one in inner}
-    if texts != {" ".join(text.split()) for text in example.runs}:
-        yield f"should run {_listed(example.runs)}; it runs {_listed(sorted(texts))}"
+    # Either those that it runs itself, or all that those run too.
+    near = [one for command in understood.commands for one in command.inner]
+    all_of_them = [one for command in near for one in command.walk()]
+    wanted = set(map(_on_one_line, example.runs))
+    if wanted not in (_texts(near), _texts(all_of_them)):
+        yield f"should run {_listed(example.runs)}; it runs {_listed(sorted(_texts(all_of_them)))}"
+
+
+def _texts(commands: Iterable[Invocation]) -> set[str]:
+    return {_on_one_line(one.command.text) for one in commands}
+
+
+def _on_one_line(text: str) -> str:
+    return _VARIABLES.sub("", " ".join(text.translate(_WITHOUT_QUOTES).split()))
 
 
 def _wrong_facts(example: Example, understood: Understanding) -> Iterator[str]:

@@ -24,6 +24,7 @@ class _Above:
     settings: tuple[str, ...] = ()
     unseen: bool = False
     hides: bool = False
+    everywhere: bool = False
 
 
 def profile_of(name: str, sections: Sequence[Section]) -> Profile:
@@ -38,13 +39,14 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
     plus = _last([section.plus for section in sections]) is True
     if plus:
         _override(options, _with_plus(options))
-    everywhere = _last([section.everywhere for section in sections]) is True
+    everywhere = _last([above.everywhere, *(section.everywhere for section in sections)]) is True
     always = (*above.always, *(pair for section in sections for pair in section.always))
     settings = (*above.settings, *(one for section in sections for one in section.settings))
     unseen = _last([above.unseen, *(section.unseen for section in sections)]) is True
     hides = _last([above.hides, *(section.hides for section in sections)]) is True
     inherited = _Above(
         options=options if everywhere else {},
+        everywhere=everywhere,
         always=always,
         settings=settings,
         unseen=unseen,

@@ -50,6 +50,8 @@ ROLES = frozenset(_TOUCHES)
 MANY_WORDS = frozenset({"argv...", "argv-more...", "argv-until", "env-argv...", "words-command..."})
 # Roles whose text decides whether it does harm: a program of a small language, a setting, a place.
 _BY_TEXT = frozenset({"sed", "awk", "jq", "sql", "config", "assignment", "place-read"})
+# Roles of programs in a small language: what they work on is another operand, or the input.
+PROGRAMS = frozenset({"sed", "awk", "jq", "sql"})
 # Roles without a word of their own: they stand after `flag`, in `bare` and in `always`.
 WORDLESS = frozenset({"unseen", "hides"})
 

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from policy.commands.profile import Option, Style, Takes, Variant
 from policy.commands.profile_fault import Faults
 from policy.commands.roles import ROLES, WORDLESS, bare_role, takes_many
-from policy.commands.spellings import Wrong, option, read_effect, read_groups, read_option
+from policy.commands.spellings import Group, Wrong, option, read_effect, read_groups, read_option
 from policy.values import quote
 
 Pairs = tuple[tuple[str, str], ...]
@@ -119,8 +119,8 @@ def _options(table: Mapping[str, Any], here: _Here) -> Mapping[str, Option]:
 
     for key in ("flags", "values", "guarded"):
         for spellings, glued in _groups(_text(table, key, here), key, here):
-            takes: Takes = "glued" if glued else "value" if key == "values" else "nothing"
-            keep(option(spellings, takes=takes, guarded=key == "guarded"), key)
+            takes: Takes = "value" if key == "values" else "nothing"
+            keep(option(spellings, takes=glued or takes, guarded=key == "guarded"), key)
     for key, role in _table(table, "options", here).items():
         inner = _Here(faults=here.faults, path=(*here.path, "options"), style=here.style)
         for new in _option(key, role, inner):
@@ -142,7 +142,7 @@ def _option(key: str, role: object, here: _Here) -> list[Option]:
     return found
 
 
-def _groups(text: str, key: str, here: _Here) -> tuple[tuple[tuple[str, ...], bool], ...]:
+def _groups(text: str, key: str, here: _Here) -> tuple[Group, ...]:
     groups = read_groups(text, here.style)
     if isinstance(groups, Wrong):
         here.wrong(key, groups.message, help=groups.help)

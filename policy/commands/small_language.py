@@ -17,15 +17,19 @@ class Touched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doings:
-    """What a program does. `gap` says why it may run commands, empty if it cannot."""
+    """What a program does. `gap` says why it may run commands, empty if it cannot.
+
+    `harms`: it does what no `*` covers, although it touches nothing and runs nothing.
+    """
 
     touched: tuple[Touched, ...] = ()
     gap: str = ""
+    harms: bool = False
 
     @property
     def guarded(self) -> bool:
         """Whether it does more than read."""
-        return bool(self.gap) or any(one.verb != "reads" for one in self.touched)
+        return self.harms or bool(self.gap) or any(one.verb != "reads" for one in self.touched)
 
 
 NOTHING = Doings()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from policy.commands.profile import NUMBER, Option, Style, Takes
 from policy.commands.roles import MANY_WORDS, ROLES, WORDLESS, guards
@@ -21,8 +22,13 @@ class Wrong:
     help: str = ""
 
 
-def read_groups(text: str, style: Style) -> tuple[tuple[tuple[str, ...], bool], ...] | Wrong:
-    """Return the options of a list: the spellings of each, and whether a value is glued on."""
+# The spellings of an option, and what is glued on to it (`?` any text, `#` digits) if that is said.
+Group: TypeAlias = tuple[tuple[str, ...], Takes | None]
+_GLUED: dict[str, Takes] = {"?": "glued", "#": "number"}
+
+
+def read_groups(text: str, style: Style) -> tuple[Group, ...] | Wrong:
+    """Return the options of a list."""
     groups = []
     for group in text.split():
         read = _read_group(group, style)
@@ -32,15 +38,15 @@ def read_groups(text: str, style: Style) -> tuple[tuple[tuple[str, ...], bool], 
     return tuple(groups)
 
 
-def _read_group(group: str, style: Style) -> tuple[tuple[str, ...], bool] | Wrong:
-    spellings = tuple(part.removesuffix("?") or "?" for part in group.split("|"))
-    glued = any(part.endswith("?") and part != "-?" for part in group.split("|"))
-    if glued is False:
-        spellings = tuple(group.split("|"))
+def _read_group(group: str, style: Style) -> Group | Wrong:
+    parts = group.split("|")
+    marks = {part[-1] for part in parts if len(part) > 2 and part[-1] in _GLUED}
+    takes: Takes | None = _GLUED[marks.pop()] if len(marks) == 1 else None
+    spellings = tuple(part[:-1] if len(part) > 2 and part[-1] in _GLUED else part for part in parts)
     for spelling in spellings:
         if not _is_spelling(spelling, style):
             return Wrong(f"{quote(spelling)} is no option of the style `{style}`", _SPELLED[style])
-    return spellings, glued
+    return spellings, takes
 
 
 _SPELLED = {
@@ -62,7 +68,7 @@ def option(spellings: tuple[str, ...], *, takes: Takes, guarded: bool = False) -
     return Option(name=spellings[-1], spellings=spellings, takes=takes, guarded=guarded)
 
 
-def read_option(spellings: tuple[str, ...], role: str, *, glued: bool) -> Option | Wrong:
+def read_option(spellings: tuple[str, ...], role: str, *, glued: Takes | None) -> Option | Wrong:
     """Return an option whose role is spelled out: `write`, `code last`, `flag read-tree .`."""
     words = role.split()
     flag = words[:1] == ["flag"]
@@ -79,7 +85,7 @@ def read_option(spellings: tuple[str, ...], role: str, *, glued: bool) -> Option
             return wrong
     if glued and rest:
         return Wrong("an option whose value is glued on takes one", "leave out the other roles")
-    takes: Takes = "nothing" if flag else "glued" if glued else "value"
+    takes: Takes = "nothing" if flag else glued or "value"
     return Option(
         name=spellings[-1],
         spellings=spellings,

@@ -13,7 +13,7 @@ from policy.commands.invocation import Effect, GivenOperand, GivenOption
 from policy.commands.nested import common_root
 from policy.commands.operand_places import argv_start, possible_roles
 from policy.commands.profile import Profile
-from policy.commands.roles import bare_role, touches
+from policy.commands.roles import PROGRAMS, bare_role, touches
 from policy.commands.word import Word
 
 _INPUT = "runs what it is given as input"
@@ -34,17 +34,44 @@ class Usage:
             for item in parts.items
             if isinstance(item, OptionItem) and item.option is not None
         }
-        self.give_options(_varied(parts, profile, given), root=_root(parts, profile))
-        operands = [item for item in parts.items if isinstance(item, OperandItem)]
-        self._give_operands(operands, parts, operand_roles(profile, given), profile=profile)
-        self._whole(profile, given, bare=not operands)
+        parts = _varied(parts, profile, given)
+        roles = self._give_words(parts, operand_roles(profile, given), profile)
+        self._whole(profile, given, roles=roles)
 
-    def give_options(self, parts: Parts, *, root: str = "") -> None:
-        """Note the options; `root` is what the paths begin with that are put into commands."""
-        stand_in = _stand_in(parts)
+    def give_options(self, parts: Parts) -> None:
+        """Note the options before a subcommand."""
         for item in parts.items:
             if isinstance(item, OptionItem):
+                self._give_option(item, root="", stand_in=None)
+
+    def _give_words(self, parts: Parts, roles: tuple[str, ...], profile: Profile) -> set[str]:
+        """Note options and operands as they follow each other; return the roles of operands."""
+        operands = [item for item in parts.items if isinstance(item, OperandItem)]
+        items: Sequence[Item] = parts.items
+        start = argv_start(roles)
+        words: tuple[Word, ...] = ()
+        runs = ""
+        if start is not None and len(operands) > start:
+            # Whatever follows is a command, so that no option does.
+            words, runs = tuple(item.word for item in operands[start:]), roles[start]
+            operands, roles = operands[:start], roles[:start]
+            items = parts.items[: len(parts.items) - len(words)]
+        possible = possible_roles(items, roles)
+        if len(operands) == 1 and "write-into" in roles:
+            possible = [(*possible[0], roles[0])]
+        stand_in, root = _stand_in(parts), _root(operands, profile)
+        taken = iter(possible)
+        for item in items:
+            if isinstance(item, OptionItem):
                 self._give_option(item, root=root, stand_in=stand_in)
+            else:
+                self._give_operand(item, next(taken), profile)
+        self._fear(operands, profile, runs=runs)
+        if "write-into" in roles:
+            self._write_into([item.word for item in operands])
+        if runs:
+            self.effects.run_words(runs, words, option="", stand_in=stand_in, root="")
+        return {bare_role(role) for each in possible for role in each} | ({runs} - {""})
 
     def _give_option(self, item: OptionItem, *, root: str, stand_in: str | None) -> None:
         effects, option = self.effects, item.option
@@ -68,46 +95,26 @@ class Usage:
             GivenOption(name=option.name, value=item.value, guarded=guarded, spelled=item.spelled)
         )
 
-    def _give_operands(
-        self,
-        operands: list[OperandItem],
-        parts: Parts,
-        roles: tuple[str, ...],
-        *,
-        profile: Profile,
-    ) -> None:
-        items: Sequence[Item] = parts.items
-        start = argv_start(roles)
-        if start is not None and len(operands) > start:
-            words = tuple(item.word for item in operands[start:])
-            operands = operands[:start]
-            if any(item.may_be_option or item.word.many for item in operands):
-                self.effects.gap(f"which command `{self.effects.name}` runs is not known")
-            self.effects.run_words(
-                roles[start], words, option="", stand_in=_stand_in(parts), root=""
-            )
-            items, roles = operands, roles[:start]
-        unsure = [item.word for item in operands if item.may_be_option]
-        wary = bool(unsure) and profile.has_guarded
-        alone = len(operands) == 1 and "write-into" in roles
-        for item, possible in zip(operands, possible_roles(items, roles), strict=True):
-            self._give_operand(item, (*possible, roles[0]) if alone else possible, wary=wary)
-            self._mean(item.word, profile)
-        if "write-into" in roles:
-            self._write_into([item.word for item in operands])
-        for folder_only in {_is_name(word) for word in unsure}:
-            self._fear_options(profile, folder_only=folder_only)
-
-    def _give_operand(self, item: OperandItem, roles: tuple[str, ...], *, wary: bool) -> None:
+    def _give_operand(self, item: OperandItem, roles: tuple[str, ...], profile: Profile) -> None:
         guarded = False
         for role in roles:
             harms = self.effects.add(bare_role(role), item.word)
             guarded = guarded or (harms and not role.startswith("place-"))
             guarded = guarded or role.removesuffix("...").endswith("!")
-        may_be_option = wary and item.may_be_option
+        may_be_option = item.may_be_option and profile.has_guarded
         self.operands.append(
             GivenOperand(word=item.word, guarded=guarded, may_be_option=may_be_option)
         )
+        if profile.means:
+            self._mean(item.word, profile)
+
+    def _fear(self, operands: list[OperandItem], profile: Profile, *, runs: str) -> None:
+        """Note what operands would do that are something else after all."""
+        if runs and any(item.may_be_option or item.word.many for item in operands):
+            self.effects.gap(f"which command `{self.effects.name}` runs is not known")
+        unsure = [item.word for item in operands if item.may_be_option]
+        for folder_only in {_is_name(word) for word in unsure}:
+            self._fear_options(profile, folder_only=folder_only)
 
     def _mean(self, word: Word, profile: Profile) -> None:
         """Note the option that an operand stands for."""
@@ -143,7 +150,7 @@ class Usage:
                     Effect(verb="writes", word=name, folder=folder, into=True)
                 )
 
-    def _whole(self, profile: Profile, given: set[str], *, bare: bool) -> None:
+    def _whole(self, profile: Profile, given: set[str], *, roles: set[str]) -> None:
         """Note what a use of the program does whatever its operands are."""
         without, always, unseen = profile.bare, profile.always, profile.unseen
         hides, stdin = profile.hides, profile.stdin
@@ -155,12 +162,14 @@ class Usage:
                 hides = variant.hides if variant.hides is not None else hides
                 stdin = variant.stdin if variant.stdin is not None else stdin
         effects = self.effects
-        for role, text in (*without, *always) if bare else always:
+        # `grep -r word` has an operand, but none that names a file.
+        touched = any(touches(role) for role in roles - PROGRAMS)
+        for role, text in always if touched else (*without, *always):
             effects.effect(role, text)
         effects.unseen = effects.unseen or unseen
         if hides:
             effects.gap(f"`{effects.name}` may run commands that its words do not show")
-        if bare and stdin != "text":
+        if stdin != "text" and not _leaves_input(stdin, roles):
             self._take_input(stdin)
 
     def _take_input(self, role: str) -> None:
@@ -179,6 +188,13 @@ class Usage:
             effects.unseen = True
         else:
             effects.gap(f"`{effects.name}` {_INPUT}")
+
+
+def _leaves_input(stdin: str, roles: set[str]) -> bool:
+    """Tell whether operands are there that are used in place of standard input."""
+    if stdin in ("command", "code"):
+        return any(touches(role) and role not in ("host", "connect") for role in roles)
+    return stdin in roles
 
 
 def _varied(parts: Parts, profile: Profile, given: set[str]) -> Parts:
@@ -216,9 +232,8 @@ def _stand_in(parts: Parts) -> str | None:
     return None
 
 
-def _root(parts: Parts, profile: Profile) -> str:
+def _root(operands: list[OperandItem], profile: Profile) -> str:
     """Return what the paths begin with that a command finds."""
-    words = tuple(item.word for item in parts.items if isinstance(item, OperandItem))
-    if words:
-        return common_root(words)
+    if operands:
+        return common_root(tuple(item.word for item in operands))
     return next((text for role, text in profile.bare if role == "read-tree"), "")
