@@ -32,6 +32,7 @@ from policy.service.handlers import Limits, builtin_handlers
 from policy.service.middleware import (
     ContextRuleLayer,
     ExecAuditLayer,
+    FollowLayer,
     PermissionLayer,
     PinLayer,
     TimeoutLayer,
@@ -46,6 +47,7 @@ from policy.service.registry import (
     Unregistered,
 )
 from policy.service.service import (
+    FollowUp,
     ToolDefinition,
     ToolOutput,
     ToolOutputMetadata,
@@ -80,6 +82,8 @@ __all__ = [
     "Deny",
     "ExecAuditLayer",
     "ExecutionContext",
+    "FollowLayer",
+    "FollowUp",
     "GovernedService",
     "GuardCell",
     "Guards",
