@@ -64,33 +64,35 @@ class Links:
         if path in self._real:
             return path
         folder = path.rpartition("/")[0]
-        if folder not in self._real and self._has_no_links(path):
-            return path
-        if self._has_no_links(folder):
+        if folder not in self._real:
+            name = self._name_of(path)
+            if name == path:
+                return path
+            if name is None and self._name_of(folder) is None:
+                # A new file in a new folder, most often: nobody need walk to where it will stand.
+                self._name_of(folder.rpartition("/")[0])
+        if folder in self._real:
             found = self._look(path)
             if not isinstance(found, str):
                 return None if found is _Is.UNKNOWN else path
-        else:
-            # A new file in a new folder, most often: nobody need walk to where they will stand.
-            self._has_no_links(folder.rpartition("/")[0])
         return self._walk(path)
 
-    def _has_no_links(self, path: str) -> bool:
-        """Tell whether the kernel calls what it finds at a path by this very name.
+    def _name_of(self, path: str) -> str | None:
+        """Return what the kernel calls that which it finds at a path; None where it does not say.
 
-        It names things without links, so nothing on the way can be one.
+        It names things without links, so nothing on the way by that name can be one. Where it led
+        over a link, its name is not the answer: /proc leads every process elsewhere.
         """
-        if path in self._real:
-            return True
-        state = _state_by_name(path)
-        if state is None:
-            return False
-        self._seen[path] = _kind(state)
-        folder = path if stat.S_ISDIR(state.st_mode) else path.rpartition("/")[0]
+        found = _named_by_kernel(path)
+        if found is None:
+            return None
+        name, state = found
+        self._seen[name] = _kind(state)
+        folder = name if stat.S_ISDIR(state.st_mode) else name.rpartition("/")[0]
         while folder not in self._real:
             self._real.add(folder)
             folder = folder.rpartition("/")[0]
-        return True
+        return name
 
     def _walk(self, path: str) -> str | None:
         known = path
@@ -135,18 +137,19 @@ def follow_links(path: str) -> str | None:
     return Links().follow(path)
 
 
-def _state_by_name(path: str) -> os.stat_result | None:
-    """Return what stands at a path if that is the kernel's own name for it."""
-    if _NAME_ONLY is None:
+def _named_by_kernel(path: str) -> tuple[str, os.stat_result] | None:
+    if _NAME_ONLY is None or not path:
         return None
     try:
         handle = os.open(path, _NAME_ONLY | os.O_CLOEXEC)
     except (OSError, ValueError):
         return None
     try:
-        if os.readlink(f"/proc/self/fd/{handle}") != path:
+        name = os.readlink(f"/proc/self/fd/{handle}")
+        # What has no name of its own is called otherwise: `pipe:[1]`, `/a (deleted)`.
+        if name != path and (not name.startswith("/") or name.endswith(" (deleted)")):
             return None
-        return os.fstat(handle)
+        return name, os.fstat(handle)
     except OSError:
         return None
     finally:

@@ -182,16 +182,16 @@ def _leads(absolute: str, settled: str, *, resolve: ResolvePath) -> str | None:
         return settled
     if ".." not in absolute:
         return resolve(settled)
-    place = "/"
+    names: list[str] = []
     for part in absolute.split("/"):
         if part == "..":
-            folder = resolve(place)
+            folder = resolve("/" + "/".join(names))
             if folder is None:
                 return None
-            place = posixpath.dirname(folder)
+            names = folder.split("/")[1:-1]
         elif part not in ("", "."):
-            place = posixpath.join(place, part)
-    return resolve(place)
+            names.append(part)
+    return resolve("/" + "/".join(names))
 
 
 def _lost_way(text: str, absolute: str, resolve: ResolvePath) -> str:
