@@ -86,6 +86,8 @@ laws: $(PACKAGE)
 
 bench: $(PEERS)
 	$(BIN)/python -m bench
+	$(BIN)/python -m bench.resources
+	$(BIN)/python -m bench.linear
 
 pin:
 	@for set in core dev bench; do \
