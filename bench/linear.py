@@ -2,8 +2,8 @@
 
 Globs, paths, URLs and commands are read from texts of 1 kB to 1 MB, plain ones and ones that were
 made to be slow. The growth is the exponent k of size^k, from 10 kB to 1 MB or to the last size that
-is still read; 1 is linear, and 0 and less say that a bound ends the work. The exit status is 1 where
-one is over 1.25, or where a text makes a reader fail.
+is still read; 1 is linear, and `bounded` says that a bound ends the work. The exit status is 1
+where one is over 1.25, or where a text makes a reader fail.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path as FilePath
 from time import perf_counter
 from typing import Any, TypeAlias
 
@@ -21,7 +21,9 @@ from bench.effort import tell
 from bench.report import machine
 from bench.timing import timed
 from policy.values import (
+    Path,
     PathContext,
+    PathPattern,
     compile_path_glob,
     compile_text_glob,
     links_in,
@@ -37,7 +39,7 @@ MOST_GROWTH = 1.25
 _LEAST_NANOSECONDS = 20_000
 _SECONDS = 0.3
 _MOST_TIMES = 7
-_RESULTS = Path(__file__).parent / "results" / "linear.json"
+_RESULTS = FilePath(__file__).parent / "results" / "linear.json"
 
 Read: TypeAlias = Callable[[str], Any]
 
@@ -155,11 +157,12 @@ def _globs() -> list[Case]:
 
 def _paths() -> list[Case]:
     context = PathContext(cwd="/w", workspace="/w", home="/h", resolve=lambda path: path)
-    items = tuple(read_path_pattern(text) for text in ("/w/**/a/*/b", "**/.env"))
+    texts = [read_path_pattern(text) for text in ("/w/**/a/*/b", "**/.env")]
+    items = tuple(item for item in texts if isinstance(item, PathPattern))
 
     def judge(text: str) -> Any:
         path = read_path(text, context)
-        return path_meets(path, items, (), context=context) if hasattr(path, "lexical") else path  # type: ignore[arg-type]
+        return path_meets(path, items, (), context=context) if isinstance(path, Path) else path
 
     return [
         Case(what="path", text="folders", read=judge, make=_repeated("folder/", "x")),
