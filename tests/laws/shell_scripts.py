@@ -17,7 +17,8 @@ _PLAIN = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,
 # `S` stands for a script, `W` for a word, `B` for a script that may stand between back-ticks.
 _SCRIPTS = [
     "P", "P", "P R", "P W R", "A=W P", "a=W", "[[ W == W ]]", "[ W = W ]", "export A=W", "P W; S",
-    "P && S", "P || S", "P | S", "P & S", "P |& P", "P\nS", "P # c\nS", "a[W]=1", "a=(W W)", "P W W",
+    "P && S", "P || S", "P | S", "P & S", "P |& P", "P\nS", "P # c\nS", "a[W]=1", "a=(W W)",
+    "P W W",
     "cat <<E\nx $(S)\nE\nS", "cat <<'E'\nx $(S)\nE\n", "cat <<-E R\n\tx `B`\n\tE\n", "P > W",
     "cat <<E; P <<'F'\nW\nE\n$(S\nF\nP", "{ S\n}", "(S)", "{ S; } R", "! P", "time P", "coproc P",
     "if S\nthen S\nelse S\nfi", "if P; then P; elif P; then S\nfi R", "while S\ndo S\ndone R",
@@ -90,12 +91,12 @@ def _literal(word: dict[str, Any]) -> str | None:
 
 def _literal_part(part: dict[str, Any], *, quoted: bool) -> str | None:
     value = part.get("Value", "")
-    match part["Type"]:
-        case "Lit":
-            return value if quoted and "\\" not in value or set(value) <= _PLAIN else None
-        case "SglQuoted":
-            return None if part.get("Dollar") else value
-        case "DblQuoted":
-            texts = [_literal_part(each, quoted=True) for each in part.get("Parts") or []]
-            return None if None in texts else "".join(text for text in texts if text is not None)
+    kind = part["Type"]
+    if kind == "Lit":
+        return value if (quoted and "\\" not in value) or set(value) <= _PLAIN else None
+    if kind == "SglQuoted":
+        return None if part.get("Dollar") else value
+    if kind == "DblQuoted":
+        texts = [_literal_part(each, quoted=True) for each in part.get("Parts") or []]
+        return None if None in texts else "".join(text for text in texts if text is not None)
     return None

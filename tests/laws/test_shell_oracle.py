@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 
 from policy.commands.bash import read_script
-from policy.commands.script import Script, SimpleCommand
+from policy.commands.script import SimpleCommand
 from policy.values import Unreadable
 from tests.laws.shell_scripts import found_by_shfmt, scripts
 

@@ -14,10 +14,12 @@ from policy.values import Unreadable
 
 _HOME = "/home/dev"
 _PIECES = [
-    "a", "b", "/", ".", ",", ":", "=", "-", "~", "{", "}", "{a,b}", "{,x}", "{1..3}", "'", '"', "''",
+    "a", "b", "/", ".", ",", ":", "=", "-", "~", "{", "}", "{a,b}", "{,x}", "{1..3}", "'", '"',
+    "''",
     '""', "'q r'", '"q r"', '"a\\"b"', '"\\n\\$"', "\\ ", "\\~", "\\{", "\\\\", "\\'", "\\\n", "$",
     "$'\\n'", "$'\\x41b'", "$'\\101'", "$'\\u00e9'", "$'\\'", "$'a\\0b'", "$'\\cA'", "$'\\e['",
-    "$'\\q'", '$"t"', "$HOME", "${HOME}", "$x", "${x}", '"$x"', "$y", '"$HOME"', "[", "]", "*", "\\*",
+    "$'\\q'", '$"t"', "$HOME", "${HOME}", "$x", "${x}", '"$x"', "$y", '"$HOME"', "[", "]", "*",
+    "\\*",
     "é", "#", "%", "@", "+", "^", "x=", "~/", "$1", "(", ")",
 ]  # fmt: skip
 
@@ -83,7 +85,8 @@ def test_an_assigned_word_is_what_bash_assigns(word: str) -> None:
     st.sampled_from(["", "-"]),
 )
 def test_a_known_here_document_is_what_bash_gives(body: str, end: str, strip: str) -> None:
-    script = f"while IFS= read -r -d '' l || [ \"$l\" ]; do printf '%s\\0' \"$l\"; done <<{strip}{end}\n{body}\nE\n"
+    loop = "while IFS= read -r -d '' l || [ \"$l\" ]; do printf '%s\\0' \"$l\"; done"
+    script = f"{loop} <<{strip}{end}\n{body}\nE\n"
     read = read_script(script)
     if isinstance(read, Unreadable) or read.gaps:
         return

@@ -1,0 +1,220 @@
+"""Compound commands as spelled in: groups, loops and choices, with the redirections behind them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from policy.commands.double_brackets import read_test
+from policy.commands.pieces import to_words
+from policy.commands.redirections import Redirected, read_redirection
+from policy.commands.refusal import NotReadable
+from policy.commands.reserved import Lists, reserved_word
+from policy.commands.script import SimpleCommand
+from policy.commands.word import Word
+
+CASE_END = re.compile(r";;&|;;|;&")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?=[\s;&|()<>]|\Z)")
+
+
+class CompoundReader:
+    """Reads compound commands, whose lists `reader` reads."""
+
+    def __init__(self, reader: Lists) -> None:
+        self.reader = reader
+
+    def read(self, kind: str) -> None:
+        """Read a compound command with the redirections behind it."""
+        findings, cursor, shell = self.reader.findings, self.reader.cursor, self.reader.shell
+        findings.enter()
+        first, start = len(findings.commands), cursor.place
+        cursor.place += len(kind)
+        if kind == "(":
+            before = shell.fork()
+            self.reader.read_list()
+            self.reader.close(")")
+            shell.become(before)
+        elif kind == "{":
+            self.reader.read_list()
+            self.reader.close("}")
+        elif kind == "((":
+            self.reader.expansions.arithmetic("))")
+        elif kind == "[[":
+            read_test(self.reader, start)
+        else:
+            self._conditional(kind)
+        findings.leave()
+        end = cursor.place
+        self._redirections(first, cursor.text[start:end])
+
+    def _redirections(self, first: int, text: str) -> None:
+        """Read the redirections of a compound command, as a command without words."""
+        cursor, findings = self.reader.cursor, self.reader.findings
+        given = Redirected()
+        start = cursor.place
+        while True:
+            cursor.skip_blanks()
+            char = cursor.peek()
+            if not char or not read_redirection(self.reader.words, given, self.reader.shell):
+                break
+        if not given.redirections and not given.inputs:
+            return
+        if given.inputs:
+            for place in range(first, len(findings.commands)):
+                if findings.commands[place].stdin is None:
+                    findings.commands[place] = replace(findings.commands[place], piped=True)
+        findings.commands.append(
+            SimpleCommand(
+                redirections=tuple(given.redirections),
+                folders=self.reader.shell.folders,
+                stdin=given.stdin,
+                text=cursor.text[start : cursor.place].strip(),
+                number=len(findings.commands) + 1,
+                inside=self.reader.inside,
+            )
+        )
+        for document in given.texts:
+            document.commands.append(len(findings.commands) - 1)
+
+    def _conditional(self, kind: str) -> None:
+        """Read a compound command whose parts may run once, not at all or many times."""
+        shell, commands = self.reader.shell, self.reader.findings.commands
+        first, moves, carried = len(commands), shell.moves, shell.carried
+        shell.conditional += 1
+        loops = kind not in ("if", "case")
+        if loops:
+            shell.forget_values()
+        match kind:
+            case "if":
+                self._if()
+            case "case":
+                self._case()
+            case "while" | "until":
+                self.reader.read_list()
+                self._group("do", "done")
+            case _:
+                self._for(kind)
+        shell.conditional -= 1
+        if loops:
+            shell.forget_values()
+        if shell.moves != moves:
+            shell.folders = None
+        if not loops:
+            return
+        later = shell.carried[len(carried) :]
+        for place in range(first, len(commands)):
+            command = commands[place]
+            if shell.moves != moves:
+                command = replace(command, folders=None)
+            if later and command.words:
+                command = replace(command, assignments=(*later, *command.assignments))
+            commands[place] = command
+
+    def _group(self, first: str, last: str) -> None:
+        self.reader.close(first)
+        self.reader.read_list()
+        self.reader.close(last)
+
+    def _if(self) -> None:
+        shell = self.reader.shell
+        moves = shell.moves
+        self.reader.read_list()
+        self.reader.close("then")
+        self.reader.read_list()
+        while True:
+            word = reserved_word(self.reader.cursor)
+            if shell.moves != moves:
+                shell.folders = None
+            if word not in ("elif", "else"):
+                break
+            self.reader.cursor.place += len(word)
+            self.reader.read_list()
+            if word == "elif":
+                self.reader.close("then")
+                self.reader.read_list()
+        self.reader.close("fi")
+
+    def _case(self) -> None:
+        cursor, shell = self.reader.cursor, self.reader.shell
+        moves = shell.moves
+        cursor.skip_blanks()
+        self._word()
+        self.reader.new_lines()
+        self.reader.close("in")
+        while True:
+            self.reader.new_lines()
+            word = reserved_word(cursor)
+            if word == "esac":
+                cursor.place += len(word)
+                return
+            if shell.moves != moves:
+                shell.folders = None
+            if cursor.looking_at("("):
+                cursor.place += 1
+            while True:
+                cursor.skip_blanks()
+                self._word()
+                cursor.skip_blanks()
+                if not cursor.looking_at("|"):
+                    break
+                cursor.place += 1
+            self.reader.close(")")
+            self.reader.read_list()
+            end = CASE_END.match(cursor.text, cursor.place)
+            if end is not None:
+                cursor.place = end.end()
+            else:
+                self.reader.close("esac")
+                return
+
+    def _for(self, kind: str) -> None:
+        cursor = self.reader.cursor
+        cursor.skip_blanks()
+        if kind == "for" and cursor.looking_at("(("):
+            cursor.place += 2
+            for end in (";", ";", "))"):
+                self.reader.expansions.arithmetic(end)
+            cursor.skip_blanks()
+            if cursor.looking_at(";"):
+                cursor.place += 1
+        else:
+            self._named_for()
+        self.reader.new_lines()
+        if cursor.looking_at("{"):
+            self._group("{", "}")
+        else:
+            self._group("do", "done")
+
+    def _named_for(self) -> None:
+        """Read `NAME in …;` of a loop."""
+        cursor = self.reader.cursor
+        name = _NAME.match(cursor.text, cursor.place)
+        if name is None:
+            raise NotReadable("a loop that could not be read")
+        cursor.place = name.end()
+        self.reader.new_lines()
+        values: list[Word] = []
+        if reserved_word(cursor) == "in":
+            cursor.place += len("in")
+            while True:
+                cursor.skip_blanks()
+                if cursor.peek() in ("", ";", "\n", "#"):
+                    break
+                values += self._word()
+            if not cursor.peek():
+                raise NotReadable("a loop that could not be read")
+        if cursor.looking_at(";"):
+            cursor.place += 1
+        if values and all(each.known and each.text.isdecimal() for each in values):
+            self.reader.shell.set_number(name[0])
+        else:
+            self.reader.shell.set_unknown(name[0])
+
+    def _word(self) -> list[Word]:
+        """Read one word that has to stand here."""
+        start = self.reader.cursor.place
+        pieces = self.reader.words.pieces()
+        if self.reader.cursor.place == start:
+            raise NotReadable("a word is missing")
+        self.reader.findings.count_word()
+        return to_words(pieces)

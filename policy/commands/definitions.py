@@ -1,0 +1,97 @@
+"""Functions, aliases and coprocesses as spelled in: commands that run when they are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from policy.commands.refusal import NotReadable
+from policy.commands.reserved import COMPOUND, Lists, reserved_word
+from policy.commands.shell import Shell
+from policy.commands.shell_builtins import is_relied_on
+
+_FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:+@-]*(?=[\s(]|\Z)")
+_PARENTHESES = re.compile(r"[ \t]*(?:\([ \t]*\))?")
+# The name of a coprocess stands only before a compound command.
+_COPROCESS = re.compile(
+    r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*(?=\(|(?:\{|\[\[|if|case|for|while|until|select)[\s(])"
+)
+_LONGEST_ALIAS = 2_000
+
+
+class Definitions:
+    """Reads definitions; `read_text` reads what an alias stands for."""
+
+    def __init__(self, reader: Lists, read_text: Callable[[str, Shell], None]) -> None:
+        self.reader = reader
+        self.read_text = read_text
+
+    def read_coprocess(self) -> None:
+        """Read what follows `coproc`, which runs beside the script."""
+        cursor, shell = self.reader.cursor, self.reader.shell
+        cursor.place += len("coproc")
+        cursor.skip_blanks()
+        self.reader.findings.enter()
+        named = _COPROCESS.match(cursor.text, cursor.place)
+        if named is not None and named[1] not in COMPOUND:
+            cursor.place = named.end()
+            shell.set_unknown(named[1])
+        before = shell.fork()
+        shell.piped = True
+        self.reader.command(sure=False)
+        shell.become(before)
+        self.reader.findings.leave()
+
+    def read_function(self) -> None:
+        """Read what follows `function`."""
+        cursor = self.reader.cursor
+        cursor.place += len("function")
+        cursor.skip_blanks()
+        name = _FUNCTION_NAME.match(cursor.text, cursor.place)
+        if name is None:
+            raise NotReadable("a function whose name could not be read")
+        after = _PARENTHESES.match(cursor.text, name.end())
+        assert after is not None
+        cursor.place = after.end()
+        self.body(name[0])
+
+    def body(self, name: str) -> None:
+        """Read the body of a function, which runs wherever it is called."""
+        shell, findings = self.reader.shell, self.reader.findings
+        if not _FUNCTION_NAME.fullmatch(name):
+            raise NotReadable("a function whose name could not be read")
+        if is_relied_on(name):
+            findings.gap("a function by the name of a command of the shell")
+        self.reader.new_lines()
+        first, before = len(findings.commands), shell.fork()
+        shell.conditional += 1
+        shell.values, shell.folders, shell.piped = None, None, True
+        if self.reader.cursor.peek() != "(" and reserved_word(self.reader.cursor) not in COMPOUND:
+            raise NotReadable("a function whose body could not be read")
+        self.reader.command(sure=False)
+        findings.bodies += range(first, len(findings.commands))
+        moved, carried = shell.moves != before.moves, shell.carried
+        shell.become(before)
+        shell.carried, shell.values = carried, None
+        if moved:
+            shell.lose_folder()
+        if not shell.conditional:
+            shell.functions |= {name}
+
+    def alias(self, name: str, rest: str) -> None:
+        """Read what an alias means here, in case the shell replaces it."""
+        body = self.reader.shell.aliases[name]
+        if len(body) > _LONGEST_ALIAS:
+            raise NotReadable("an alias that is too long")
+        findings = self.reader.findings
+        findings.enter()
+        first, depth = len(findings.commands), findings.depth
+        shell = self.reader.shell.fork()
+        shell.aliases = {each: text for each, text in shell.aliases.items() if each != name}
+        try:
+            self.read_text(f"{body} {rest}", shell)
+        except NotReadable as problem:
+            del findings.commands[first:]
+            findings.depth = depth
+            findings.gap(f"an alias that could not be read: {problem}")
+        findings.leave()
