@@ -23,6 +23,8 @@ _Answered = TypeVar("_Answered")
 
 # A call has few hosts; each round of deciding can only ask for those an earlier one did not know.
 _ROUNDS = 8
+# A call that names more hosts is not worth as many questions: those beyond do not resolve.
+_MOST_NAMES = 100
 _BLIND = Resolvers()
 
 
@@ -53,7 +55,10 @@ class JudgedHosts:
     def __call__(self, name: str) -> tuple[str, ...] | None:
         """Return the addresses of a name, None where it has none or is not known yet."""
         if name not in self._known:
-            self._wanted[name] = None
+            if len(self._known) + len(self._wanted) < _MOST_NAMES:
+                self._wanted[name] = None
+            else:
+                self._known[name] = None
         return self._known.get(name)
 
     async def found(self, name: str) -> tuple[str, ...] | None:

@@ -55,6 +55,7 @@ _TRANSLATED = ip_network("::ffff:0:0:0/96")
 _ISATAP, _ISATAP_MASK = 0x00005EFE, 0xFDFFFFFF
 
 
+@lru_cache(maxsize=4096)
 def read_address(text: str) -> Address | None:
     """Read an address in its plain spelling; IPv4 inside IPv6 comes out as IPv4; no zones."""
     if "%" in text:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import ada_url
 
+from policy.values.address import read_address
 from policy.values.host_name import read_host
 from policy.values.reading import Unreadable
 from policy.values.text import is_encodable, is_ordinary, quote
@@ -50,14 +51,14 @@ _NEED_NO_SLASHES = frozenset({"http", "https", "ws", "wss", "ftp", "file"})
 _LONGEST = 65_536
 # What is read again in one decision is remembered, if it is not large.
 _SHORT = 2_048
-# Most URLs: nothing in them that any two readers take differently. The last label begins with a
-# letter, so it is no address; no two hyphens in a row, so it is no A-label.
+# Most URLs: nothing in them that any two readers take differently. The last label of a name begins
+# with a letter, so it is no address; no two hyphens in a row, so none is an A-label.
 _LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _ORDINARY = re.compile(
     r"(?:([A-Za-z][A-Za-z0-9+.-]*)://)?"
-    rf"((?:{_LABEL}\.)*(?=[A-Za-z]){_LABEL})"
+    rf"((?:{_LABEL}\.)*(?=[A-Za-z]){_LABEL}|(?:[0-9]{{1,3}}\.){{3}}[0-9]{{1,3}})"
     r"(?::([1-9][0-9]{0,4}))?"
-    r"(?:(/[A-Za-z0-9._~!$&'()*+,=:@/-]*)(?:[?#][!-\[\]-~]*)?)?",
+    r"(?:(/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*)(?:[?#][!-\[\]-~]*)?)?",
     re.ASCII,
 )
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
@@ -102,14 +103,18 @@ def _read_ordinary(text: str) -> Endpoint | None:
     port = int(digits) if digits else usual
     if usual is None or port is None or port > 65_535 or len(host) > 253 or "--" in host:
         return None
-    if path is None:
-        path = "/"
-    elif "/." in path:
-        return None
     host = host.lower()
     if spelled is None and host in _NEED_NO_SLASHES:
         return None
-    return Endpoint(scheme=scheme, host=host, port=port, path=path)
+    address = None
+    if host[-1].isdigit() and host.replace(".", "").isdigit():
+        address = read_address(host)
+        if address is None:
+            return None
+    settled: str | None = path or "/"
+    if path and ("/." in path or "%" in path or ";" in path):
+        settled = canonical_path(path)
+    return Endpoint(scheme=scheme, host=host, port=port, path=settled, address=address)
 
 
 def _read_endpoint(text: str) -> Endpoint | Unreadable:

@@ -31,12 +31,26 @@ def canonical_path(text: str) -> str | None:
         return None
     if _GOES_UP.search(text) and _UNCLEAR_TO_GO_UP_FROM.search(text):
         return None
-    if "/." in text or not _SETTLED.fullmatch(text):
+    if not _SETTLED.fullmatch(text):
         try:
             text = ada_url.URL("https://host" + text).pathname
         except (ValueError, UnicodeError):
             return None
+    elif "/." in text:
+        text = _without_dots(text)
     return _ENCODED.sub(_undo, text) if "%" in text else text
+
+
+def _without_dots(path: str) -> str:
+    kept: list[str] = []
+    for segment in path[1:].split("/"):
+        if segment == ".." and kept:
+            kept.pop()
+        elif segment not in (".", ".."):
+            kept.append(segment)
+    if path.endswith(("/.", "/..")):
+        kept.append("")
+    return "/" + "/".join(kept)
 
 
 def _undo(found: re.Match[str]) -> str:
