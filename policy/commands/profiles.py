@@ -7,7 +7,7 @@ program is first asked for. What is remembered changes no answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -19,6 +19,7 @@ from policy.commands.profile_file import ENVIRONMENT, ProfileFile, program_of, r
 from policy.commands.profile_merger import profile_of
 from policy.commands.section import Section
 from policy.commands.variables import VariableRole, Variables
+from policy.values import quote
 
 _NAMES = re.compile(r"^names\s*=\s*\[([^\]]*)\]", re.MULTILINE)
 _NAME = re.compile(r"\"([^\"]*)\"|'([^']*)'")
@@ -83,20 +84,34 @@ class Profiles:
 
     def faults(self) -> tuple[ProfileFault, ...]:
         """Return every mistake in every file."""
-        return tuple(
-            fault
-            for file in self._in_order()
-            if isinstance(read := _read_file(file.name, file.text), tuple)
-            for fault in read
-        )
+        found: list[ProfileFault] = []
+        for file in self._in_order():
+            read = _read_file(file.name, file.text)
+            if isinstance(read, tuple):
+                found += read
+            else:
+                found += self._taken_names(read)
+        return tuple(found)
 
-    def files(self) -> tuple[ProfileFile, ...]:
-        """Return every file that can be read, with its examples."""
+    def files(self, names: Container[str] | None = None) -> tuple[ProfileFile, ...]:
+        """Return the files of these names that can be read, or all, with their examples."""
         return tuple(
             read
             for file in self._in_order()
+            if names is None or file.name in names
             if isinstance(read := _read_file(file.name, file.text), ProfileFile)
         )
+
+    def _taken_names(self, file: ProfileFile) -> Iterator[ProfileFault]:
+        for name in file.section.names:
+            owner = name if name in self._files else self._names.get(name, file.program)
+            if owner != file.program:
+                yield ProfileFault(
+                    file=file.file,
+                    message=f"the name {quote(name)} is that of the program {quote(owner)}",
+                    help=f"say in `{owner}.toml` what is to be known of it",
+                    line=1,
+                )
 
     def _in_order(self) -> Iterator[_File]:
         for program in sorted(self._files):

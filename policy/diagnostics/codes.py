@@ -42,6 +42,8 @@ CODES: dict[str, Code] = {
     "bad-settings": _error("a value in `placet.toml` that cannot be used"),
     "unknown-setting": _error("a key in `placet.toml` that nothing reads"),
     "bad-catalogue": _error("a list of tools that cannot be used"),
+    "bad-profile": _error("a profile of a program that cannot be read"),
+    "profile-example-failed": _error("an example of a profile that is not as it says"),
     "internal-error": _error("a flaw of Placet itself"),
     # tests in rule files
     "failed-test": _error("a test whose call got another verdict"),

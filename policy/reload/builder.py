@@ -10,7 +10,6 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cache
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -29,9 +28,10 @@ from policy.reload.folder import (
 )
 from policy.reload.generation import Generation
 from policy.reload.places import Path, Place, places
+from policy.reload.programs import profiles_of, program_sources
 from policy.reload.settings import Settings
 from policy.reload.settings_file import read_settings
-from policy.reload.shipped import shipped_packs
+from policy.reload.shipped import used_packs
 from policy.reload.text import decode
 from policy.reload.tools import catalogue
 from policy.source import Source
@@ -87,7 +87,12 @@ class Builder:
         if not files and not tables:
             work.problems += _empty(snapshot)
             return work.failed()
-        shipped = _shipped_trees()
+        shipped = used_packs(files)
+        work.sources |= {name: pack.source for name, pack in shipped.items()}
+        sources, _ = program_sources(snapshot)
+        work.sources |= sources
+        _profiles, problems = profiles_of(snapshot)
+        work.problems += problems
         data, problems = data_files(snapshot, (*files, *shipped.values()))
         work.problems += problems
         checked = check(
@@ -154,11 +159,6 @@ class Builder:
             trees.append(parsed.tree)
         self._parsed = kept
         return tuple(trees)
-
-
-@cache
-def _shipped_trees() -> Mapping[str, tree.PolicyFile]:
-    return MappingProxyType({name: parse(text).tree for name, text in shipped_packs().items()})
 
 
 @dataclass(slots=True, kw_only=True)

@@ -30,7 +30,7 @@ MOST_ENTRIES = 100_000  # whatever they are called: a folder is no place for a s
 DEEPEST = 32  # folders
 
 # What a single policy file may use of the folder it stands in.
-_BESIDE_A_FILE = ("packs", "data")
+_BESIDE_A_FILE = ("packs", "data", "programs")
 _PASSES = 20
 _PAUSE = 0.005  # seconds, growing with each pass
 
