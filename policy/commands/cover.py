@@ -77,17 +77,17 @@ class _Cover:
         return self.found[number]
 
     def _of(self, invocation: Invocation) -> bool | None:
+        answer: bool | None = False
         if is_free(
             invocation,
             redirections_covered=self.redirections_covered,
             profiles=self.profiles,
         ):
-            return self._all(invocation.inner)
-        answer: bool | None = False
+            answer = self._all(invocation.inner)
         for pattern in self.patterns:
-            answer = any_of((answer, self._by(invocation, pattern)))
             if answer is True:
                 break
+            answer = any_of((answer, self._by(invocation, pattern)))
         return answer
 
     def _all(self, commands: Sequence[Invocation]) -> bool | None:
@@ -102,7 +102,7 @@ class _Cover:
         answer = fits(invocation, pattern, redirections_covered=covered)
         if answer is False:
             return False
-        if not _spells_gaps(invocation, pattern):
+        if not spells_gaps(invocation, pattern):
             answer = None
         if not pattern.inner:
             return both(answer, self._all(invocation.inner))
@@ -113,7 +113,7 @@ class _Cover:
         return answer
 
 
-def _spells_gaps(invocation: Invocation, pattern: CommandPattern) -> bool:
+def spells_gaps(invocation: Invocation, pattern: CommandPattern) -> bool:
     """Tell whether the pattern spells out all that may run commands out of sight."""
     return not invocation.gaps or (pattern.tells and pattern.gaps.issuperset(invocation.gaps))
 

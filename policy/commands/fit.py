@@ -67,13 +67,13 @@ def fits_words(invocation: Invocation, pattern: CommandPattern) -> bool | None:
     shared = min(len(program), len(invocation.program))
     if invocation.program[:shared] != program[:shared]:
         return False
-    if not invocation.profiled:
-        return _fits_unprofiled(invocation, pattern)
     if len(program) > len(invocation.program):
         # The subcommand is not there, or not known.
         first = invocation.operands[0].word if invocation.operands else None
         unclear = first is not None and not first.known
         return None if unclear or any(one.unknown for one in invocation.options) else False
+    if not invocation.profiled:
+        return _fits_unprofiled(invocation, pattern)
     answer = _fits_options(invocation, pattern)
     if answer is False:
         return False

@@ -24,8 +24,12 @@ def has_stand_in(text: str) -> bool:
 
 
 def with_stand_ins(command: SimpleCommand) -> SimpleCommand:
-    """Return the command with a letter in place of each wildcard."""
-    return _each_word(command, _hidden)
+    """Return the command with a letter in place of each wildcard.
+
+    The shell leaves wildcards in the value of a variable alone, so there it has not marked them.
+    """
+    assignments = tuple(replace(one, value=_marked(one.value)) for one in command.assignments)
+    return _each_word(replace(command, assignments=assignments), _hidden)
 
 
 def with_wildcards(command: SimpleCommand) -> SimpleCommand:
@@ -39,6 +43,12 @@ def shown(word: Word) -> Word:
         return word
     text = escape_glob(word.text).replace(_RUN, "*").replace(_ONE, "?")
     return replace(word, text=text, shape="glob")
+
+
+def _marked(word: Word) -> Word:
+    if not word.known or not ("*" in word.text or "?" in word.text):
+        return word
+    return replace(word, text=word.text.replace("\\", "\\\\"), shape="glob")
 
 
 def _hidden(word: Word) -> Word:
