@@ -20,6 +20,12 @@ from policy.commands.setting import is_harmless_setting
 from policy.commands.small_language import NOTHING, Doings
 from policy.commands.sql_text import read_sql
 from policy.commands.word import Assignment, Word
+from policy.commands.word_forms import (
+    read_form,
+    read_mount,
+    read_output_format,
+    read_pathspec,
+)
 
 _ReadText: TypeAlias = Callable[[str], Doings]
 
@@ -42,10 +48,16 @@ _LANGUAGES: dict[str, tuple[_ReadText, str]] = {
     "jq": (read_jq, ""),
     "sql": (read_sql, "SQL that is not known"),
     "remote": (read_remote, "a remote that is not known"),
+    "pathspec": (read_pathspec, ""),
+    "form-file": (read_form, ""),
+    "output-format": (read_output_format, "a format that is not known"),
+    "mount": (read_mount, "a mount that is not known"),
 }
 _SHAPED = frozenset({"config", "assignment", "place-read", "place-write"})
 # Roles in which `-` is standard input or output.
 _STREAMED = frozenset({"read", "read-tree", "list"})
+# Languages whose words name whole trees.
+_TREES = frozenset({"remote", "pathspec", "mount"})
 _AT_FILE = re.compile(r"(?:^@|=[@<])(.*)", re.DOTALL)
 
 
@@ -256,6 +268,9 @@ class Effects:
     def _small_language(self, role: str, word: Word) -> bool:
         read, unknown = _LANGUAGES[role]
         if not word.known:
+            if role == "pathspec" and ":" not in word.text:
+                self._touch("read-tree", word, option="")
+                return False
             if role == "remote":
                 self.not_known("connects", unknown)
             else:
@@ -269,8 +284,8 @@ class Effects:
             if touched.name is None:
                 self.not_known(touched.verb, f"which files `{self.name}` names is not known")
             else:
-                tree = role == "remote" and touched.verb != "connects"
-                named = replace(word, text=touched.name) if role == "remote" else Word(touched.name)
+                tree = role in _TREES and touched.verb != "connects"
+                named = replace(word, text=touched.name) if role in _TREES else Word(touched.name)
                 folder = () if touched.verb == "connects" else self.folder
                 self.found.append(Effect(verb=touched.verb, word=named, tree=tree, folder=folder))
         if doings.gap:

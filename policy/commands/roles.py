@@ -35,6 +35,10 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "config": (None,),
     "assignment": (None,),
     "at-file": ("reads",),
+    "form-file": ("reads",),
+    "output-format": (None, "reads", "writes"),
+    "pathspec": ("reads",),
+    "mount": ("reads", "writes"),
     "list": ("reads",),
     "sed": (None, "reads", "writes"),
     "awk": (None, "reads", "writes"),
@@ -49,7 +53,9 @@ ROLES = frozenset(_TOUCHES)
 # Roles that take this word and those after it.
 MANY_WORDS = frozenset({"argv...", "argv-more...", "argv-until", "env-argv...", "words-command..."})
 # Roles whose text decides whether it does harm: a program of a small language, a setting, a place.
-_BY_TEXT = frozenset({"sed", "awk", "jq", "sql", "config", "assignment", "place-read"})
+_BY_TEXT = frozenset(
+    {"sed", "awk", "jq", "sql", "config", "assignment", "place-read", "output-format"}
+)
 # Roles of programs in a small language: what they work on is another operand, or the input.
 PROGRAMS = frozenset({"sed", "awk", "jq", "sql"})
 # Roles without a word of their own: they stand after `flag`, in `bare` and in `always`.

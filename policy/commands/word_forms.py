@@ -1,0 +1,71 @@
+"""A word that names a file inside a form of its own, `HEAD:a.txt`, `f=@a.txt`, in; the file out."""
+
+from __future__ import annotations
+
+import re
+
+from policy.commands.small_language import NOTHING, Doings, Touched
+
+_EXCLUDES = re.compile(r":[!^]|:\([^)]*\bexclude\b[^)]*\)")
+_MAGIC = re.compile(r":[(/]")
+_REVISION = re.compile(r"(?::[0-3])?:|[^./~:][^:]*:")
+_WILD = re.compile(r"[*?\[]")
+_FORM = re.compile(r"@|[^=@<]*=[@<]|[^=@]*@")
+_OUTPUT = "%output{"
+_HOST_KEYS = frozenset({"src", "source"})
+
+
+def read_pathspec(text: str) -> Doings:
+    """Return the tree that a revision or path of git names: `HEAD:src`, `:!x`, `*.py`.
+
+    git replaces wildcards itself, and they cross folders. A path of a revision counts from the
+    folder that the command runs in.
+    """
+    if _EXCLUDES.match(text):
+        return NOTHING
+    if _MAGIC.match(text):
+        return Doings(touched=(Touched("reads", None),))
+    path = _REVISION.sub("", text, count=1) if _REVISION.match(text) else text
+    wild = _WILD.search(path)
+    if wild is not None:
+        path = path[: wild.start()].rpartition("/")[0] or "."
+    return Doings(touched=(Touched("reads", path or "."),))
+
+
+def read_form(text: str) -> Doings:
+    """Return the files that a field of a form uploads: `f=@a.txt;type=x`, `f=<a.txt`, `f@a.txt`."""
+    opened = _FORM.match(text)
+    if opened is None:
+        return NOTHING
+    listed = text[opened.end() :]
+    # A name may hold what ends it elsewhere: then both readings count.
+    names = dict.fromkeys((listed, *(part.partition(";")[0] for part in listed.split(","))))
+    return Doings(touched=tuple(Touched("reads", name.strip('"')) for name in names if name))
+
+
+def read_output_format(text: str) -> Doings:
+    """Return the files that a format of what is printed names: `@format.txt`, `%output{a.txt}`."""
+    if text.startswith("@"):
+        return Doings(touched=(Touched("reads", text[1:]),))
+    named = [part.partition("}")[0] for part in text.split(_OUTPUT)[1:]]
+    return Doings(touched=tuple(Touched("writes", name.removeprefix(">>")) for name in named))
+
+
+def read_mount(text: str) -> Doings:
+    """Return the tree of this machine that a container gets: `/src:/app:ro`, `type=bind,src=/a`."""
+    host, mode = _mounted(text)
+    if not host.startswith(("/", ".", "~")):
+        return NOTHING
+    read = Touched("reads", host)
+    return Doings(touched=(read,) if mode == "ro" else (read, Touched("writes", host)))
+
+
+def _mounted(text: str) -> tuple[str, str]:
+    """Return what is mounted, and `ro` if it is only read."""
+    if "=" not in text.partition(",")[0]:
+        host, _, rest = text.partition(":")
+        return host, "ro" if "ro" in rest.partition(":")[2].split(",") else ""
+    pairs = [part.partition("=") for part in text.split(",")]
+    host = next((value for key, _, value in pairs if key in _HOST_KEYS), "")
+    only = any(key in ("ro", "readonly") and value in ("", "true", "1") for key, _, value in pairs)
+    return host, "ro" if only else ""
