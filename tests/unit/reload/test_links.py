@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from policy.reload import Disk, follow_links
+from policy.reload import links as module
 
 
 @pytest.fixture
@@ -99,3 +103,45 @@ def test_a_file_with_several_names_is_known_for_one(disk: Path) -> None:
     os.unlink(disk / "again")
     assert links.other_names(str(disk / "a" / "file")) is True
     assert Disk().resolvers().other_names(str(disk / "a" / "file")) is False  # type: ignore[misc]
+
+
+_NAMES = st.sampled_from(["a", "b", "c", "d"])
+_WAYS = st.lists(st.one_of(_NAMES, st.just("..")), min_size=1, max_size=4).map("/".join)
+_PLACES = st.lists(_NAMES, min_size=1, max_size=4).map("/".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    folders=st.lists(_PLACES, max_size=5),
+    targets=st.lists(st.tuples(_PLACES, _WAYS), max_size=6),
+    asked=st.lists(_PLACES, min_size=1, max_size=6),
+)
+def test_any_disk_is_followed_as_the_system_does(
+    folders: list[str], targets: list[tuple[str, str]], asked: list[str]
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name).resolve() / "x" / "y"
+        root.mkdir(parents=True)
+        for folder in folders:
+            (root / folder).mkdir(parents=True, exist_ok=True)
+        for place, target in targets:
+            if (root / place).parent.is_dir() and not os.path.lexists(root / place):
+                (root / place).symlink_to(target)
+        remembering = Disk().resolvers()
+        assert remembering.path is not None
+        for each in asked:
+            path = str(root / each)
+            found = follow_links(path)
+            assert found is None or found == os.path.realpath(path)
+            assert remembering.path(path) == found
+            if os.path.exists(path):
+                assert found is not None
+
+
+def test_without_the_kernels_names_the_answers_are_the_same(
+    disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = ["a/file", "to-b/up/file", "absolute/b/up/b", "none", "dangling", "loop", "a/b/none/x"]
+    found = [follow_links(str(disk / path)) for path in paths]
+    monkeypatch.setattr(module, "_NAME_ONLY", None)
+    assert [follow_links(str(disk / path)) for path in paths] == found
