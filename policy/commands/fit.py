@@ -31,9 +31,10 @@ def fits(
     `uncovered_redirections`.
     """
     answer = fits_program(invocation, pattern)
+    if answer is False:
+        return False
     pattern = pattern.narrowed(invocation.program)
-    if answer is not False:
-        answer = both(answer, fits_words(invocation, pattern))
+    answer = both(answer, fits_words(invocation, pattern))
     if answer is not False:
         answer = both(answer, _fits_assignments(invocation, pattern))
     if answer is not False:
@@ -44,17 +45,15 @@ def fits(
 
 def fits_program(invocation: Invocation, pattern: CommandPattern) -> bool | None:
     """Tell whether a command's program is the pattern's."""
+    if invocation.program and pattern.program is not None:
+        if invocation.program[0] != pattern.program[0]:
+            return False
+        return _same_place(invocation, pattern)
     if not invocation.command.words:
         return False
     if pattern.program is None:
         return True
-    if not invocation.program:
-        # A name that is not known; it may begin with what surely is another.
-        before = beginning(invocation.command.words[0]).rpartition("/")[2]
-        return None if pattern.program[0].startswith(before) else False
-    if invocation.program[0] != pattern.program[0]:
-        return False
-    return _same_place(invocation, pattern)
+    return None
 
 
 def fits_words(invocation: Invocation, pattern: CommandPattern) -> bool | None:
