@@ -6,6 +6,7 @@ import re
 
 from policy.commands.refusal import NotReadable
 
+_MOST_PARTS = 20_000
 _SINGLE = {
     "a": b"\a",
     "b": b"\b",
@@ -40,7 +41,11 @@ def read_ansi_quotes(text: str, place: int) -> tuple[str, int]:
     """Return what the escapes from `place` to the closing quote mean, and the place after it."""
     value = bytearray()
     ended = False
+    parts = 0
     while not text.startswith("'", place):
+        parts += 1
+        if parts > _MOST_PARTS:
+            raise NotReadable("a `$'` with too many escapes")
         part = _PART.match(text, place)
         if part is None:
             raise NotReadable("a `$'` that is not closed or has an escape that is not known")

@@ -14,6 +14,8 @@ from policy.commands.word import Assignment
 _DEEPEST = 32
 # Each word is looked at by every rule that speaks of resources; no command of an agent has more.
 _MOST_WORDS = 2_000
+# Quotes, expansions and other signs: each costs as much as a word.
+_MOST_PARTS = 20_000
 _BLANKS = re.compile(r"(?:[ \t]+|\\\n)*")
 
 
@@ -29,6 +31,7 @@ class Findings:
     bodies: list[int] = field(default_factory=list)
     moved: bool = False
     words: int = 0
+    parts: int = 0
     depth: int = 0
     # Whether a second reading is worth its time: something stands in the script but plain commands.
     nested: bool = False
@@ -45,6 +48,12 @@ class Findings:
         self.words += 1
         if self.words > _MOST_WORDS:
             raise NotReadable("a script with too many words")
+
+    def count_part(self) -> None:
+        """Count one part of a word, or of what stands in it."""
+        self.parts += 1
+        if self.parts > _MOST_PARTS:
+            raise NotReadable("a script with too many quotes and signs")
 
     def enter(self) -> None:
         """Go one level deeper."""

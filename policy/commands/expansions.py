@@ -101,6 +101,7 @@ class Expansions:
         cursor.findings.enter()
         start, depth = cursor.place, 0
         while depth or not cursor.looking_at(end):
+            cursor.findings.count_part()
             signs = _SIGNS.match(text, cursor.place) or _QUOTED_NUMBER.match(text, cursor.place)
             char = cursor.peek()
             if signs is not None:
@@ -201,6 +202,7 @@ class Expansions:
         """Read the word after the operator of `${x:-…}` up to the `}`."""
         cursor, text = self.cursor, self.cursor.text
         while cursor.peek() != "}":
+            cursor.findings.count_part()
             char = cursor.peek()
             if not char:
                 raise NotReadable("a `${` that is not closed")
@@ -231,6 +233,7 @@ class Expansions:
             raise NotReadable("quotes in a `${` that shells read differently")
         cursor.place += 1
         while cursor.peek() != '"':
+            cursor.findings.count_part()
             char = cursor.peek()
             if not char:
                 raise NotReadable("a quote that is not closed")

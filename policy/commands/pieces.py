@@ -40,10 +40,11 @@ def to_word(pieces: list[Piece]) -> Word:
     texts: list[str] = []
     spelled: list[str] = []
     wild = False
+    closing = _last_closing(pieces)
     for place, (kind, text) in enumerate(pieces):
         if kind == "opaque" or kind == "many" or (kind == "home" and place):
             return _opaque("".join(texts), pieces, home=home and bool(texts))
-        if kind == "glob" or (kind == "bracket" and _closes(pieces, place)):
+        if kind == "glob" or (kind == "bracket" and place < closing):
             wild = True
         if kind == "home":
             text = "~"
@@ -80,8 +81,12 @@ def _is_home(pieces: list[Piece]) -> bool | None:
     return False if pieces[1][0] == "quoted" else None
 
 
-def _closes(pieces: list[Piece], place: int) -> bool:
-    return any(kind == "text" and "]" in text for kind, text in pieces[place + 1 :])
+def _last_closing(pieces: list[Piece]) -> int:
+    """Return the place of the last piece with a `]` that may close a bracket."""
+    for place in range(len(pieces) - 1, -1, -1):
+        if pieces[place][0] == "text" and "]" in pieces[place][1]:
+            return place
+    return -1
 
 
 def _expand(pieces: list[Piece]) -> list[list[Piece]] | None:
@@ -120,8 +125,10 @@ def _expand(pieces: list[Piece]) -> list[list[Piece]] | None:
             return None
     if done:
         return None
-    joined = [_joined(each) for each in current]
-    return [each for each in joined if each]
+    alternatives = [
+        joined([each for each in words if each[1] or _is_sign(each)]) for words in current
+    ]
+    return [each for each in alternatives if each]
 
 
 def _has_alternatives(pieces: list[Piece]) -> bool:
@@ -135,12 +142,23 @@ def _has_alternatives(pieces: list[Piece]) -> bool:
     return False
 
 
-def _joined(pieces: list[Piece]) -> list[Piece]:
-    """Join neighbours of a kind, so that `~` and globs are seen as in a word without braces."""
-    joined: list[Piece] = []
-    for kind, text in pieces:
-        if joined and kind == "text" and joined[-1][0] == "text":
-            joined[-1] = ("text", joined[-1][1] + text)
-        elif text or kind not in ("text", "brace"):
-            joined.append((kind, text))
-    return joined
+def _is_sign(piece: Piece) -> bool:
+    """Tell whether a piece is one even without a text."""
+    return piece[0] not in ("text", "brace")
+
+
+def joined(pieces: list[Piece]) -> list[Piece]:
+    """Join neighbours that stand for themselves, so that a `~` is seen with what follows."""
+    result: list[Piece] = []
+    run: list[str] = []
+    for piece in pieces:
+        if piece[0] == "text":
+            run.append(piece[1])
+            continue
+        if run:
+            result.append(("text", "".join(run)))
+            run = []
+        result.append(piece)
+    if run:
+        result.append(("text", "".join(run)))
+    return result

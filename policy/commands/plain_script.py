@@ -35,8 +35,8 @@ def read_plain(text: str) -> tuple[SimpleCommand, ...] | None:
     """Read a script of literal words, plain redirections and operators."""
     reader = _PlainReader(text)
     place = 0
-    for token in _TOKEN.finditer(text):
-        if token.start() != place or not reader.take(token):
+    while (token := _TOKEN.match(text, place)) is not None:
+        if not reader.take(token):
             return None
         place = token.end()
     if text[place:].strip(" \t") or not reader.end("\n"):
@@ -78,6 +78,8 @@ class _PlainReader:
         if token[5] == "<":
             self.inputs += 1
         self.redirections.append(Redirection(token[5], Word(token[_FILE]), _number(token[4])))
+        if len(self.redirections) > _MOST_WORDS:
+            return False
         return not token[4] or token[5] != "<"
 
     def end(self, operator: str) -> bool:

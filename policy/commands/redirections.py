@@ -206,6 +206,7 @@ def _expanded(body: str, outer: Cursor, expansions: Expansions) -> Word:
     reader = WordReader(cursor, inner)
     pieces: list[Piece] = [("quoted", "")]
     while cursor.place < len(body):
+        cursor.findings.count_part()
         plain = _TEXT.match(body, cursor.place)
         if plain is not None:
             cursor.place = plain.end()

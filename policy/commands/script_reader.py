@@ -171,6 +171,7 @@ class ScriptReader:
             word = reserved_word(cursor)
             if word not in ("!", "time"):
                 return negated
+            cursor.findings.count_part()
             cursor.place += len(word)
             negated = negated or word == "!"
             cursor.skip_blanks()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from policy.commands.cursor import Cursor
 from policy.commands.expansions import Expansions
-from policy.commands.pieces import Piece, to_word, to_words
+from policy.commands.pieces import Piece, joined, to_word, to_words
 from policy.commands.redirections import Redirected, read_redirection
 from policy.commands.refusal import NotReadable
 from policy.commands.script import SimpleCommand
@@ -154,10 +154,8 @@ class SimpleReader:
         for kind, text in pieces:
             if kind in ("glob", "bracket", "brace"):
                 kind = "text"
-            if kind == "text" and literal and literal[-1][0] == "text":
-                literal[-1] = ("text", literal[-1][1] + text)
-            else:
-                literal.append(("opaque", "") if kind == "many" else (kind, text))
+            literal.append(("opaque", "") if kind == "many" else (kind, text))
+        literal = joined(literal)
         if literal and literal[0][0] == "text" and literal[0][1].startswith("~:"):
             # A `~` before a colon is the home folder too.
             literal[0] = ("opaque", "")

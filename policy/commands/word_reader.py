@@ -7,7 +7,7 @@ import re
 from policy.commands.ansi_quotes import read_ansi_quotes
 from policy.commands.cursor import Cursor
 from policy.commands.expansions import Expansions
-from policy.commands.pieces import Piece
+from policy.commands.pieces import Piece, joined
 from policy.commands.refusal import NotReadable
 
 _PLAIN = re.compile(r"[^\s'\"\\$`*?\[{},~!=()<>;&|#@+]+")
@@ -32,9 +32,10 @@ class WordReader:
         pieces: list[Piece] = []
         while cursor.place < len(text):
             plain = _PLAIN.match(text, cursor.place)
+            cursor.findings.count_part()
             if plain is not None:
                 cursor.place = plain.end()
-                _add(pieces, plain[0])
+                pieces.append(("text", plain[0]))
                 continue
             char = text[cursor.place]
             if pattern and (char in "(|" or (char in ")<>;&" and parens)):
@@ -50,7 +51,7 @@ class WordReader:
                 self._quote_or_expansion(char, pieces)
             else:
                 braces += self._special(char, pieces, start=start, braces=braces)
-        return pieces
+        return joined(pieces) if len(pieces) > 1 else pieces
 
     def _special(self, char: str, pieces: list[Piece], *, start: int, braces: int) -> int:
         """Take one character that may mean something; return how many braces it opens."""
@@ -66,14 +67,14 @@ class WordReader:
             return {"{": 1, "}": -1 if braces else 0}.get(char, 0)
         elif char == "!" and _HISTORY.match(cursor.text, place):
             cursor.findings.gap("an unquoted `!`, which some shells replace by an earlier command")
-            _add(pieces, char)
+            pieces.append(("text", char))
         elif char == "=" and place == start and cursor.peek().isalpha():
             cursor.findings.gap("a word that begins with `=`, which some shells replace")
-            _add(pieces, char)
+            pieces.append(("text", char))
         elif char == "~" and place > start and cursor.text[place - 1] in "=:":
             pieces.append(("opaque", ""))
         else:
-            _add(pieces, char)
+            pieces.append(("text", char))
         return 0
 
     def _joined(self, char: str, pieces: list[Piece]) -> bool:
@@ -95,12 +96,10 @@ class WordReader:
     def _extended_glob(self, pieces: list[Piece]) -> None:
         """Read `(a|b)` after one of `?*+@!`, of which nothing is known but where it ends."""
         cursor = self.cursor
-        if pieces[-1][0] == "text":
-            pieces[-1] = ("text", pieces[-1][1][:-1])
-        else:
-            pieces.pop()
+        pieces.pop()
         depth = 0
         while True:
+            cursor.findings.count_part()
             char = cursor.peek()
             if char in "'\"\\$`":
                 if not char:
@@ -158,6 +157,7 @@ class WordReader:
         start, first = cursor.place, len(pieces)
         pieces.append(("quoted", ""))
         while True:
+            cursor.findings.count_part()
             plain = _QUOTED.match(text, cursor.place)
             if plain is not None:
                 pieces.append(("quoted", plain[0]))
@@ -191,10 +191,3 @@ class WordReader:
         if cursor.pending and "\n" in cursor.text[cursor.place : end]:
             raise NotReadable("a here-document that begins inside of a quote")
         cursor.place = end
-
-
-def _add(pieces: list[Piece], text: str) -> None:
-    if pieces and pieces[-1][0] == "text":
-        pieces[-1] = ("text", pieces[-1][1] + text)
-    else:
-        pieces.append(("text", text))
