@@ -1,17 +1,49 @@
 """Commands: the text of a script in, what it runs, reads, writes and connects to out."""
 
+from policy.commands.bash import read_script
+from policy.commands.cover import covers, runs_any
+from policy.commands.fit import fits, is_harmless_redirection
+from policy.commands.invocation import (
+    Effect,
+    GivenOperand,
+    GivenOption,
+    Invocation,
+    Understanding,
+)
+from policy.commands.pattern import CommandPattern, read_command_pattern
+from policy.commands.profile import Profile
 from policy.commands.profile_check import check_examples
 from policy.commands.profile_fault import ProfileFault
 from policy.commands.profile_file import SUFFIX as PROFILE_SUFFIX
 from policy.commands.profiles import NO_PROFILES, Profiles
+from policy.commands.script import Script, SimpleCommand
 from policy.commands.understand import understand, understand_command
+from policy.commands.word import Assignment, Redirection, Word
 
 __all__ = [
     "NO_PROFILES",
     "PROFILE_SUFFIX",
+    "Assignment",
+    "CommandPattern",
+    "Effect",
+    "GivenOperand",
+    "GivenOption",
+    "Invocation",
+    "Profile",
     "ProfileFault",
     "Profiles",
+    "Redirection",
+    "Script",
+    "SimpleCommand",
+    "Understanding",
+    "Word",
     "check_examples",
+    "covers",
+    "fits",
+    "is_harmless_redirection",
+    "read_command_pattern",
+    "read_script",
+    "runs_any",
     "understand",
     "understand_command",
 ]

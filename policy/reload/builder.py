@@ -91,7 +91,7 @@ class Builder:
         work.sources |= {name: pack.source for name, pack in shipped.items()}
         sources, _ = program_sources(snapshot)
         work.sources |= sources
-        _profiles, problems = profiles_of(snapshot)
+        profiles, problems = profiles_of(snapshot)
         work.problems += problems
         data, problems = data_files(snapshot, (*files, *shipped.values()))
         work.problems += problems
@@ -103,6 +103,7 @@ class Builder:
                 data=data,
                 context=settings.context,
                 binders=settings.binders,
+                profiles=profiles,
             ),
             tools,
         )
@@ -115,7 +116,7 @@ class Builder:
         if has_errors(work.problems):
             return work.failed()
         floor = _floor(snapshot, settings)
-        program = compile_policy(merged.policy, tools, floor=floor)
+        program = compile_policy(merged.policy, tools, floor=floor, profiles=profiles)
         examples = run_examples(checked.suites, program, catalog=tools)
         work.problems += (problem for result in examples for problem in result.diagnostics)
         if has_errors(work.problems):
