@@ -6,6 +6,7 @@ escaped. A whole `*` is a run of words, see `Step`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -16,6 +17,7 @@ from policy.values import compile_name_glob
 # A word of the pattern to be met, or None for a run of words: none or more.
 Step: TypeAlias = Word | None
 
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 ANY_WORD = Word("*", "glob")
 
 
@@ -143,6 +145,8 @@ def _meets(operand: GivenOperand, step: Word, *, surely: bool) -> bool:
         return False
     if step.known:
         return True
-    # What does harm by its text has to be spelled; an option, at least as the option it is.
-    spelled = not operand.may_be_option or bool(beginning(step))
-    return spelled and not operand.guarded
+    asked = beginning(step)
+    if operand.guarded:
+        # What does harm by its text has to be spelled; of a variable, its name.
+        return _VARIABLE.match(asked) is not None
+    return bool(asked) or not operand.may_be_option

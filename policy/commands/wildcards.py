@@ -15,6 +15,7 @@ from policy.values import escape_glob
 
 _RUN, _ONE = "\ufdd0", "\ufdd1"
 _LETTERS = {"*": _RUN, "?": _ONE}
+_DECLARES = frozenset({"export", "declare", "typeset", "local", "readonly"})
 _SPECIAL = frozenset("\\*?")
 
 
@@ -29,7 +30,10 @@ def with_stand_ins(command: SimpleCommand) -> SimpleCommand:
     The shell leaves wildcards in the value of a variable alone, so there it has not marked them.
     """
     assignments = tuple(replace(one, value=_marked(one.value)) for one in command.assignments)
-    return _each_word(replace(command, assignments=assignments), _hidden)
+    words = command.words
+    if words and words[0].text in _DECLARES:
+        words = tuple(_marked(word) if "=" in word.text else word for word in words)
+    return _each_word(replace(command, words=words, assignments=assignments), _hidden)
 
 
 def with_wildcards(command: SimpleCommand) -> SimpleCommand:

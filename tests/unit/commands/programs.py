@@ -94,6 +94,9 @@ _TEXTS = {
             style = "posix"
             operands = "awk read..."
         """,
+    "export.toml": """
+            operands = "assignment..."
+        """,
     "echo.toml": """
             operands = "text..."
         """,

@@ -94,7 +94,10 @@ PROFILED: list[tuple[str, str, bool | None]] = [
     ("ls -l", "*", None),
     ("git diff --stat", "*", True),
     ("git diff --output=x", "*", None),
-    # A program in an operand is spelled.
+    # A program in an operand is spelled, a variable at least by its name.
+    ("export A=1", "export *", None),
+    ("export A=1", "export A=*", True),
+    ("export B=1", "export A=*", False),
     ("awk '{print $1}' x", "awk *", True),
     ("awk '{system(\"x\")}' x", "awk *", None),
     ("awk '{system(\"x\")}' x", "awk '{system(\"x\")}' *", True),
