@@ -51,6 +51,8 @@ def is_free(invocation: Invocation, *, redirections_covered: bool, profiles: Pro
         return False
     if any(option.guarded or option.unknown for option in invocation.options):
         return False
+    if command.words and invocation.effects:
+        return False  # `env` alone prints the environment
     if not redirections_covered and uncovered_redirections(invocation):
         return False
     return all(

@@ -71,6 +71,8 @@ class Usage:
             self._write_into([item.word for item in operands])
         if runs:
             self.effects.run_words(runs, words, option="", stand_in=stand_in, root="")
+            if not (self.effects.inner or self.effects.gaps):
+                runs = ""  # `env A=b` runs nothing
         return {bare_role(role) for each in possible for role in each} | ({runs} - {""})
 
     def _give_option(self, item: OptionItem, *, root: str, stand_in: str | None) -> None:
