@@ -90,7 +90,7 @@ class WordReader:
         if not cursor.text.startswith("(", cursor.place + 1):
             return False
         self.expansions.commands_in(2, f"{char}(…)")
-        pieces.append(("opaque", ""))
+        pieces += (("quoted", "/dev/fd/"), ("opaque", ""))
         return True
 
     def _extended_glob(self, pieces: list[Piece]) -> None:

