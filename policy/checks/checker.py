@@ -32,6 +32,7 @@ def check(sources: PolicySources, catalog: Catalog) -> Checked:
         tools=ToolReader(catalog=catalog, report=report),
         data=sources.data,
         context={name: CONTEXT_KINDS.get(kind, ANY) for name, kind in sources.context.items()},
+        profiles=sources.profiles,
     )
     world.open = _open_tools(layers, world)
     names = Names(places={})

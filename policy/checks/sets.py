@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any, cast
 
 from policy.checks.checked import SetKind, SetPart, ValueSet, WorkspaceItem
+from policy.checks.command_items import command_item
 from policy.checks.report import Report
 from policy.checks.scopes import (
     HOST_WORDS,
@@ -28,7 +29,6 @@ from policy.values import (
     Unreadable,
     check_recipient_pattern,
     quote,
-    read_command_pattern,
     read_host_pattern,
     read_path_pattern,
 )
@@ -49,7 +49,6 @@ ITEM = {
 _READERS: Mapping[str, Callable[[str], object]] = {
     "paths": read_path_pattern,
     "hosts": read_host_pattern,
-    "commands": read_command_pattern,
     "addresses": check_recipient_pattern,
 }
 
@@ -145,7 +144,7 @@ def item_of(
                 _refuse(kind, item.span, report)
                 return None
             text = fill_in(item.value, scope, report, span=item.span)
-            return text if readable(text, kind, item.span, report) else None
+            return text if readable(text, kind, item.span, world) else None
         case tree.Number():
             return _number(item, 1, kind, report)
         case tree.Negate(operand=tree.Number() as operand):
@@ -196,7 +195,7 @@ def _named_item(
         return None
     value = constant_of(found, report)
     if isinstance(value, str) and kind != "numbers":
-        return value if readable(value, kind, item.span, report) else None
+        return value if readable(value, kind, item.span, world) else None
     if isinstance(value, (int, float)) and not isinstance(value, bool) and kind == "numbers":
         return value
     if found not in chain:
@@ -226,15 +225,16 @@ def _refuse(kind: SetKind, span: Span, report: Report) -> None:
     )
 
 
-def readable(text: str, kind: SetKind, span: Span, report: Report) -> bool:
+def readable(text: str, kind: SetKind, span: Span, world: World) -> bool:
     """Tell whether an item can be read as its kind; say why if it cannot."""
-    reader = _READERS.get(kind)
-    if reader is None:
-        return True
-    found = reader(text)
+    if kind == "commands":
+        found: object = command_item(text, span, world)
+    else:
+        reader = _READERS.get(kind)
+        found = None if reader is None else reader(text)
     if not isinstance(found, Unreadable):
         return True
-    report.say(
+    world.report.say(
         "bad-set-item",
         f"{quote(text)} cannot be read as {ITEM[kind]}: {found.reason}",
         span=span,
@@ -266,7 +266,7 @@ def _from_file(node: tree.SetFromFile, world: World) -> ValueSet:
         )
         return _held(node.kind, ())
     read = [value.isoformat() if isinstance(value, date) else value for value in values]
-    kept = tuple(value for value in read if _fits_data(value, node, world.report))
+    kept = tuple(value for value in read if _fits_data(value, node, world))
     return _held(node.kind, kept)
 
 
@@ -275,11 +275,11 @@ def _held(kind: SetKind, parts: tuple[SetPart, ...]) -> ValueSet:
     return ValueSet(kind=kind, included=(ValueSet(kind=kind, included=parts),))
 
 
-def _fits_data(value: Any, node: tree.SetFromFile, report: Report) -> bool:
+def _fits_data(value: Any, node: tree.SetFromFile, world: World) -> bool:
     wanted = (int, float) if node.kind == "numbers" else str
     if isinstance(value, wanted) and not isinstance(value, bool):
-        return not isinstance(value, str) or readable(value, node.kind, node.span, report)
-    report.say(
+        return not isinstance(value, str) or readable(value, node.kind, node.span, world)
+    world.report.say(
         "bad-data",
         f"`{node.file}` lists something that is not {ITEM[node.kind]}",
         span=node.span,

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from policy.call import EMPTY
 from policy.checks.checked import CheckedPolicy, ExampleSuite
+from policy.commands import NO_PROFILES, Profiles
 from policy.diagnostics import Diagnostic
 from policy.source import Source
 from policy.syntax import tree
@@ -30,6 +31,7 @@ class PolicySources:
     its text. `data` holds parsed data files by their path relative to the policy folder, `context`
     the declared `context.…` facts with their kinds. `binders` says which kinds of header a
     folder's files may have (`every agent agents role`); None stands for `DEFAULT_BINDERS`.
+    `profiles` are what is known of the programs that command patterns name.
     """
 
     files: tuple[tree.PolicyFile, ...] = ()
@@ -38,6 +40,7 @@ class PolicySources:
     data: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     context: Mapping[str, str] = field(default_factory=lambda: EMPTY)
     binders: Mapping[str, tuple[str, ...]] | None = None
+    profiles: Profiles = NO_PROFILES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

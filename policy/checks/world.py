@@ -13,6 +13,7 @@ from policy.checks.kinds import Kind
 from policy.checks.report import Report
 from policy.checks.scopes import Definition, Extent
 from policy.checks.tools import ToolReader
+from policy.commands import Profiles
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -24,6 +25,7 @@ class World:
     tools: ToolReader
     data: Mapping[str, Any]
     context: Mapping[str, Kind]
+    profiles: Profiles
     sets: dict[Definition, ValueSet | None] = field(default_factory=dict)
     # The extents of the sets above, by identity.
     extents: dict[int, Extent] = field(default_factory=dict)

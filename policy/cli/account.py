@@ -17,6 +17,7 @@ from policy.decision import (
     Explanation,
     LayerOutcome,
     Reason,
+    ResourceUse,
     RuleOutcome,
 )
 from policy.diagnostics import visible
@@ -97,8 +98,8 @@ class _Account:
             return
         yield ""
         yield "the call"
-        for verb, shown in found[:_MOST_RESOURCES]:
-            yield from self._text(f"{verb} {visible(shown, 200)}", indent=2, hanging=4)
+        for use in found[:_MOST_RESOURCES]:
+            yield from self._text(_used(use), indent=2, hanging=4)
         if len(found) > _MOST_RESOURCES:
             yield f"  and {len(found) - _MOST_RESOURCES} more"
 
@@ -165,3 +166,20 @@ def _json(value: Any) -> str:
 
 def _number(value: Any) -> Any:
     return str(value) if isinstance(value, Decimal) else repr(value)
+
+
+def _used(use: ResourceUse) -> str:
+    """Say what is read, written, run or reached, what does so, and by which way."""
+    who = f"{visible(use.program, 100)} {use.verb}" if use.program else use.verb
+    said = [f"{who} {visible(use.leads_to or use.resource, 200)}"]
+    if use.leads_to:
+        said.append(f"through the link {visible(use.resource, 200)}")
+    if use.spelled:
+        said.append(f"spelled `{visible(use.spelled, 100)}`")
+    if use.unknown:
+        said.append(visible(use.unknown, 200))
+    if use.argument:
+        said.append(f"by `{visible(use.argument, 100)}`")
+    if use.place:
+        said.append(visible(use.place, 100))
+    return ", ".join(said)

@@ -27,7 +27,7 @@ from policy.cli.loading import (
     prefix,
     stop,
 )
-from policy.decision import Explanation, explain
+from policy.decision import Explanation, ResourceUse, explain
 from policy.reload import Generation
 from policy.values import Unreadable, read_json
 
@@ -120,7 +120,12 @@ def _explained(generation: Generation, asked: AskedCall) -> Explanation:
 def _record(asked: AskedCall, told: Explanation) -> dict[str, Any]:
     return {
         **decision_record(asked.id, told.decision),
-        "resources": [{"verb": verb, "resource": shown} for verb, shown in told.resources],
+        "resources": [_resource(use) for use in told.resources],
         "layers": [asdict(layer) for layer in told.layers],
         "needed": list(told.needed),
     }
+
+
+def _resource(use: ResourceUse) -> dict[str, str]:
+    """Return one resource as JSON, without what there is nothing to say of."""
+    return {name: text for name, text in asdict(use).items() if text}

@@ -10,6 +10,7 @@ from policy.decision.explain import (
     explain,
 )
 from policy.decision.outlook import Outlook, outlook
+from policy.decision.resource_use import ResourceUse, resource_uses
 from policy.reason import Reason
 
 __all__ = [
@@ -21,9 +22,11 @@ __all__ = [
     "LayerOutcome",
     "Outlook",
     "Reason",
+    "ResourceUse",
     "RuleOutcome",
     "answer",
     "decide",
     "explain",
     "outlook",
+    "resource_uses",
 ]

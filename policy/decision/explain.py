@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from policy.call import Caller, ToolCall
 from policy.decision.decision import Decision
+from policy.decision.resource_use import ResourceUse, resource_uses
 from policy.facts import Facts
 from policy.program import (
     Clause,
@@ -66,7 +67,7 @@ class Explanation:
 
     decision: Decision
     layers: tuple[LayerOutcome, ...]
-    resources: tuple[tuple[str, str], ...]
+    resources: tuple[ResourceUse, ...]
     needed: tuple[str, ...]
 
 
@@ -162,20 +163,15 @@ def _outcome(truth: Truth) -> Outcome:
 
 def _resources(
     program: Program, call: ToolCall, *, caller: Caller, facts: Facts
-) -> tuple[tuple[str, str], ...]:
-    """Return what the call does, in canonical form: verb and resource."""
+) -> tuple[ResourceUse, ...]:
+    """Return what the call does, in canonical form, and where that comes from."""
     root = _evaluation(program, call, caller=caller, facts=facts)
     if root is None:
         return ()
     plan = program.plan(root.spec, agent=caller.agent, role=caller.role)
     if not plan.layers:
         return ()
-    effects = root.effects(plan.layers[0].declared)
-    return tuple(
-        (verb, item.shown)
-        for verb in ("reads", "writes", "runs", "connects", "sends")
-        for item in effects.of(verb)
-    )
+    return tuple(resource_uses(root.effects(plan.layers[0].declared)))
 
 
 def _needed(decision: Decision, layers: tuple[LayerOutcome, ...]) -> tuple[str, ...]:

@@ -116,6 +116,8 @@ CODES: dict[str, Code] = {
     "bad-change": _error("a change that cannot be made"),
     "unnamed-rule": _warning("a rule without a name"),
     "name-style": _warning("a name in an unusual style"),
+    "unprofiled-program": _warning("a command pattern whose program nothing is known of"),
+    "allowed-interpreter": _warning("an `allow` of a program that runs any code"),
     "narrow-wildcard": _warning("an `allow` whose wildcard reaches no tool"),
     "not-granted": _warning("a pack's grants that have no effect"),
     "redundant-allow": _warning("an `allow` that changes nothing"),

@@ -6,6 +6,7 @@ from policy.program.effects import Effects, Item
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.floor import Floor
 from policy.program.program import Clause, LayerPlan, Program, RewritePlan, RulePlan, ToolPlan
+from policy.program.touches import Touch
 from policy.program.truth import ABSENT, Truth, Undecided
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "RewritePlan",
     "RulePlan",
     "ToolPlan",
+    "Touch",
     "Truth",
     "Undecided",
     "Wanted",

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 from policy.catalog import Catalog, Resource, ToolSpec
 from policy.checks import checked
+from policy.commands import NO_PROFILES, Profiles
 from policy.layers import LayeredPolicy
 from policy.program.changes import compile_changes
 from policy.program.conditions import compile_test
@@ -31,10 +32,17 @@ _NO_FLOOR = Floor()
 _LONGEST_CLAUSE = 200
 
 
-def compile_policy(policy: LayeredPolicy, catalog: Catalog, *, floor: Floor = _NO_FLOOR) -> Program:
+def compile_policy(
+    policy: LayeredPolicy,
+    catalog: Catalog,
+    *,
+    floor: Floor = _NO_FLOOR,
+    profiles: Profiles = NO_PROFILES,
+) -> Program:
     """Return the program of a policy over the tools of `catalog`.
 
-    `floor` is what no rule may let a call write: the policy's own files and folders.
+    `floor` is what no rule may let a call write: the policy's own files and folders. `profiles`
+    are what is known of the programs that commands run.
     """
     indexes = [_LayerIndex(layer) for layer in policy.layers]
     opened = [
@@ -48,8 +56,11 @@ def compile_policy(policy: LayeredPolicy, catalog: Catalog, *, floor: Floor = _N
     return Program(
         policy,
         catalog,
-        plan_layer=lambda index, spec: _plan_layer(indexes, index, spec, floor=floor),
+        plan_layer=lambda index, spec: _plan_layer(
+            indexes, index, spec, floor=floor, profiles=profiles
+        ),
         floor=floor,
+        profiles=profiles,
         open_fields=lambda spec: any(tools.fits(spec) for tools in opened),
         slots=max(slots, default=0),
     )
@@ -85,10 +96,10 @@ class _Index(Generic[_Rule]):
 
 
 def _plan_layer(
-    indexes: list[_LayerIndex], index: int, spec: ToolSpec, *, floor: Floor
+    indexes: list[_LayerIndex], index: int, spec: ToolSpec, *, floor: Floor, profiles: Profiles
 ) -> LayerPlan:
     here = indexes[index]
-    declared = _declared(indexes[0].policy, here.policy, spec)
+    declared = _declared(indexes[0].policy, here.policy, spec, profiles=profiles)
     layer = here.policy.key.title
     allows: list[RulePlan] = []
     takes: list[RulePlan] = []
@@ -132,7 +143,11 @@ def _as_rule(rewrite: RewritePlan) -> RulePlan:
 
 
 def _declared(
-    top: checked.CheckedPolicy, layer: checked.CheckedPolicy, spec: ToolSpec
+    top: checked.CheckedPolicy,
+    layer: checked.CheckedPolicy,
+    spec: ToolSpec,
+    *,
+    profiles: Profiles,
 ) -> DeclaredResources:
     """Add what `tool` statements say: the global layer's for every layer, a layer's for itself."""
     statements = top.declarations if layer is top else (*top.declarations, *layer.declarations)
@@ -142,7 +157,9 @@ def _declared(
         if declaration.tools.fits(spec):
             resources.update(dict.fromkeys(declaration.resources))
             complete = complete or declaration.complete
-    return DeclaredResources(tuple(resources), complete=complete, unseen=spec.unseen)
+    return DeclaredResources(
+        tuple(resources), complete=complete, unseen=spec.unseen, profiles=profiles
+    )
 
 
 # ------------------------------------------------------------------ defaults

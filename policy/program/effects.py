@@ -1,85 +1,108 @@
 """What a call does, as far as its arguments tell: declared arguments and taken-apart commands.
 
-In sight are declared arguments and the redirections of commands. The words of a command whose
-program has no profile, and every text of a tool whose resources are not declared complete, are
-only *possible* resources. What stands in the call but cannot be read is kept, as `Unreadable`.
+In sight are declared arguments, redirections, and the operands and options of profiled programs.
+The words of a command whose program has no profile, and every text of a tool whose resources are
+not declared complete, are only *possible* resources. What stands in the call but cannot be read is
+kept, as `Unreadable`. Everything is found at once, and read as paths or hosts when a rule asks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 from policy.catalog import Resource
+from policy.commands import Invocation, Profiles, understand
 from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.touches import Folders, Origin, Touch, touches_of
 from policy.program.truth import Undecided, Value
 from policy.values import (
     Endpoint,
     Path,
     PathContext,
-    Script,
-    SimpleCommand,
     Unreadable,
     after_cd,
-    harmless_redirection,
     read_endpoint,
     read_path,
     read_recipient,
-    read_script,
 )
 
-Thing: TypeAlias = Path | Endpoint | SimpleCommand | str | Unreadable
+Thing: TypeAlias = Path | Endpoint | Invocation | str | Unreadable
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One resource in sight: what it is, how it is shown to people, and where it stands.
-
-    `hidden` is what a command may do through other commands that are not in sight.
-    """
+    """One resource in sight: what it is, how it is shown to people, and what touches it."""
 
     thing: Thing
     shown: str
-    origin: Literal["argument", "redirection", "hidden"] = "argument"
+    origin: Origin = "argument"
+    touch: Touch | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PossibleWord:
     """A text that may be a resource, and the folder it stands in.
 
-    `names_host` says that the program may take a bare word as a host, `of_command` that it is a
-    word of a command whose program has no profile, not a text of a tool.
+    `of_command` says that it is a word of a command, not a text of a tool; `whole` is False where
+    only its beginning is known.
     """
 
     text: str
     paths: PathContext
-    names_host: bool
     of_command: bool = True
+    whole: bool = True
 
 
 class Effects:
-    """The effects of one call, by verb.
+    """The effects of one call, by verb; belongs to one `Evaluation`.
 
     `absent` holds the verbs whose declared arguments are all absent. `possible` are texts that
-    may be any resource; `words` the same for words of commands, and
-    `commands` the commands whose words may be commands again.
+    may be any resource, `words` the same for words of commands, and `unprofiled` the commands
+    whose words may be commands again. `unseen`: code runs whose effects no argument tells.
     """
 
-    __slots__ = ("absent", "commands", "complete", "items", "possible", "unseen", "words")
+    __slots__ = (
+        "_folders",
+        "_items",
+        "_paths",
+        "_touches",
+        "absent",
+        "commands",
+        "complete",
+        "possible",
+        "profiles",
+        "unprofiled",
+        "unseen",
+        "words",
+    )
 
-    def __init__(self, declared: DeclaredResources) -> None:
-        self.items: dict[str, list[Item]] = {}
-        self.absent: set[str] = set()
+    def __init__(self, declared: DeclaredResources, paths: PathContext) -> None:
         self.complete = declared.complete
-        self.possible: tuple[str, ...] = ()
-        self.words: list[Word] = []
-        self.commands: list[SimpleCommand] = []
         self.unseen = declared.unseen
+        self.profiles: Profiles = declared.profiles
+        self.absent: set[str] = set()
+        self.possible: tuple[str, ...] = ()
+        self.words: list[PossibleWord] = []
+        self.commands: list[Invocation] = []
+        self.unprofiled: list[Invocation] = []
+        self._touches: dict[str, list[Touch]] = {}
+        self._items: dict[str, tuple[Item, ...]] = {}
+        self._paths = paths
+        self._folders: dict[Folders, PathContext] = {(): paths}
 
-    def of(self, verb: str) -> list[Item]:
+    def of(self, verb: str) -> tuple[Item, ...]:
         """Return the resources in sight that the call `verb`."""
-        return self.items.get(verb, [])
+        found = self._items.get(verb)
+        if found is None:
+            commands = self.commands if verb == "runs" else ()
+            found = (
+                *(Item(command, command.command.text, "command") for command in commands),
+                *(self._item(touch) for touch in self._touches.get(verb, ()) if not touch.unseen),
+            )
+            self._items[verb] = found
+        return found
 
     def listed(self, verb: str) -> Value:
         """Return the resources of a verb as canonical texts; undecidable if any is not known."""
@@ -87,35 +110,103 @@ class Effects:
             return Undecided("the resources of this tool are not declared complete")
         if verb != "runs" and self.words:
             return Undecided("a program without a profile may use any of its words")
-        for item in self.of(verb):
+        shown: list[str] = []
+        untold = self.untold(verb)
+        if untold:
+            return Undecided(untold)
+        for item in self.each(verb):
             if isinstance(item.thing, Unreadable):
                 return Undecided(item.thing.reason)
-        return tuple(item.shown for item in self.of(verb))
+            shown.append(item.shown)
+        return tuple(shown)
 
-    def has(self, verb: str, *, beyond: frozenset[str] = frozenset()) -> bool:
+    def each(self, verb: str) -> Iterator[Item]:
+        """Yield the resources of a verb; of commands, those that others run as well."""
+        for item in self.of(verb):
+            yield item
+            if isinstance(item.thing, Invocation):
+                for command in item.thing.inner:
+                    for one in command.walk():
+                        yield Item(one, one.command.text, "command")
+
+    def untold(self, verb: str) -> str:
+        """Say which effect of this kind the call has and does not tell; empty if none."""
+        touches = self._touches.get(verb, ())
+        return next((touch.why for touch in touches if touch.unseen), "")
+
+    def has(self, verb: str, *, beyond: frozenset[Origin] = frozenset()) -> bool:
         """Tell whether the call may have an effect of this kind.
 
-        `beyond` names origins whose effects something else covers: `hidden` stands for all that
+        `beyond` names origins whose effects something else covers: `command` stands for all that
         comes from the words of commands.
         """
-        if not self.complete or any(item.origin not in beyond for item in self.of(verb)):
+        touches = self._touches.get(verb, ())
+        if not self.complete or any(touch.origin not in beyond for touch in touches):
             return True
-        return verb != "runs" and bool(self.words) and "hidden" not in beyond
+        if verb == "runs":
+            return bool(self.commands)
+        return bool(self.words) and "command" not in beyond
+
+    def add(self, touch: Touch) -> None:
+        """Take in one thing that the call touches."""
+        self._touches.setdefault(touch.verb, []).append(touch)
+
+    def folder(self, folders: Folders) -> PathContext:
+        """Return how paths are read after changing to `folders`."""
+        known = self._folders.get(folders)
+        if known is None:
+            known = self._folders[folders] = after_cd(folders, self._paths)
+        return known
+
+    def _item(self, touch: Touch) -> Item:
+        if touch.text is None:
+            return Item(Unreadable(reason=touch.why), "(not known)", touch.origin, touch)
+        thing = read_resource(touch.verb, touch.text, self.folder(touch.folders))
+        if touch.tree and isinstance(thing, Path):
+            thing = replace(thing, tree=True)
+        return Item(thing, _shown(thing, touch.text), touch.origin, touch)
 
 
 def read_effects(call: Evaluation, declared: DeclaredResources) -> Effects:
     """Take the call's input apart by what the layer knows of the tool's arguments."""
-    effects = Effects(declared)
+    effects = Effects(declared, call.paths)
     present: dict[str, bool] = {}
     for resource in declared.resources:
         leaves = list(_leaves(call.input, resource.steps))
         present[resource.verb] = present.get(resource.verb, False) or bool(leaves)
         for leaf in leaves:
-            _read_leaf(effects, call, resource, leaf=leaf)
+            _add_leaf(effects, call, resource, leaf=leaf)
     effects.absent = {verb for verb, found in present.items() if not found}
     if not declared.complete:
         effects.possible = tuple(_texts(call.input))
     return effects
+
+
+def read_resource(verb: str, text: str, paths: PathContext) -> Path | Endpoint | str | Unreadable:
+    """Read a text as what the verb is about: a path, an endpoint or a recipient."""
+    if verb in ("reads", "writes"):
+        return read_path(text, paths)
+    if verb == "connects":
+        return read_endpoint(text)
+    recipient = read_recipient(text)
+    # A receiver need not be an e-mail address: a channel or account is compared as text.
+    return text if isinstance(recipient, Unreadable) else recipient
+
+
+def _shown(thing: Path | Endpoint | str | Unreadable, text: str) -> str:
+    """Return the canonical text of a resource."""
+    match thing:
+        case Path(lexical=lexical):
+            return lexical
+        case Endpoint(host=host):
+            return host
+        case str():
+            return thing
+        case _:
+            return text
+
+
+# ------------------------------------------------------------------ the input
 
 
 def _leaves(value: Any, steps: tuple[str, ...]) -> Iterator[Any]:
@@ -148,94 +239,59 @@ def _texts(value: Any) -> Iterator[str]:
             pending.extend(item)
 
 
-def _read_leaf(effects: Effects, call: Evaluation, resource: Resource, *, leaf: Any) -> None:
+def _add_leaf(effects: Effects, call: Evaluation, resource: Resource, *, leaf: Any) -> None:
     verb = resource.verb
     if not isinstance(leaf, str):
-        opaque = leaf if isinstance(leaf, Unreadable) else Unreadable(reason="not a text")
-        _add_unreadable(effects, verb, opaque)
-        return
-    if verb == "runs":
-        _read_commands(effects, call, leaf)
-        return
-    tree = resource.tree or bool(resource.tree_field and call.input.get(resource.tree_field))
-    thing = read_resource(verb, leaf, call.paths)
-    if tree and isinstance(thing, Path):
-        thing = replace(thing, tree=True)
-    _add(effects, verb, Item(thing, shown(thing, leaf)))
+        why = leaf.reason if isinstance(leaf, Unreadable) else "not a text"
+        _add_unknown(effects, _ALL if verb == "runs" else (verb,), why=why)
+    elif verb == "runs":
+        _add_script(effects, leaf)
+    else:
+        tree = resource.tree or bool(resource.tree_field and call.input.get(resource.tree_field))
+        effects.add(Touch(verb=verb, text=leaf, tree=tree, steps=resource.steps))
 
 
-def read_resource(verb: str, text: str, paths: PathContext) -> Path | Endpoint | str | Unreadable:
-    """Read a text as what the verb is about: a path, an endpoint or a recipient."""
-    if verb in ("reads", "writes"):
-        return read_path(text, paths)
-    if verb == "connects":
-        return read_endpoint(text)
-    recipient = read_recipient(text)
-    # A receiver need not be an e-mail address: a channel or account is compared as text.
-    return text if isinstance(recipient, Unreadable) else recipient
+def _add_unknown(effects: Effects, verbs: tuple[str, ...], *, why: str) -> None:
+    for verb in verbs:
+        effects.add(Touch(verb=verb, text=None, why=why))
 
 
-def shown(thing: Thing, text: str) -> str:
-    """Return the canonical text of a resource."""
-    match thing:
-        case Path(lexical=lexical):
-            return lexical
-        case Endpoint(host=host):
-            return host
-        case SimpleCommand(text=command):
-            return command
-        case str():
-            return thing
-        case _:
-            return text
+# Commands that cannot be read may do anything.
+_ALL = ("runs", "reads", "writes", "connects", "sends")
 
 
-def _add(effects: Effects, verb: str, item: Item) -> None:
-    effects.items.setdefault(verb, []).append(item)
+# ------------------------------------------------------------------ commands
 
 
-def _add_unreadable(effects: Effects, verb: str, why: Unreadable) -> None:
-    # Commands that cannot be read may touch anything.
-    verbs = ("runs", "reads", "writes", "connects", "sends") if verb == "runs" else (verb,)
-    for one in verbs:
-        _add(effects, one, Item(why, "(unreadable)"))
-
-
-def _read_commands(effects: Effects, call: Evaluation, text: str) -> None:
-    script: Script | Unreadable = read_script(text)
+def _add_script(effects: Effects, text: str) -> None:
+    script = understand(text, effects.profiles)
     if isinstance(script, Unreadable):
-        _add_unreadable(effects, "runs", script)
+        _add_unknown(effects, _ALL, why=script.reason)
         return
-    for command in script.commands:
-        paths = after_cd(command.folders, call.paths)
-        _add(effects, "runs", Item(command, command.text))
+    for gap in script.gaps:
+        _add_unknown(effects, _ALL, why=gap)
+    effects.commands.extend(script.commands)
+    for command in script.walk():
         effects.unseen = effects.unseen or command.unseen
-        _read_redirections(effects, command, paths)
-        if command.hides:
-            for verb in ("reads", "writes", "connects", "sends"):
-                _add(effects, verb, Item(_HIDDEN, "(out of sight)", "hidden"))
-        if not command.free:
-            # The program itself is a file; what it is given may be hosts.
-            effects.words.extend(
-                Word(word, paths, place > 0 and command.names_hosts)
-                for place, word in enumerate(command.words)
-            )
-            effects.commands.append(command)
-        effects.words.extend(
-            Word(value, paths, names_host=True) for _, value in command.assignments
-        )
+        for touch in touches_of(command):
+            effects.add(touch)
+        _add_words(effects, command)
 
 
-def _read_redirections(effects: Effects, command: SimpleCommand, paths: PathContext) -> None:
-    for redirection in command.redirections:
-        if harmless_redirection(redirection):
-            continue
-        thing = read_path(redirection.target, paths)
-        item = Item(thing, shown(thing, redirection.target), "redirection")
-        if "<" in redirection.op:
-            _add(effects, "reads", item)
-        if ">" in redirection.op:
-            _add(effects, "writes", item)
-
-
-_HIDDEN = Unreadable(reason="the program runs other commands, which are not in sight")
+def _add_words(effects: Effects, command: Invocation) -> None:
+    """Keep what may be a resource without anything saying so."""
+    simple = command.command
+    values = [
+        each.value
+        for each in simple.assignments
+        if effects.profiles.variable(each.name) != "harmless"
+    ]
+    words = () if command.profiled or simple.local else simple.words
+    if words:
+        effects.unprofiled.append(command)
+    if not values and not words:
+        return
+    paths = effects.folder(simple.folders)
+    for word in (*words, *values):
+        whole = word.shape != "opaque"
+        effects.words.append(PossibleWord(text=word.text, paths=paths, whole=whole))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from policy.call import Caller
 from policy.catalog import ToolSpec
+from policy.commands import NO_PROFILES, Profiles
 from policy.facts import Facts, ResolveHost
 from policy.program.truth import ABSENT, Value
 from policy.values import PathContext
@@ -111,12 +112,22 @@ def _remembering(
 class DeclaredResources:
     """What one layer knows of a tool's arguments: the spec's own resources and its additions.
 
+    `profiles` say what the programs do that its commands run.
+
     Held by a program for as long as it lives, so its identity can stand for it.
     """
 
-    __slots__ = ("complete", "resources", "unseen")
+    __slots__ = ("complete", "profiles", "resources", "unseen")
 
-    def __init__(self, resources: tuple[Any, ...], *, complete: bool, unseen: bool) -> None:
+    def __init__(
+        self,
+        resources: tuple[Any, ...],
+        *,
+        complete: bool,
+        unseen: bool,
+        profiles: Profiles = NO_PROFILES,
+    ) -> None:
         self.resources = resources
         self.complete = complete
         self.unseen = unseen
+        self.profiles = profiles

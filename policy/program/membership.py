@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from policy.checks import checked
+from policy.commands import (
+    CommandPattern,
+    Invocation,
+    Profiles,
+    covers,
+    fits,
+    read_command_pattern,
+    runs_any,
+)
 from policy.program.evaluation import Evaluation
 from policy.values import (
-    CommandPattern,
     Endpoint,
     HostPattern,
     Path,
     PathContext,
     PathPattern,
-    SimpleCommand,
     Unreadable,
-    command_fits,
     compare_numbers,
     compare_text,
     folder_pattern,
@@ -25,7 +32,6 @@ from policy.values import (
     is_number,
     path_meets,
     path_within,
-    read_command_pattern,
     read_endpoint,
     read_host_pattern,
     read_path,
@@ -42,30 +48,43 @@ _ItemTest: TypeAlias = Callable[[Any, Evaluation, PathContext, Extent], bool | N
 class SetTest:
     """The members of one set. `holds` judges a thing already read as the set's kind needs.
 
-    `redirections_covered`: another clause of the rule answers for the redirections of commands
-    that no pattern spells out.
+    `profiles` say what the programs of command patterns do. `redirections_covered`: another clause
+    of the rule answers for the redirections of commands that no pattern spells out.
     """
 
-    __slots__ = ("_excluded", "_included", "_items", "kind")
+    __slots__ = ("_excluded", "_included", "_items", "commands", "kind")
 
-    def __init__(self, values: checked.ValueSet, *, redirections_covered: bool = False) -> None:
-        part = partial(SetTest, redirections_covered=redirections_covered)
+    def __init__(
+        self, values: checked.ValueSet, profiles: Profiles, *, redirections_covered: bool = False
+    ) -> None:
+        part = partial(SetTest, profiles=profiles, redirections_covered=redirections_covered)
         self.kind = values.kind
         parts = tuple(p for p in values.included if not isinstance(p, checked.ValueSet))
         outs = tuple(p for p in values.excluded if not isinstance(p, checked.ValueSet))
         nested_outs = [part(p) for p in values.excluded if isinstance(p, checked.ValueSet)]
         nested = [part(p) for p in values.included if isinstance(p, checked.ValueSet)]
+        own = _command_patterns(parts, profiles) if self.kind == "commands" else ()
+        # The patterns of all that it includes, for saying what none of them covers.
+        self.commands: tuple[CommandPattern, ...] = (
+            *own,
+            *(pattern for inner in nested for pattern in inner.commands),
+        )
         # Plain items and plain exclusions are judged together, so that a path whose readings
         # differ is judged by the whole set and not item by item.
         self._items = _item_test(
             values.kind,
             parts,
             outs if not nested else (),
+            profiles=profiles,
             redirections_covered=redirections_covered,
         )
         self._included = tuple(nested)
         apart = [part(checked.ValueSet(kind=values.kind, included=outs))] if nested else []
         self._excluded = (*nested_outs, *apart) if outs or nested_outs else ()
+
+    def why_not(self, command: Invocation) -> str:
+        """Say what keeps the command patterns from covering a command."""
+        return "whether the command is one of these cannot be known"
 
     def holds(
         self, thing: Any, call: Evaluation, paths: PathContext, *, extent: Extent
@@ -97,6 +116,7 @@ def _item_test(
     parts: tuple[Any, ...],
     outs: tuple[Any, ...],
     *,
+    profiles: Profiles,
     redirections_covered: bool,
 ) -> _ItemTest:
     if kind == "paths":
@@ -104,7 +124,11 @@ def _item_test(
     if kind == "hosts":
         return _host_items(parts, outs)
     if kind == "commands":
-        return _command_items(parts, outs, redirections_covered=redirections_covered)
+        return _command_items(
+            _command_patterns(parts, profiles),
+            _command_patterns(outs, profiles),
+            redirections_covered=redirections_covered,
+        )
     if kind == "addresses":
         return _address_items(parts, outs)
     if kind == "numbers":
@@ -157,27 +181,48 @@ def _host_items(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> _ItemTest:
     return holds
 
 
-def _command_items(
-    parts: tuple[Any, ...], outs: tuple[Any, ...], *, redirections_covered: bool
-) -> _ItemTest:
-    included: list[CommandPattern] = _readable([read_command_pattern(p) for p in parts])
-    excluded: list[CommandPattern] = _readable([read_command_pattern(p) for p in outs])
+def _command_patterns(parts: tuple[Any, ...], profiles: Profiles) -> tuple[CommandPattern, ...]:
+    return tuple(_readable([read_command_pattern(part, profiles) for part in parts]))
 
-    def some(thing: SimpleCommand, patterns: list[CommandPattern]) -> bool | None:
+
+def _command_items(
+    included: tuple[CommandPattern, ...],
+    excluded: tuple[CommandPattern, ...],
+    *,
+    redirections_covered: bool,
+) -> _ItemTest:
+    """Judge a command with all that it runs: some of it must fit, or all of it be covered."""
+
+    def some(command: Invocation) -> bool | None:
+        if not excluded:
+            return runs_any(command, included)
         answer: bool | None = False
-        for pattern in patterns:
-            fits = command_fits(thing, pattern, redirections_covered=redirections_covered)
-            answer = _or(answer, fits)
-            if answer is True:
+        for each in command.walk():
+            alone = replace(each, inner=())
+            found = _without(runs_any(alone, included), _any_fits(each, excluded))
+            if found is True:
                 return True
+            answer = _or(answer, found)
         return answer
 
     def holds(thing: Any, call: Evaluation, paths: PathContext, extent: Extent) -> bool | None:
-        if not isinstance(thing, SimpleCommand):
+        if not isinstance(thing, Invocation):
             return None
-        return _without(some(thing, included), some(thing, excluded))
+        if extent == "some":
+            return some(thing)
+        inside = covers(thing, included, redirections_covered=redirections_covered)
+        return _without(inside, runs_any(thing, excluded) if excluded else False)
 
     return holds
+
+
+def _any_fits(command: Invocation, patterns: tuple[CommandPattern, ...]) -> bool | None:
+    answer: bool | None = False
+    for pattern in patterns:
+        answer = _or(answer, fits(command, pattern))
+        if answer is True:
+            return True
+    return answer
 
 
 def _without(inside: bool | None, out: bool | None) -> bool | None:

@@ -11,17 +11,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from policy.program.effects import Effects, Word, read_resource
+from policy.commands import Invocation, SimpleCommand, understand, understand_command
+from policy.program.effects import Effects, PossibleWord, read_resource
 from policy.program.evaluation import Evaluation
 from policy.program.membership import SetTest
 from policy.program.truth import Undecided
 from policy.values import (
     Endpoint,
-    SimpleCommand,
     Unreadable,
     read_endpoint,
     read_path,
-    read_script,
 )
 
 _FILES = frozenset({"reads", "writes"})
@@ -60,15 +59,15 @@ def possible(
 # ------------------------------------------------------------------ files, hosts, receivers
 
 
-def _candidates(effects: Effects, call: Evaluation) -> Iterator[Word]:
+def _candidates(effects: Effects, call: Evaluation) -> Iterator[PossibleWord]:
     for text in effects.possible:
-        yield from _readings(Word(text, call.paths, names_host=False, of_command=False))
+        yield from _readings(PossibleWord(text=text, paths=call.paths, of_command=False))
     for word in effects.words:
         yield from _readings(word)
         yield from _pieces(word)
 
 
-def _readings(word: Word) -> Iterator[Word]:
+def _readings(word: PossibleWord) -> Iterator[PossibleWord]:
     """Yield a text as it is, and as readers take it that drop blanks at its ends or in it."""
     yield word
     stripped = word.text.strip()
@@ -79,7 +78,7 @@ def _readings(word: Word) -> Iterator[Word]:
         yield replace(word, text=joined)
 
 
-def _pieces(word: Word) -> Iterator[Word]:
+def _pieces(word: PossibleWord) -> Iterator[PossibleWord]:
     """Yield what may be a value inside a word, by the ways programs glue values to words."""
     text = word.text
     starts = {
@@ -102,7 +101,11 @@ def _pieces(word: Word) -> Iterator[Word]:
             yield replace(word, text=first)
 
 
-def _may_be(verb: str, word: Word, members: SetTest, call: Evaluation, *, outside: bool) -> bool:
+def _may_be(
+    verb: str, word: PossibleWord, members: SetTest, call: Evaluation, *, outside: bool
+) -> bool:
+    if not word.whole:
+        return True  # what a shell makes of it may be anything
     if len(word.text) > _LONGEST:
         # Running text is no path or host. One long word may be either.
         return not any(char.isspace() for char in word.text) and _spells(verb, word)
@@ -115,7 +118,9 @@ def _may_be(verb: str, word: Word, members: SetTest, call: Evaluation, *, outsid
     return found is None or found is not outside
 
 
-def _lies_in_files(word: Word, members: SetTest, call: Evaluation, *, outside: bool) -> bool | None:
+def _lies_in_files(
+    word: PossibleWord, members: SetTest, call: Evaluation, *, outside: bool
+) -> bool | None:
     """Tell whether the text, as a file or a folder with all below it, lies in the set."""
     text = _as_file(word.text)
     thing = read_path(text, word.paths, tree=True)
@@ -132,8 +137,10 @@ def _as_file(text: str) -> str:
     return f"./{text}" if "://" in text and isinstance(read_endpoint(text), Endpoint) else text
 
 
-def _lies_in_hosts(word: Word, members: SetTest, call: Evaluation, *, outside: bool) -> bool | None:
-    spelled = word.names_host or _spells("connects", word)
+def _lies_in_hosts(
+    word: PossibleWord, members: SetTest, call: Evaluation, *, outside: bool
+) -> bool | None:
+    spelled = _spells("connects", word)
     if outside and (not spelled or word.text.startswith("-")):
         return True  # every word of every command is outside the sets of hosts
     thing = read_endpoint(word.text)
@@ -147,7 +154,7 @@ def _lies_in_hosts(word: Word, members: SetTest, call: Evaluation, *, outside: b
 
 
 def _lies_in_receivers(
-    word: Word, members: SetTest, call: Evaluation, *, outside: bool
+    word: PossibleWord, members: SetTest, call: Evaluation, *, outside: bool
 ) -> bool | None:
     if outside and not _spells("sends", word):
         return True
@@ -157,12 +164,12 @@ def _lies_in_receivers(
     return members.holds(thing, call, word.paths, extent="some")
 
 
-def _is_running(word: Word) -> bool:
+def _is_running(word: PossibleWord) -> bool:
     """Tell whether a text is prose or content, which no program takes as one resource."""
     return not word.of_command and any(char.isspace() for char in word.text)
 
 
-def _spells(verb: str, word: Word) -> bool:
+def _spells(verb: str, word: PossibleWord) -> bool:
     """Tell whether a text unmistakably spells a resource of this kind."""
     text = word.text
     if verb in _FILES:
@@ -178,29 +185,31 @@ def _spells(verb: str, word: Word) -> bool:
 def _may_run(members: SetTest, call: Evaluation, effects: Effects) -> bool:
     """Tell whether a text, or the end of a command's words, may be run as one of the set."""
     scripts = [text for text in effects.possible if len(text) <= _LONGEST]
-    for command in effects.commands:
-        if command.runs_nothing:
-            continue
-        scripts += [word for word in command.words[1:] if any(char.isspace() for char in word)]
-        for start in range(1, min(len(command.words), _MOST_PIECES)):
-            ending = SimpleCommand(words=command.words[start:])
-            if _fits(ending, members, call):
+    for command in effects.unprofiled:
+        words = command.command.words
+        if any(not word.known for word in words[1:]):
+            return True
+        scripts += [word.text for word in words[1:] if any(char.isspace() for char in word.text)]
+        for start in range(1, min(len(words), _MOST_PIECES)):
+            ending = SimpleCommand(words=words[start:], folders=command.command.folders)
+            if _fits(understand_command(ending, effects.profiles), members, call):
                 return True
-    return any(_script_may_run(text, members, call) for text in scripts)
+    return any(_script_may_run(text, members, call, effects=effects) for text in scripts)
 
 
-def _script_may_run(text: str, members: SetTest, call: Evaluation) -> bool:
-    script = read_script(text)
+def _script_may_run(text: str, members: SetTest, call: Evaluation, *, effects: Effects) -> bool:
+    script = understand(text, effects.profiles)
     if isinstance(script, Unreadable):
         return False
     return any(_fits(command, members, call) for command in script.commands)
 
 
-def _fits(command: SimpleCommand, members: SetTest, call: Evaluation) -> bool:
+def _fits(command: Invocation, members: SetTest, call: Evaluation) -> bool:
     """Tell whether words may be a command of the set.
 
     `npm test`, `read the notes`: a word that is also the name of a program that runs others says
     nothing by itself; what that would run is an ending of its own.
     """
     fits = members.holds(command, call, call.paths, extent="some")
-    return fits is True or (fits is None and not command.hides)
+    hides = any(each.gaps for each in command.walk())
+    return fits is True or (fits is None and not hides)

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from policy.catalog import Catalog, ToolSpec
 from policy.checks import LayerKey
+from policy.commands import Profiles
 from policy.layers import LayeredPolicy, binds
 from policy.program.changes import Wish
 from policy.program.evaluation import DeclaredResources
@@ -99,6 +100,7 @@ class Program:
         "floor",
         "open_fields",
         "policy",
+        "profiles",
         "slots",
     )
 
@@ -109,12 +111,14 @@ class Program:
         *,
         plan_layer: PlanLayer,
         floor: Floor,
+        profiles: Profiles,
         open_fields: Callable[[ToolSpec], bool],
         slots: int,
     ) -> None:
         self.policy = policy
         self.catalog = catalog
         self.floor = floor
+        self.profiles = profiles
         self.open_fields = open_fields
         self.slots = slots
         self._plan_layer = plan_layer

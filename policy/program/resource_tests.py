@@ -9,10 +9,12 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from policy.checks import checked
+from policy.commands import Invocation
 from policy.program.effects import Effects, Item
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.membership import Extent, SetTest
 from policy.program.possible import possible
+from policy.program.touches import Origin
 from policy.program.truth import (
     ABSENT,
     Absent,
@@ -22,12 +24,7 @@ from policy.program.truth import (
     any_true,
     negated,
 )
-from policy.values import (
-    SimpleCommand,
-    Unreadable,
-    is_option_like,
-    quote,
-)
+from policy.values import Unreadable
 
 Resource: TypeAlias = Callable[[Evaluation], Truth | Absent]
 
@@ -39,7 +36,7 @@ def compile_resource_test(
     verb = test.verb
     if test.operand is None:
         return _anything(verb, declared, permits=test.permits)
-    members = SetTest(test.operand, redirections_covered=covering)
+    members = SetTest(test.operand, declared.profiles, redirections_covered=covering)
     nothing = not test.operand.included
     if test.form == "only" or nothing:
         return _only(verb, members, declared)
@@ -54,7 +51,7 @@ def _anything(verb: str, declared: DeclaredResources, *, permits: bool) -> Resou
 
     def some_effect(call: Evaluation) -> Truth:
         effects = call.effects(declared)
-        if any(item.origin != "hidden" for item in effects.of(verb)):
+        if any(not isinstance(item.thing, Unreadable) for item in effects.of(verb)):
             return True
         if effects.has(verb) and (effects.complete or effects.possible):
             return Undecided(f"whether the call {verb} anything cannot be seen")
@@ -105,16 +102,8 @@ def _only(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
 
 
 def _all_in(verb: str, members: SetTest, call: Evaluation, *, effects: Effects) -> Truth:
-    """Tell whether all that is in sight is in the set; `cd` and its like need no pattern."""
-    return all_true(
-        _holds(item, members, call, extent="all")
-        for item in effects.of(verb)
-        if verb != "runs" or not _is_free(item)
-    )
-
-
-def _is_free(item: Item) -> bool:
-    return isinstance(item.thing, SimpleCommand) and item.thing.free
+    """Tell whether all that is in sight is in the set."""
+    return all_true(_holds(item, members, call, extent="all") for item in effects.of(verb))
 
 
 def _out_of_sight(verb: str, effects: Effects) -> Undecided | None:
@@ -123,6 +112,9 @@ def _out_of_sight(verb: str, effects: Effects) -> Undecided | None:
         return Undecided("the resources of this tool are not declared complete")
     if verb == "runs":
         return None
+    untold = effects.untold(verb)
+    if untold:
+        return Undecided(untold)
     if effects.words:
         return Undecided("a program without a profile may use any of its words")
     if effects.unseen:
@@ -135,18 +127,11 @@ def _holds(item: Item, members: SetTest, call: Evaluation, *, extent: Extent) ->
     if isinstance(thing, Unreadable):
         return Undecided(thing.reason)
     answer = members.holds(thing, call, call.paths, extent=extent)
-    if answer is None:
-        return Undecided(_why(thing))
-    return answer
-
-
-def _why(thing: object) -> str:
-    if isinstance(thing, SimpleCommand):
-        option = next((word for word in thing.words[1:] if is_option_like(word)), None)
-        if option is not None:
-            return f"{quote(option)} looks like an option, which `*` does not cover: spell it out"
-        return "whether the command is one of these cannot be known"
-    return "the readings of this resource differ, or one is not known"
+    if answer is not None:
+        return answer
+    if isinstance(thing, Invocation):
+        return Undecided(members.why_not(thing))
+    return Undecided("the readings of this resource differ, or one is not known")
 
 
 # ------------------------------------------------------------------ cover of an allow
@@ -187,6 +172,6 @@ def compile_cover(
     return covered
 
 
-_NONE: frozenset[str] = frozenset()
-_WORDS_OF_COMMANDS = frozenset({"hidden"})
-_ALL_OF_COMMANDS = frozenset({"hidden", "redirection"})
+_NONE: frozenset[Origin] = frozenset()
+_WORDS_OF_COMMANDS: frozenset[Origin] = frozenset({"command"})
+_ALL_OF_COMMANDS: frozenset[Origin] = frozenset({"command", "redirection"})

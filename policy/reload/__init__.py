@@ -21,6 +21,7 @@ from policy.reload.settings import (
     ToolSettings,
     WebSettings,
 )
+from policy.reload.shipped import shipped_profiles
 from policy.reload.status import Reloaded, Status
 from policy.reload.text import decode
 
@@ -49,6 +50,7 @@ __all__ = [
     "load",
     "read_folder",
     "read_policy",
+    "shipped_profiles",
 ]
 
 

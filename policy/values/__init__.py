@@ -1,13 +1,6 @@
 """What arguments mean: text from a call in, values that can be compared out, or why not."""
 
 from policy.values.address import NETWORK_WORDS
-from policy.values.command import (
-    CommandPattern,
-    command_fits,
-    is_option_like,
-    read_command_pattern,
-    uncovered_redirections,
-)
 from policy.values.glob import (
     compile_name_glob,
     compile_path_glob,
@@ -41,15 +34,6 @@ from policy.values.path_set import path_in, path_meets, path_within
 from policy.values.pattern import Regex, compile_regex
 from policy.values.reading import Unreadable
 from policy.values.recipient import check_recipient_pattern, read_recipient, recipient_in
-from policy.values.script import (
-    Redirection,
-    Script,
-    SimpleCommand,
-    cd_operand,
-    harmless_redirection,
-    is_harmless_name,
-)
-from policy.values.shell import read_script
 from policy.values.sql import can_read_sql, read_sql
 from policy.values.sql_dialect import SQL_DIALECTS
 from policy.values.sql_script import Sql, SqlStatement
@@ -69,17 +53,13 @@ __all__ = [
     "NETWORK_WORDS",
     "SQL_DIALECTS",
     "SQL_KINDS",
-    "CommandPattern",
     "Endpoint",
     "HostPattern",
     "Limits",
     "Path",
     "PathContext",
     "PathPattern",
-    "Redirection",
     "Regex",
-    "Script",
-    "SimpleCommand",
     "Sql",
     "SqlStatement",
     "Unreadable",
@@ -88,10 +68,8 @@ __all__ = [
     "any_of",
     "both",
     "can_read_sql",
-    "cd_operand",
     "check_recipient_pattern",
     "check_value",
-    "command_fits",
     "compare_numbers",
     "compare_text",
     "compile_name_glob",
@@ -104,13 +82,10 @@ __all__ = [
     "exact",
     "exact_path",
     "folder_pattern",
-    "harmless_redirection",
     "has_wildcard",
     "host_in",
-    "is_harmless_name",
     "is_localhost",
     "is_number",
-    "is_option_like",
     "is_ordinary",
     "links_in",
     "links_passed",
@@ -129,19 +104,16 @@ __all__ = [
     "path_within",
     "plain",
     "quote",
-    "read_command_pattern",
     "read_endpoint",
     "read_host_pattern",
     "read_json",
     "read_path",
     "read_path_pattern",
     "read_recipient",
-    "read_script",
     "read_sql",
     "read_zone",
     "recipient_in",
     "subtract",
-    "uncovered_redirections",
     "url_parts",
     "with_scheme",
     "within_window",

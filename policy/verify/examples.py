@@ -60,7 +60,9 @@ def run_examples(
         under_test = program
         if suite.base is not None:
             if suite.base not in bases:
-                bases[suite.base] = compile_policy(merge(suite.base).policy, catalog)
+                bases[suite.base] = compile_policy(
+                    merge(suite.base).policy, catalog, profiles=program.profiles
+                )
             under_test = bases[suite.base]
         runner = _Runner(suite=suite, program=under_test, catalog=catalog)
         for test in suite.tests:

@@ -14,6 +14,7 @@ import pytest
 from policy.catalog import builtin_catalog, read_listing
 from policy.checks import PolicySources, check
 from policy.layers import merge
+from policy.reload import shipped_profiles
 from policy.source import Source
 from policy.syntax import format_source, parse, tables_to_layers
 from tests.case_files import Case, diagnostic_lines, find_cases, mismatches, update
@@ -48,6 +49,7 @@ def checks(case: Case) -> dict[str, str]:
             tables=tuple((binding, rest, tables) for binding, rest in rules.layers),
             data=data,
             context=settings.get("context", {}),
+            profiles=shipped_profiles(),
         ),
         catalog,
     )

@@ -16,14 +16,21 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from policy.call import freeze
+from policy.commands import (
+    NO_PROFILES,
+    Script,
+    Understanding,
+    fits,
+    read_command_pattern,
+    read_script,
+    understand,
+)
 from policy.values import (
     PathContext,
     Regex,
-    Script,
     Unreadable,
     add,
     check_value,
-    command_fits,
     compare_numbers,
     compare_text,
     compile_name_glob,
@@ -45,14 +52,12 @@ from policy.values import (
     path_meets,
     path_within,
     plain,
-    read_command_pattern,
     read_endpoint,
     read_host_pattern,
     read_json,
     read_path,
     read_path_pattern,
     read_recipient,
-    read_script,
     recipient_in,
     subtract,
     url_parts,
@@ -298,40 +303,30 @@ def test_a_tree_within_a_pattern_has_every_path_in_it(
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=12), min_size=1, max_size=5))
 def test_quoted_words_are_read_back(words: list[str]) -> None:
-    text = " ".join(shlex.quote(word) for word in words)
-    script = read_script(text)
-    if isinstance(script, Unreadable):
+    script = read_script(shlex.join(words))
+    if isinstance(script, Unreadable) or script.gaps:
         return
-    assert [command.words for command in script.commands] == [tuple(words)]
+    (command,) = script.commands
+    assert [word.text for word in command.words] == words
+    assert all(word.known and not word.home for word in command.words)
 
 
 @given(st.lists(st.text("ab-=c*'\" ", min_size=1, max_size=6), min_size=1, max_size=4))
 def test_ordinary_quoted_words_can_be_read(words: list[str]) -> None:
     assume(not any(word.startswith("=") for word in words))  # zsh replaces `=ls`
-    script = read_script("echo " + " ".join(shlex.quote(word) for word in words))
+    script = read_script(shlex.join(("echo", *words)))
     assert isinstance(script, Script)
-    assert script.commands[0].words == ("echo", *words)
-
-
-@given(st.text("ab '\"\\;&|\n<>#=~/0-", max_size=14))
-def test_a_shell_splits_words_alike(text: str) -> None:
-    script = read_script(text)
-    if isinstance(script, Unreadable) or not script.commands:
-        return
-    # One command without redirections at a time, so that the shell can list its words.
-    for command in script.commands:
-        if command.words and not any(word.startswith("~") for word in command.words):
-            assert shlex.split(shlex.join(command.words)) == list(command.words)
+    assert [word.text for word in script.commands[0].words] == ["echo", *words]
 
 
 @given(st.lists(st.sampled_from(["a", "b", "-x", "--y=1"]), max_size=5))
 def test_a_command_fits_a_wildcard_only_without_options(words: list[str]) -> None:
-    script = read_script(" ".join(("prog", *words)))
-    pattern = read_command_pattern("prog *")
-    assert isinstance(script, Script)
+    script = understand(" ".join(("prog", *words)), NO_PROFILES)
+    pattern = read_command_pattern("prog *", NO_PROFILES)
+    assert isinstance(script, Understanding)
     assert not isinstance(pattern, Unreadable)
     clean = not any(word.startswith("-") for word in words)
-    assert command_fits(script.commands[0], pattern) is (True if clean else None)
+    assert fits(script.commands[0], pattern) is (True if clean else None)
 
 
 # ------------------------------------------------------------------ hosts
@@ -370,7 +365,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "endpoint": read_endpoint,
     "host pattern": read_host_pattern,
     "script": read_script,
-    "command pattern": read_command_pattern,
+    "understanding": lambda text: understand(text, NO_PROFILES),
+    "command pattern": lambda text: read_command_pattern(text, NO_PROFILES),
     "recipient": read_recipient,
     "recipient set": lambda text: recipient_in(text, ("*@corp.example",)),
     "json": read_json,

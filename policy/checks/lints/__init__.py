@@ -1,6 +1,7 @@
 """Lints: what is no mistake and still not what a reader expects; one module for each."""
 
 from policy.checks.lints import (
+    allowed_interpreter,
     name_style,
     narrow_wildcard,
     not_granted,
@@ -9,7 +10,14 @@ from policy.checks.lints import (
 )
 from policy.checks.lints.scene import Scene
 
-_LINTS = (name_style, narrow_wildcard, not_granted, redundant_allow, unnamed_rule)
+_LINTS = (
+    allowed_interpreter,
+    name_style,
+    narrow_wildcard,
+    not_granted,
+    redundant_allow,
+    unnamed_rule,
+)
 
 
 def run(scene: Scene) -> None:

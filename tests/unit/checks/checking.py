@@ -10,6 +10,7 @@ from policy.catalog import Catalog, builtin_catalog, read_listing
 from policy.checks import Checked, CheckedPolicy, PolicySources, check
 from policy.diagnostics import Diagnostic
 from policy.layers import merge
+from policy.reload import shipped_profiles
 from policy.source import Source
 from policy.syntax import parse
 
@@ -23,7 +24,9 @@ def checked(
     named = {"global.policy": HEAD + files} if isinstance(files, str) else files
     parsed = [parse(Source(name=n, text=t)) for n, t in named.items() if n.endswith(".policy")]
     assert [d for p in parsed for d in p.diagnostics] == []
-    sources = PolicySources(files=tuple(p.tree for p in parsed), **more)
+    profiles = more.pop("profiles", shipped_profiles())
+    trees = tuple(p.tree for p in parsed)
+    sources = PolicySources(files=trees, profiles=profiles, **more)
     return check(sources, catalog or builtin_catalog())
 
 

@@ -85,7 +85,8 @@ def test_layers_are_told_once_for_each_caller_of_the_chain() -> None:
 
 def test_resources_are_told_in_canonical_form() -> None:
     found = explained("default allow", "copy", {"from": "a/../b", "to": "~/c"})
-    assert found.resources == (("reads", "/workspace/b"), ("writes", "/home/user/c"))
+    shown = [(use.verb, use.resource) for use in found.resources]
+    assert shown == [("reads", "/workspace/b"), ("writes", "/home/user/c")]
 
 
 def test_what_is_allowed_needs_nothing() -> None:

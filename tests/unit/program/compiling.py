@@ -15,6 +15,7 @@ from policy.decision import Answer, answer
 from policy.facts import Facts
 from policy.layers import merge
 from policy.program import Floor, Program, compile_policy
+from policy.reload import shipped_profiles
 from tests.unit.checks.checking import checked
 
 ANN = Caller(agent="ann")
@@ -42,7 +43,7 @@ def program(files: Mapping[str, str] | str, *, floor: Floor = _NO_FLOOR) -> Prog
     """Return the program of policy files, or of the body of the global one."""
     merged = merge(layers(files), tools())
     assert [d for d in merged.diagnostics if d.severity == "error"] == []
-    return compile_policy(merged.policy, tools(), floor=floor)
+    return compile_policy(merged.policy, tools(), floor=floor, profiles=shipped_profiles())
 
 
 def ask(

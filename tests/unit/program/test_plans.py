@@ -84,6 +84,7 @@ def test_a_layer_plan_is_made_when_a_call_of_its_tool_first_comes_and_once() -> 
         tools(),
         plan_layer=recording,
         floor=Floor(),
+        profiles=asked.profiles,
         open_fields=asked.open_fields,
         slots=asked.slots,
     )

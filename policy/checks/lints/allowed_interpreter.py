@@ -1,0 +1,85 @@
+"""Lint: an `allow` of a program that runs whatever code it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policy.checks.checked import (
+    AllOf,
+    AnyOf,
+    CheckedRule,
+    NotOf,
+    Quantified,
+    ResourceTest,
+    Test,
+    ValueSet,
+)
+from policy.checks.lints.scene import Scene
+from policy.checks.world import World
+from policy.commands import CommandPattern, Profiles, read_command_pattern
+from policy.values import quote
+from policy.verdict import Verdict
+
+_CODE = frozenset({"code", "command", "script"})
+
+
+def find(scene: Scene) -> None:
+    """Say so of every `allow` with a pattern that leaves an interpreter's code open."""
+    for policy in scene.policies:
+        for rule in policy.rules:
+            if rule.verdict is Verdict.ALLOW and not rule.with_approval and not rule.shadow:
+                _look_at(rule, scene.world)
+
+
+def _look_at(rule: CheckedRule, world: World) -> None:
+    found = dict.fromkeys(
+        text
+        for test in _resource_tests(rule.when)
+        if test.verb == "runs" and test.permits and test.operand is not None
+        for text in _items(test.operand)
+        if _is_open(text, world.profiles)
+    )
+    if not found:
+        return
+    shown = ", ".join(quote(text) for text in found)
+    world.report.say(
+        "allowed-interpreter",
+        f"this `allow` lets a program run any code: {shown}",
+        span=rule.span,
+        help="spell out the scripts it may run, ask for approval, or leave it to a sandbox",
+    )
+
+
+def _resource_tests(test: Test | None) -> Iterator[ResourceTest]:
+    match test:
+        case ResourceTest():
+            yield test
+        case AllOf(tests=tests) | AnyOf(tests=tests):
+            for part in tests:
+                yield from _resource_tests(part)
+        case NotOf(test=part) | Quantified(test=part):
+            yield from _resource_tests(part)
+        case _:
+            return
+
+
+def _items(values: ValueSet) -> Iterator[str]:
+    for part in values.included:
+        if isinstance(part, ValueSet):
+            yield from _items(part)
+        elif isinstance(part, str):
+            yield part
+
+
+def _is_open(text: str, profiles: Profiles) -> bool:
+    """Tell whether a pattern leaves it to the call which code an interpreter runs."""
+    pattern = read_command_pattern(text, profiles)
+    if not isinstance(pattern, CommandPattern) or not pattern.program or not pattern.rest:
+        return False
+    profile = profiles.profile(pattern.program[0])
+    if profile is None or pattern.inner:
+        return False
+    if not (profile.hides or profile.stdin in _CODE or _CODE.intersection(profile.operands[:1])):
+        return False
+    first = pattern.steps[0] if pattern.steps else None
+    return first is None or first.text == "*"

@@ -1,0 +1,99 @@
+"""What a call does, for people: each resource in canonical form, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from policy.commands import Invocation
+from policy.program import Effects, Item, Touch
+from policy.values import Path, Unreadable, quote
+
+VERBS = ("reads", "writes", "runs", "connects", "sends")
+_ORDINALS = (
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+)
+_LONGEST_WORD = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceUse:
+    """One resource of a call: the verb, the canonical resource, and what of the call says so.
+
+    `argument` is the place in the input (`input.path`); of commands `program` is what touches it
+    and `place` which command of the script that is. `spelled` is the text it was read from where
+    that differs, `leads_to` where links lead, `unknown` why it could not be read.
+    """
+
+    verb: str
+    resource: str
+    argument: str = ""
+    program: str = ""
+    place: str = ""
+    spelled: str = ""
+    leads_to: str = ""
+    unknown: str = ""
+
+
+def resource_uses(effects: Effects) -> Iterator[ResourceUse]:
+    """Yield what a call does, verb by verb; commands that others run after those."""
+    for verb in VERBS:
+        for item in effects.each(verb):
+            yield _use(verb, item)
+
+
+def _use(verb: str, item: Item) -> ResourceUse:
+    thing, touch = item.thing, item.touch
+    if isinstance(thing, Invocation):
+        return ResourceUse(verb=verb, resource=item.shown, place=_place(thing))
+    spelled = touch.text if touch is not None and touch.text != item.shown else None
+    return ResourceUse(
+        verb=verb,
+        resource=_with_all_below(item),
+        argument=_argument(touch),
+        program=_program(touch),
+        place="" if touch is None or touch.by is None else _place(touch.by),
+        spelled=spelled or "",
+        leads_to=_leads_to(thing),
+        unknown=thing.reason if isinstance(thing, Unreadable) else "",
+    )
+
+
+def _with_all_below(item: Item) -> str:
+    below = isinstance(item.thing, Path) and item.thing.tree
+    return f"{item.shown} and all below" if below else item.shown
+
+
+def _leads_to(thing: object) -> str:
+    if not isinstance(thing, Path) or thing.resolved in (None, thing.lexical):
+        return ""
+    return thing.resolved or ""
+
+
+def _argument(touch: Touch | None) -> str:
+    return ".".join(("input", *touch.steps)) if touch is not None and touch.steps else ""
+
+
+def _program(touch: Touch | None) -> str:
+    if touch is None or touch.by is None:
+        return ""
+    program = " ".join(touch.by.program) or "a program that is not known"
+    by = quote(program[:_LONGEST_WORD])
+    return f"a redirection of {by}" if touch.origin == "redirection" else by
+
+
+def _place(command: Invocation) -> str:
+    simple = command.command
+    number = simple.number
+    count = _ORDINALS[number - 1] if number <= len(_ORDINALS) else f"{number}th"
+    inside = f" inside {' inside '.join(reversed(simple.inside))}" if simple.inside else ""
+    return f"{count} command{inside}"
