@@ -26,11 +26,12 @@ _START = re.compile(
     re.IGNORECASE,
 )
 _WEB = re.compile(r"(?:https?|wss?|ftps?|hxxps?)://\Z", re.IGNORECASE)
-_WORD = re.compile(r"[^\s<>\x00-\x1f\x7f]+")
+# What any reader may take for one link: some end it only at a plain blank.
+_WORD = re.compile(r"[^ \t\n\r\f\v<]+")
 _HINT = re.compile(r"[.。．｡:]\w|//|\\|[\[(](?:\.|dot)[\])]|:/|localhost", re.IGNORECASE)
 # What ends a link in a word. Backslashes count before the path: there readers disagree on them.
-_END = re.compile(r"[\"'`|\\^{}]|\]\(")
-_QUOTES = "\"'`"
+_END = re.compile(r"[\"'`|\\^{}>\x00-\x1f\x7f]|\s|\]\(")
+_QUOTES = {'"': '"', "'": "'", "`": "`", "<": ">"}
 _PATH = re.compile(r"[/?#]")
 _HOST_GOES_ON = re.compile(r"[^/?#]*(?:@|[.。．｡]\w)")
 _DOT = r"(?:[.。．｡]|\[\.\]|\(\.\)|\[dot\]|\(dot\))"
@@ -129,8 +130,8 @@ def _start(match: re.Match[str]) -> int:
 
 def _cut(word: str, before: str) -> str:
     """Cut a word where its link ends; `before` is the character in front of it."""
-    if before and before in _QUOTES:
-        word = word.partition(before)[0]
+    if before in _QUOTES:
+        word = word.partition(_QUOTES[before])[0]
     scheme = word.find("//") + 2 if "//" in word else 0
     path = _PATH.search(word, scheme)
     authority = len(word) if path is None else path.start()
