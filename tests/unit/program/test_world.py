@@ -51,13 +51,33 @@ def test_links_are_followed_once_a_path_and_decision() -> None:
     assert asked.count("/srv/x") == 2
 
 
+@pytest.mark.parametrize("silent", ["folds", "other_names"])
+def test_a_disk_that_does_not_answer_lets_nothing_in(silent: str) -> None:
+    def fails(path: str) -> bool:
+        raise OSError(path)
+
+    def is_itself(path: str) -> str:
+        return path
+
+    policy = program(
+        "default ask\n"
+        'read: allow file_read when reads only "/srv/readme.md"\n'
+        'no: deny file_read when reads "/srv/readme.md"\n'
+    )
+    given = {"path": "/srv/README.MD" if silent == "folds" else "/srv/readme.md"}
+    facts = replace(HERE, resolvers=Resolvers(path=is_itself, **{silent: fails}))  # type: ignore[arg-type]
+    decision = ask(policy, "file_read", given, facts=facts).decision
+    assert decision.verdict == "deny"
+    assert any(reason.undecided for reason in decision.reasons if reason.rule == "no")
+
+
 @pytest.mark.parametrize(
     ("command", "names"),
     [
         ("ls secret.txt", set()),
         ("cat notes.example", set()),
         ("curl a.example", {"a.example"}),
-        ("ls https://b.example/x", {"b.example"}),
+        ("some-tool https://b.example/x", {"b.example"}),
         ("curl -s --proxy=c.example https://b.example/x", {"b.example", "c.example"}),
     ],
 )
@@ -88,7 +108,7 @@ def test_the_lists_of_what_a_call_does_are_unknown_where_something_is_out_of_sig
     assert verdict(policy, "file_read", {"path": "/srv/a"}) == "allow"
     assert verdict(policy, "file_read", {"path": "/nowhere"}) == "deny"
     assert verdict(policy, "pay", {}) == "allow"
-    for tool, input in (("mystery", {}), ("bash_exec", {"command": "cat x"})):
+    for tool, input in (("mystery", {}), ("bash_exec", {"command": "some-tool x"})):
         decision = ask(policy, tool, input).decision
         assert decision.verdict == "deny"
         assert decision.reasons[0].undecided
