@@ -25,6 +25,7 @@ _START = re.compile(
     r"|(?<![\w.@/-])www[.。．｡]",
     re.IGNORECASE,
 )
+_NOTHING = re.compile(r"[a-z][a-z0-9+.-]*:(//)?|www", re.IGNORECASE)
 _WEB = re.compile(r"(?:https?|wss?|ftps?|hxxps?)://\Z", re.IGNORECASE)
 # What any reader may take for one link: some end it only at a plain blank.
 _WORD = re.compile(r"[^ \t\n\r\f\v<]+")
@@ -118,7 +119,7 @@ def _from_starts(text: str, starts: list[int], stop: int) -> Iterator[tuple[int,
     ends = [stop] * len(starts) if len(starts) <= _MOST_INSIDE else [*starts[1:], stop]
     for start, end in zip(starts, ends, strict=True):
         link = _trim(_cut(text[start:end], text[start - 1 : start]))
-        if not link.endswith(("://", ":")) and link.lower() != "www":
+        if not _NOTHING.fullmatch(link):
             yield start, link
 
 

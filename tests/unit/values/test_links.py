@@ -108,12 +108,16 @@ def test_a_hidden_link_is_found(text: str) -> None:
         "https://good.example。evil.example/",
         "(https://good.example).evil.example/",
         "https://good.example,evil.example",
+        "https://good.example>.evil.example",
+        "https://good.example\x01@evil.example",
+        "https://good.example\u00a0@evil.example",
+        "https://good.example@evil.example://",
     ],
 )
 def test_a_link_is_never_cut_to_another_host(text: str) -> None:
-    (link,) = links_in(text)
+    link = links_in(text)[0]
     read = read_endpoint(link)
-    assert isinstance(read, Unreadable) or read.host == "good.example.evil.example"
+    assert isinstance(read, Unreadable) or read.host.endswith("evil.example")
 
 
 def test_a_link_behind_many_others_is_found() -> None:
