@@ -25,14 +25,20 @@ ROWS = Path(__file__).parent
 COLLECTED = ROWS.parent / "data" / "corpora"
 _ROOT = "/policies"
 _FILE = "global.policy"
+_CLASSES = {
+    "allowed": (Verdict.ALLOW,),
+    "denied": (Verdict.DENY,),
+    "not allowed": (Verdict.ASK, Verdict.DENY),
+}
 _LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 _TOOLS = json.loads((ROWS / "tools.json").read_text(encoding="utf-8"))
 
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the rows of a corpus."""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        yield json.loads(line)
+    with path.open(encoding="utf-8", newline="\n") as lines:
+        for line in lines:
+            yield json.loads(line)
 
 
 @lru_cache(maxsize=512)
@@ -91,14 +97,7 @@ def judge(
 
 def meets(decision: Decision, wanted: str) -> bool:
     """Tell whether a decision is of the class that a row asks for."""
-    match wanted:
-        case "allowed":
-            return decision.verdict is Verdict.ALLOW
-        case "denied":
-            return decision.verdict is Verdict.DENY
-        case "not allowed":
-            return decision.verdict is not Verdict.ALLOW
-    raise ValueError(f"no class of verdicts: {wanted}")
+    return decision.verdict in _CLASSES[wanted]
 
 
 def lay_down(steps: Sequence[Sequence[str]]) -> None:

@@ -10,6 +10,9 @@ from typing import Any
 
 Rule = Mapping[str, Any]
 
+# Words that are a program's name only where they are quoted.
+_RESERVED = frozenset("if then for while until do case select function time coproc [[ !".split())
+
 # Words for networks that the rows spell otherwise.
 _WORDS = {"link-local": "link_local", "cgnat": "shared"}
 
@@ -38,7 +41,8 @@ def shell_policy(rules: Sequence[Rule]) -> str:
 
 def command_pattern(words: Iterable[str]) -> str:
     """Return the pattern of all commands that begin with these words."""
-    return " ".join((*map(shlex.quote, words), "*"))
+    quoted = [f"'{word}'" if word in _RESERVED else shlex.quote(word) for word in words]
+    return " ".join((*quoted, "*"))
 
 
 def _variables(allowed: Sequence[Rule]) -> list[str]:
