@@ -48,7 +48,7 @@ look: allow bash_exec when runs only fine
 read: allow file_read, file_list when reads only workspace
 """
 # Each example is a script that the whole engine judges, for each of many commands.
-SOME = settings(max_examples=max(10, settings.default.max_examples // 8))
+SOME = settings(max_examples=max(10, settings().max_examples // 8))
 FACTS = Facts(cwd=CWD, workspace=WORKSPACE, home=HOME, resolvers=Resolvers(path=follow))
 FOLDING = Facts(
     cwd=CWD,
