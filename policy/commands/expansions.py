@@ -212,7 +212,10 @@ class Expansions:
                 cursor.place += 2
             elif char in "'\"":
                 self._quotes(char, quoted=quoted)
-            elif char in "<>" and not quoted and text.startswith("(", cursor.place + 1):
+            elif char in "<>" and text.startswith("(", cursor.place + 1):
+                # In quotes too: `"${x#<(a)}"` runs `a`, though `"${x:-<(a)}"` does not.
+                if self.text:
+                    raise NotReadable("a process substitution in a here-document")
                 self.commands_in(2, f"{char}(…)")
             else:
                 cursor.place += 1
