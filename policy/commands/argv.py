@@ -83,29 +83,21 @@ class _Reader:
         self._operands = 0
         self._has_sub = bool(profile.subcommands)
         self._stops = profile.style == "posix"
-        self._runs = any(
-            role in MANY_WORDS
-            for roles in (profile.operands, *(v.operands or () for v in profile.variants))
-            for role in roles
-        )
-        self._read_one = {
-            "gnu": self._dashed,
-            "posix": self._dashed,
-            "words": self._whole,
-            "pairs": self._pair,
-        }[profile.style]
+        self._runs = profile.runs_operands
 
     def read(self) -> None:
         """Read until the words, or those before a subcommand, are taken apart."""
         if self.profile.bundled_first:
             self._bundle()
         count = len(self.words)
+        style = self.profile.style
+        take = self._whole if style == "words" else self._pair if style == "pairs" else self._dashed
         while self.at < count:
             word = self.words[self.at]
             if word.shape == "known" and word.text == "--" and "--" not in self.options:
                 self.at += 1
                 break
-            if self._read_one(word):
+            if take(word):
                 continue
             if self._has_sub:
                 return
@@ -352,7 +344,9 @@ class _Reader:
 
 
 def _end_of_digits(text: str, start: int) -> int:
-    return next((i for i in range(start, len(text)) if text[i] not in _DIGITS), len(text))
+    while start < len(text) and text[start] in _DIGITS:
+        start += 1
+    return start
 
 
 def _literal(word: Word) -> str:

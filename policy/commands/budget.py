@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-_LARGEST = 200_000
+_LARGEST = 400_000
+# What understanding a command costs, in characters to be read.
+COMMAND = 100
 
 
 class Budget:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from policy.commands.bash import read_script
-from policy.commands.budget import Budget
+from policy.commands.budget import COMMAND, Budget
 from policy.commands.invocation import Invocation
 from policy.commands.operand_places import text_of
 from policy.commands.script import SimpleCommand
@@ -97,6 +97,8 @@ class Nesting:
         script = read_script(word.text)
         if isinstance(script, Unreadable):
             return _not_known(f"the command line of `{label}` cannot be read: {script.reason}")
+        if not self.budget.take(COMMAND * len(script.commands)):
+            return _not_known(TOO_MUCH)
         commands = (self._placed(one, label, folder, fed=fed) for one in script.commands)
         return tuple(self.understand(one, self.depth + 1) for one in commands), script.gaps
 
@@ -140,7 +142,7 @@ def common_root(words: tuple[Word, ...]) -> str:
 def _assignments(
     words: tuple[Word, ...],
 ) -> tuple[tuple[Assignment, ...], tuple[Word, ...]]:
-    found = []
+    found: list[Assignment] = []
     for place, word in enumerate(words):
         match = _ASSIGNMENT.match(word.text)
         if match is None or word.many:

@@ -17,22 +17,31 @@ def possible_roles(
     items: Sequence[OptionItem | OperandItem], roles: Sequence[str]
 ) -> list[tuple[str, ...]]:
     """Return for each operand the roles that it may have: one, unless words are not known."""
-    operands = [item for item in items if isinstance(item, OperandItem)]
-    if not any(map(_is_unsure, items)):
-        return [(role,) for role in _by_place(len(operands), roles)]
+    count = 0
+    unsure = False
+    for item in items:
+        count += isinstance(item, OperandItem)
+        unsure = unsure or _is_unsure(item)
+    if not count:
+        return []
+    if not unsure:
+        return [(role,) for role in _by_place(count, roles)]
     places = _Places(roles)
     if len(places.all) == 1:
-        return [places.all] * len(operands)
+        return [places.all] * count
     return places.possible(items)
 
 
 def argv_start(roles: Sequence[str]) -> int | None:
     """Return the place from which on operands are a command, None if there is none."""
-    return next((place for place, role in enumerate(roles) if role in MANY_WORDS), None)
+    for place, role in enumerate(roles):
+        if role in MANY_WORDS:
+            return place
+    return None
 
 
 def _by_place(count: int, roles: Sequence[str]) -> list[str]:
-    many = next((place for place, role in enumerate(roles) if takes_many(role)), None)
+    many = _place_of_many(roles)
     if many is None:
         return [*roles[:count], *["unknown"] * (count - len(roles))]
     head, tail = roles[:many], roles[many + 1 :]
@@ -41,6 +50,13 @@ def _by_place(count: int, roles: Sequence[str]) -> list[str]:
     behind = min(len(tail), count - len(head))
     middle = [roles[many]] * (count - len(head) - behind)
     return [*head, *middle, *tail[len(tail) - behind :]]
+
+
+def _place_of_many(roles: Sequence[str]) -> int | None:
+    for place, role in enumerate(roles):
+        if takes_many(role):
+            return place
+    return None
 
 
 def _is_unsure(item: OptionItem | OperandItem) -> bool:
@@ -64,7 +80,7 @@ class _Places:
     """The roles at the beginning, at the end, and of any number between."""
 
     def __init__(self, roles: Sequence[str]) -> None:
-        many = next((place for place, role in enumerate(roles) if takes_many(role)), None)
+        many = _place_of_many(roles)
         self.head = tuple(roles if many is None else roles[:many])
         self.tail = tuple(() if many is None else roles[many + 1 :])
         self.middle = "unknown" if many is None else roles[many]

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+# Roles that take this word and those after it.
+MANY_WORDS = frozenset({"argv...", "argv-more...", "argv-until", "env-argv...", "words-command..."})
+
 # How words are told apart: `gnu` takes options anywhere, clusters `-rf` and unique beginnings of
 # long names; `posix` is the same until the first operand; `words` has whole words with one dash
 # (`find`, `java`), `pairs` has `name=value` (`dd`).
@@ -94,8 +97,14 @@ class Profile:
     unseen: bool = False
     free: bool = False
     hides: bool = False
+    # Found once, as they are asked for with every command: whether some option does harm, and
+    # whether operands may be a command.
+    has_guarded: bool = field(init=False, repr=False, compare=False)
+    runs_operands: bool = field(init=False, repr=False, compare=False)
 
-    @property
-    def has_guarded(self) -> bool:
-        """Whether some option of it does harm."""
-        return any(option.guarded for option in self.options.values())
+    def __post_init__(self) -> None:
+        guarded = any(option.guarded for option in self.options.values())
+        object.__setattr__(self, "has_guarded", guarded)
+        listed = (self.operands, *(one.operands or () for one in self.variants))
+        runs = any(role in MANY_WORDS for roles in listed for role in roles)
+        object.__setattr__(self, "runs_operands", runs)

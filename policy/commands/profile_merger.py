@@ -77,7 +77,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
     )
 
 
-def _subcommands(sections: Sequence[Section], above: Mapping[str, Option]) -> Mapping[str, Profile]:
+def _subcommands(sections: Sequence[Section], above: _Above) -> Mapping[str, Profile]:
     parts: dict[str, list[Section]] = {}
     models = [section.subcommands for section in sections]
     for section in sections:

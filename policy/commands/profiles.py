@@ -41,6 +41,7 @@ class Profiles:
     _names: Mapping[str, str]
     _globs: tuple[tuple[str, str], ...]
     _read: dict[str, Profile | None] = field(default_factory=dict, repr=False)
+    _roles: dict[str, VariableRole | None] = field(default_factory=dict, repr=False)
 
     @staticmethod
     def of(*layers: Mapping[str, str]) -> Profiles:
@@ -80,7 +81,12 @@ class Profiles:
 
     def variable(self, name: str) -> VariableRole | None:
         """Return what is known of a variable of the environment, None if nothing is."""
-        return self._variables.role(name)
+        if name in self._roles:
+            return self._roles[name]
+        found = _variables(self._files.get(ENVIRONMENT, ())).role(name)
+        if len(self._roles) < _MOST_NAMES:
+            self._roles[name] = found
+        return found
 
     def faults(self) -> tuple[ProfileFault, ...]:
         """Return every mistake in every file."""
@@ -125,10 +131,6 @@ class Profiles:
         if name in self._names:
             return self._names[name]
         return next((program for glob, program in self._globs if fnmatchcase(name, glob)), None)
-
-    @property
-    def _variables(self) -> Variables:
-        return _variables(self._files.get(ENVIRONMENT, ()))
 
 
 _MOST_NAMES = 4_096

@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 from policy.commands.invocation import Verb
+from policy.commands.profile import MANY_WORDS
+
+__all__ = [
+    "MANY_WORDS",
+    "PROGRAMS",
+    "ROLES",
+    "WORDLESS",
+    "bare_role",
+    "guards",
+    "takes_many",
+    "touches",
+]
 
 # What a word in each role touches. `None` stands for running something.
 _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
@@ -50,8 +62,6 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
 }
 
 ROLES = frozenset(_TOUCHES)
-# Roles that take this word and those after it.
-MANY_WORDS = frozenset({"argv...", "argv-more...", "argv-until", "env-argv...", "words-command..."})
 # Roles whose text decides whether it does harm: a program of a small language, a setting, a place.
 _BY_TEXT = frozenset(
     {"sed", "awk", "jq", "sql", "config", "assignment", "place-read", "output-format"}

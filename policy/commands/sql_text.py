@@ -17,7 +17,7 @@ _RUNS = re.compile(
 )
 _FILES = re.compile(
     r"\bcopy\b|\boutfile\b|\bdumpfile\b|\binfile\b|\bload_file\b|\bpg_\w*file\w*|\bpg_ls_\w+|"
-    r"\blo_import\b|\blo_export\b|\breadfile\b|\bwritefile\b|\battach\b|\bvacuum\b[^;]*\binto\b|"
+    r"\blo_import\b|\blo_export\b|\breadfile\b|\bwritefile\b|\battach\b|\bvacuum\b|"
     r"\bfsdir\b|\bread_(?:csv|json|parquet|text|blob)\w*|\bfileio\w*|\bdblink\w*|\bfts\w*tokenizer",
     re.IGNORECASE,
 )

@@ -59,7 +59,9 @@ class Usage:
         possible = possible_roles(items, roles)
         if len(operands) == 1 and "write-into" in roles:
             possible = [(*possible[0], roles[0])]
-        stand_in, root = _stand_in(parts), _root(operands, profile)
+        stand_in = _stand_in(parts)
+        runs_found = any(isinstance(item, OptionItem) and item.words for item in items)
+        root = _root(operands, profile) if runs_found else ""
         taken = iter(possible)
         for item in items:
             if isinstance(item, OptionItem):
