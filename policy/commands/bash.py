@@ -12,7 +12,6 @@ from policy.commands.script import Script
 from policy.commands.script_reader import ScriptReader
 from policy.commands.shell import Shell
 from policy.values import Unreadable, is_ordinary
-from policy.values.text import is_encodable
 
 _LONGEST = 1_000_000
 # What is read again in one decision is remembered, if it is not large.
@@ -43,8 +42,7 @@ def _read_whole(text: str) -> Script | Unreadable:
         ScriptReader(Cursor(text, findings), Shell(findings), ()).read()
     except NotReadable as problem:
         return Unreadable(reason=str(problem))
-    if findings.nested:
-        _settle(findings)
+    _settle(findings)
     return Script(commands=tuple(findings.commands), gaps=tuple(findings.gaps))
 
 
@@ -52,9 +50,10 @@ def _unfit(text: str) -> str | None:
     """Return why a text is not read at all."""
     if len(text) > _LONGEST:
         return "a script that is too long"
+    # Control characters, other blanks and halves of surrogate pairs.
     if not text.replace("\n", " ").replace("\t", " ").isprintable():
         return "a script with characters that cannot be seen"
-    if not is_encodable(text) or not is_ordinary(text):
+    if not is_ordinary(text):
         return "a script with invisible characters"
     return None
 

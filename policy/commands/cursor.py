@@ -33,8 +33,6 @@ class Findings:
     words: int = 0
     parts: int = 0
     depth: int = 0
-    # Whether a second reading is worth its time: something stands in the script but plain commands.
-    nested: bool = False
     # Variables that arithmetic reads, and those that may hold any text.
     computed: set[str] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
@@ -57,7 +55,6 @@ class Findings:
 
     def enter(self) -> None:
         """Go one level deeper."""
-        self.nested = True
         self.depth += 1
         if self.depth > _DEEPEST:
             raise NotReadable("a script that is nested too deeply")

@@ -153,7 +153,6 @@ def _begin_text(
     _take_input(given, _UNKNOWN)
     cursor.pending.append(pending)
     given.texts.append(pending)
-    cursor.findings.nested = True
 
 
 def read_pending(cursor: Cursor, expansions: Expansions) -> None:

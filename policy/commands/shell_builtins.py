@@ -130,6 +130,8 @@ def _set_named(words: tuple[Word, ...], shell: Shell) -> None:
         _compute(words, shell)
     if words[0].text == "unset":
         shell.functions = frozenset()
+        if any(not word.known for word in words[1:]):
+            shell.findings.gap("a variable whose name and subscript are not known")
     if words[0].text in ("mapfile", "readarray") and any("C" in word.text for word in words[1:]):
         shell.findings.gap("a command that is called for each line read")
     if words[0].text == "read":

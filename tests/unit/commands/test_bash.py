@@ -100,6 +100,8 @@ def test_what_is_no_script_or_not_read_alike_is_refused(text: str) -> None:
         "x='a[$(b)]'; echo ${!x}",
         "f() { echo $(($1)); }; f 'a[$(b)]'",
         "echo $(( $(a) ))",
+        "x='a[$(b)]'; let x",
+        'unset "$x"',
         'declare "$x"',
         "declare -i x='a[$(b)]'",
         "cat < /dev/tcp/169.254.169.254/80",
