@@ -95,5 +95,4 @@ def _place(command: Invocation) -> str:
     simple = command.command
     number = simple.number
     count = _ORDINALS[number - 1] if number <= len(_ORDINALS) else f"{number}th"
-    inside = f" inside {' inside '.join(reversed(simple.inside))}" if simple.inside else ""
-    return f"{count} command{inside}"
+    return " inside ".join((f"{count} command", *map(quote, reversed(simple.inside))))

@@ -50,7 +50,7 @@ def test_what_stands_inside_a_command_says_in_which() -> None:
     ]
     assert write.resource == "/etc/motd"
     assert write.program == "a redirection of `echo`"
-    assert write.place == "first command inside `bash -c` inside `sudo`"
+    assert write.place == "first command inside `bash` inside `sudo`"
 
 
 def test_an_argument_says_its_place_in_the_input() -> None:

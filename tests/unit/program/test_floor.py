@@ -73,12 +73,19 @@ def test_a_policy_beside_the_work_closes_its_own_files_only(workspace: Path) -> 
         assert found[0] is verdict, name
 
 
-def test_a_command_that_may_write_there_asks(workspace: Path) -> None:
+def test_a_command_that_writes_there_is_denied_and_one_that_may_asks(workspace: Path) -> None:
     generation = policy.load(workspace / "rules")
     facts = policy.Facts(workspace=str(workspace))
-    for command in ("cp a.txt rules/global.policy", "mv evil rules/sub", "echo $X"):
+    for command, verdict in (
+        ("cp a.txt rules/global.policy", Verdict.DENY),
+        ("mv evil rules/sub", Verdict.DENY),
+        ("echo x > rules/global.policy", Verdict.DENY),
+        ("cp a.txt $X", Verdict.ASK),
+        ("$X", Verdict.ASK),
+        ("some-tool rules/global.policy", Verdict.ASK),
+    ):
         call = policy.ToolCall(tool="bash_exec", input={"command": command})
         decision = generation.decide(call, facts=facts)
-        assert (decision.verdict, decision.reasons[0].rule) == (Verdict.ASK, "floor"), command
+        assert (decision.verdict, decision.reasons[0].rule) == (verdict, "floor"), command
     call = policy.ToolCall(tool="bash_exec", input={"command": "cp a.txt b.txt"})
     assert generation.decide(call, facts=facts).verdict is Verdict.ALLOW
