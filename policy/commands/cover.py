@@ -9,6 +9,7 @@ from policy.commands.fit import fits, is_harmless_assignment, uncovered_redirect
 from policy.commands.invocation import Invocation
 from policy.commands.pattern import CommandPattern
 from policy.commands.profiles import NO_PROFILES, Profiles
+from policy.commands.understand import STANDARD_PLACES
 from policy.values import any_of, both
 
 
@@ -48,6 +49,8 @@ def is_free(invocation: Invocation, *, redirections_covered: bool, profiles: Pro
     """
     command = invocation.command
     if invocation.gaps or not (invocation.free or command.local or not command.words):
+        return False
+    if invocation.place not in STANDARD_PLACES:
         return False
     if any(option.guarded or option.unknown for option in invocation.options):
         return False
@@ -117,7 +120,17 @@ class _Cover:
 
 def spells_gaps(invocation: Invocation, pattern: CommandPattern) -> bool:
     """Tell whether the pattern spells out all that may run commands out of sight."""
-    return not invocation.gaps or (pattern.tells and pattern.gaps.issuperset(invocation.gaps))
+    if not invocation.gaps:
+        return True
+    # Without a wildcard all is spelled but what the command is given as input.
+    tells = pattern.tells or (pattern.literal and not _has_input(invocation))
+    return tells and pattern.gaps.issuperset(invocation.gaps)
+
+
+def _has_input(invocation: Invocation) -> bool:
+    command = invocation.command
+    given = command.piped or command.stdin is not None
+    return given or any(one.op.startswith("<") for one in command.redirections)
 
 
 def _fits_chain(invocation: Invocation, pattern: CommandPattern) -> bool | None:

@@ -258,10 +258,16 @@ def _fits_redirections(
         given = invocation.command.redirections
         answer = both(answer, any_of(_same_redirection(one, wanted) for one in given))
     uncovered = uncovered_redirections(invocation, pattern)
-    if uncovered and (answer is False or not others_covered):
+    if uncovered and (answer is False or not others_covered or _is_script(invocation, uncovered)):
         # It may be another spelling of the pattern's.
         return None
     return answer
+
+
+def _is_script(invocation: Invocation, redirections: tuple[Redirection, ...]) -> bool:
+    """Tell whether a file given as input may be the code that runs: `bash < x`."""
+    reads = any(one.op.startswith("<") for one in redirections)
+    return reads and invocation.unseen and not invocation.operands
 
 
 def _same_redirection(given: Redirection, wanted: Redirection) -> bool | None:

@@ -36,7 +36,8 @@ class CommandPattern:
     `program` is None where any program fits. `steps` are what it asks of the operands, `rest` says
     that a `*` of it takes options too. `inner` are the commands it spells to be run by its own;
     without them whatever is run needs a pattern of its own. `tells` says that it spells out what
-    may run commands out of sight, for the reasons in `gaps`. `open_at` is the place of a word that
+    may run commands out of sight, for the reasons in `gaps`; `literal`, that it has no wildcard.
+    `open_at` is the place of a word that
     fits several subcommands; what comes after it is known only with one of them, see `narrowed`.
     """
 
@@ -51,6 +52,7 @@ class CommandPattern:
     inner: tuple[CommandPattern, ...] = ()
     gaps: frozenset[str] = frozenset()
     tells: bool = False
+    literal: bool = False
     open_at: int | None = None
     profiles: Profiles = field(repr=False, compare=False)
     _spelled: SimpleCommand = field(repr=False, compare=False)
@@ -163,6 +165,7 @@ def _pattern(understood: Invocation, text: str, profiles: Profiles) -> CommandPa
         inner=inner,
         gaps=frozenset(understood.gaps),
         tells=_tells(understood, profiles),
+        literal=not any(has_stand_in(word.text) for word in understood.command.words),
         open_at=_open_at(understood, profiles),
         profiles=profiles,
         _spelled=understood.command,
@@ -186,10 +189,8 @@ def _takes_run(option: GivenOption) -> bool:
 
 
 def _tells(understood: Invocation, profiles: Profiles) -> bool:
-    """Tell whether it spells out what may run others: all of it, or what does the harm."""
+    """Tell whether it spells out what may run others out of sight."""
     command = understood.command
-    if not any(has_stand_in(word.text) for word in command.words):
-        return True
     if _spells_subcommand(understood, profiles):
         return True
     if any(one.guarded and not has_stand_in(one.word.text) for one in understood.operands):

@@ -28,6 +28,9 @@ def covered(text: str, *items: str, redirections_covered: bool = False) -> bool 
         ("x=1 y=$z", ["echo *"], True),
         ("LD_PRELOAD=x", ["echo *"], False),
         ("PATH=.", ["*"], False),
+        ("./pwd", ["git *"], False),
+        ("/bin/pwd", [], True),
+        ("./timeout 5 git status", ["git *"], False),
         # A wrapper without harm is free, one with harm has a pattern of its own.
         ("timeout 5 git status", ["git status"], True),
         ("timeout 5 git push", ["git status"], False),
@@ -65,6 +68,11 @@ def covered(text: str, *items: str, redirections_covered: bool = False) -> bool 
         ("python <<< x", ["python *"], None),
         ("vim x", ["vim *"], None),
         ("vim x", ["vim x"], True),
+        ("vim x", ["vim x*"], None),
+        ("bash", ["bash"], True),
+        ("bash <<< x", ["bash"], False),
+        ("bash < x", ["bash *"], None),
+        ("bash < x", ["bash < x"], True),
         ("git frobnicate x", ["git *"], None),
         ("git frobnicate x", ["git frobnicate *"], True),
         ("LD_PRELOAD=x git status", ["LD_PRELOAD=* git status"], True),
@@ -77,6 +85,7 @@ def test_a_chain_is_covered(text: str, items: list[str], answer: bool | None) ->
 
 
 def test_redirections_may_be_another_clauses() -> None:
+    assert covered("bash < x", "bash *", redirections_covered=True) is None
     assert covered("echo x > f", "echo *") is None
     assert covered("echo x > f", "echo *", redirections_covered=True) is True
     assert covered("> f", "echo *") is False
