@@ -26,6 +26,14 @@ print(policy.__file__)
 """
 
 
+USES_PACKS = """
+import policy
+from policy.reload.shipped import shipped_packs
+print(policy.__file__)
+print(*shipped_packs())
+"""
+
+
 def build(source: Path, target: str, into: Path) -> Path:
     """Build the wheel or sdist of a source tree, without a network, and return its file."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(into)]
@@ -80,15 +88,27 @@ def test_a_wheel_from_the_sdist_is_the_wheel_from_the_tree(wheel: Path, tmp_path
     assert set(zipfile.ZipFile(wheel).namelist()) == set(direct.namelist())
 
 
-def test_an_installed_package_finds_its_grammar(wheel: Path, tmp_path: Path) -> None:
-    site = unpack(wheel, tmp_path / "site")
+def installed(code: str, site: Path) -> list[str]:
+    """Run code with the unpacked wheel in front of everything; return the lines it prints."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PARSES],
-        cwd=tmp_path,
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=site.parent,
         env={**os.environ, "PYTHONPATH": str(site)},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.stderr == ""
-    assert Path(done.stdout.strip()).is_relative_to(site)
+    place, *more = done.stdout.splitlines()
+    assert Path(place).is_relative_to(site)
+    return more
+
+
+def test_an_installed_package_finds_its_grammar(wheel: Path, tmp_path: Path) -> None:
+    assert installed(PARSES, unpack(wheel, tmp_path / "site")) == []
+
+
+def test_an_installed_package_has_the_packs_that_ship_with_it(wheel: Path, tmp_path: Path) -> None:
+    (names,) = installed(USES_PACKS, unpack(wheel, tmp_path / "site"))
+    packs = (ROOT / "rules" / "packs").glob("*.policy")
+    assert names.split() == sorted(f"placet:{pack.stem}" for pack in packs)

@@ -1,4 +1,4 @@
-"""The policies shown in the reference and on the front page load, and their tests pass.
+"""The policies shown in the reference, on the front page and on those of the packs load and pass.
 
 A fence with a file name stands beside the policy shown before it in the section.
 A block without a header is a fragment, and stands below `default deny` of the global layer.
@@ -18,7 +18,11 @@ from tests.case_files import Block, Case
 from tests.cases.deciding import load
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = (ROOT / "docs" / "language.md", ROOT / "README.md")
+PAGES = (
+    ROOT / "docs" / "language.md",
+    ROOT / "README.md",
+    *sorted((ROOT / "docs" / "packs").glob("*.md")),
+)
 PRELUDE = "policy for every agent\n\ndefault deny\n"
 
 _SECTION = re.compile(r"^(?:#{1,6} .*\n)", re.MULTILINE)
@@ -62,7 +66,7 @@ def test_a_shown_policy_loads(files: dict[str, str]) -> None:
     assert problems(files) == []
 
 
-def test_both_pages_show_policies() -> None:
+def test_every_page_shows_policies() -> None:
     assert all(list(folders(page.read_text(encoding="utf-8"))) for page in PAGES)
 
 

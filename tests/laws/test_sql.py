@@ -25,7 +25,7 @@ DENIED = (
 )
 GAPS = (" ", "\n", "\t", "  ", "\r\n", "/**/", "/* x */", "/* ' */", "-- x\n", "--\n", "-- ';\n",
         "#\n", "# x'\n", "/*! */", "/*!50000 */", "/*/*/", "/* /* */ */", "\f", "\u00a0", "\x00",
-        "--\r", "\\", "/*+ x */", "{# #}", "//\n", "")  # fmt: skip
+        "--\r", "\\", "/*+ x */", "{# #}", "//\n")  # fmt: skip
 CASES: tuple[Callable[[str], str], ...] = (str.lower, str.upper, str.title, str.swapcase)
 
 
