@@ -90,8 +90,13 @@ class _Reader:
         if self.profile.bundled_first:
             self._bundle()
         count = len(self.words)
-        style = self.profile.style
-        take = self._whole if style == "words" else self._pair if style == "pairs" else self._dashed
+        take = {
+            "gnu": self._dashed,
+            "posix": self._dashed,
+            "words": self._whole,
+            "pairs": self._pair,
+            "listed": self._listed,
+        }[self.profile.style]
         while self.at < count:
             word = self.words[self.at]
             if word.shape == "known" and word.text == "--" and "--" not in self.options:
@@ -231,6 +236,13 @@ class _Reader:
             self.at += 1
         else:
             self._unknown(replace(word, text="-"))
+
+    def _listed(self, word: Word) -> bool:
+        """Read an option that is one of a few words; any other, with a dash too, is an operand."""
+        option = self.options.get(word.text) if word.shape == "known" else None
+        if option is not None:
+            self._give(option, word.text)
+        return option is not None
 
     def _whole(self, word: Word) -> bool:
         """Read an option that is a whole word; tell whether it was one."""

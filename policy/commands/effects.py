@@ -26,6 +26,7 @@ from policy.commands.word_forms import (
     read_output_format,
     read_pathspec,
 )
+from policy.values import quote
 
 _ReadText: TypeAlias = Callable[[str], Doings]
 
@@ -139,7 +140,7 @@ class Effects:
             if verb is None:
                 self.gap(f"`{self.name}` may run commands that its words do not show")
             else:
-                self.not_known(verb, f"`{self.name}` does not say in its words what it {verb}")
+                self.untold(verb, f"`{self.name}` does not say in its words what it {verb}")
 
     def run_words(
         self, role: str, words: tuple[Word, ...], *, option: str, stand_in: str | None, root: str
@@ -183,6 +184,10 @@ class Effects:
     def not_known(self, verb: Verb, why: str) -> None:
         """Note that it touches something that cannot be told."""
         self.found.append(Effect(verb=verb, why=why))
+
+    def untold(self, verb: Verb, why: str) -> None:
+        """Note that it touches what stands elsewhere: in a configuration, or with a service."""
+        self.found.append(Effect(verb=verb, why=why, unseen=True))
 
     def unclear(self, why: str, *, runs: bool = True) -> None:
         """Note that it may do all that there is."""
@@ -281,7 +286,11 @@ class Effects:
             return bool(unknown)
         doings = read(word.text) if word.text else NOTHING
         for touched in doings.touched:
-            if touched.name is None:
+            if touched.name is None and role == "remote" and not doings.gap:
+                self.untold(
+                    touched.verb, f"which host {quote(word.text)} stands for is not in the call"
+                )
+            elif touched.name is None:
                 self.not_known(touched.verb, f"which files `{self.name}` names is not known")
             else:
                 tree = role in _TREES and touched.verb != "connects"

@@ -7,6 +7,7 @@ by what its options mean. A `*` as a whole word stands for any words, other wild
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from policy.commands.bash import read_script
 from policy.commands.invocation import GivenOption, Invocation
@@ -73,6 +74,7 @@ class CommandPattern:
         return pattern
 
 
+@lru_cache(maxsize=4096)
 def read_command_pattern(text: str, profiles: Profiles) -> CommandPattern | Unreadable:
     """Read an item such as `git diff *`, `TZ=* date +*`, `sort * > out.txt` or `sudo id`."""
     script = read_script(text)

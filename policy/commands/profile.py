@@ -12,8 +12,9 @@ MANY_WORDS = frozenset({"argv...", "argv-more...", "argv-until", "env-argv...", 
 
 # How words are told apart: `gnu` takes options anywhere, clusters `-rf` and unique beginnings of
 # long names; `posix` is the same until the first operand; `words` has whole words with one dash
-# (`find`, `java`), `pairs` has `name=value` (`dd`).
-Style: TypeAlias = Literal["gnu", "posix", "words", "pairs"]
+# (`find`, `java`), `listed` the same and no others, however they begin (`echo`), `pairs` has
+# `name=value` (`dd`).
+Style: TypeAlias = Literal["gnu", "posix", "words", "listed", "pairs"]
 Takes: TypeAlias = Literal["nothing", "value", "glued", "number"]
 
 # The spelling of an option that is a number: `head -5`, `git log -20`.

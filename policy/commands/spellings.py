@@ -53,12 +53,13 @@ _SPELLED = {
     "gnu": 'write `-x` or `--long`, or `-NUM`; `style = "words"` has options like `-name`',
     "posix": 'write `-x` or `--long`, or `-NUM`; `style = "words"` has options like `-name`',
     "words": "write whole words without `=`, blank or `|`",
+    "listed": "write whole words without `=`, blank or `|`",
     "pairs": "write the names before the `=`",
 }
 
 
 def _is_spelling(spelling: str, style: Style) -> bool:
-    if style in ("words", "pairs"):
+    if style in ("words", "listed", "pairs"):
         return _PLAIN.fullmatch(spelling) is not None
     return spelling == NUMBER or _GNU.fullmatch(spelling) is not None
 

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from policy.catalog import Resource
 from policy.commands import Invocation, Profiles, understand
+from policy.facts import HasOtherNames
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.touches import Folders, Origin, Touch, touches_of
 from policy.program.truth import Undecided, Value
@@ -66,6 +67,7 @@ class Effects:
     __slots__ = (
         "_folders",
         "_items",
+        "_other_names",
         "_paths",
         "_touches",
         "absent",
@@ -78,7 +80,12 @@ class Effects:
         "words",
     )
 
-    def __init__(self, declared: DeclaredResources, paths: PathContext) -> None:
+    def __init__(
+        self,
+        declared: DeclaredResources,
+        paths: PathContext,
+        other_names: HasOtherNames | None = None,
+    ) -> None:
         self.complete = declared.complete
         self.unseen = declared.unseen
         self.profiles: Profiles = declared.profiles
@@ -90,6 +97,7 @@ class Effects:
         self._touches: dict[str, list[Touch]] = {}
         self._items: dict[str, tuple[Item, ...]] = {}
         self._paths = paths
+        self._other_names = other_names
         self._folders: dict[Folders, PathContext] = {(): paths}
 
     def of(self, verb: str) -> tuple[Item, ...]:
@@ -161,7 +169,12 @@ class Effects:
     def _item(self, touch: Touch) -> Item:
         if touch.text is None:
             return Item(Unreadable(reason=touch.why), "(not known)", touch.origin, touch)
-        thing = read_resource(touch.verb, touch.text, self.folder(touch.folders))
+        paths = self.folder(touch.folders)
+        if touch.verb == "writes" and self._other_names is not None:
+            # To write a file with several names is to write all of them. Reading one is not held
+            # against it: packages are hard links wherever a package cache is used.
+            paths = replace(paths, other_names=self._other_names)
+        thing = read_resource(touch.verb, touch.text, paths)
         if touch.tree and isinstance(thing, Path):
             thing = replace(thing, tree=True)
         return Item(thing, _shown(thing, touch.text), touch.origin, touch)
@@ -169,7 +182,7 @@ class Effects:
 
 def read_effects(call: Evaluation, declared: DeclaredResources) -> Effects:
     """Take the call's input apart by what the layer knows of the tool's arguments."""
-    effects = Effects(declared, call.paths)
+    effects = Effects(declared, call.paths, call.has_other_names())
     present: dict[str, bool] = {}
     for resource in declared.resources:
         leaves = list(_leaves(call.input, resource.steps))

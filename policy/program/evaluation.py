@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from policy.call import Caller
 from policy.catalog import ToolSpec
 from policy.commands import NO_PROFILES, Profiles
-from policy.facts import Facts, ResolveHost
+from policy.facts import Facts, HasOtherNames, ResolveHost
 from policy.program.truth import ABSENT, Value
 from policy.values import PathContext
 
@@ -73,9 +73,12 @@ class Evaluation:
                 workspace=facts.workspace,
                 resolve=_remembering(disk.path, failing=None),
                 folds=_remembering(disk.folds, failing=True),
-                other_names=_remembering(disk.other_names, failing=True),
             )
         return self._paths
+
+    def has_other_names(self) -> HasOtherNames | None:
+        """Return what tells of files with several names, which is asked of what is written."""
+        return _remembering(self.facts.resolvers.other_names, failing=True)
 
     def effects(self, declared: DeclaredResources) -> Effects:
         """Return what the call does, by the declarations of one layer."""

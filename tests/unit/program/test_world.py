@@ -61,12 +61,12 @@ def test_a_disk_that_does_not_answer_lets_nothing_in(silent: str) -> None:
 
     policy = program(
         "default ask\n"
-        'read: allow file_read when reads only "/srv/readme.md"\n'
-        'no: deny file_read when reads "/srv/readme.md"\n'
+        'write: allow file_delete when writes only "/srv/readme.md"\n'
+        'no: deny file_delete when writes "/srv/readme.md"\n'
     )
     given = {"path": "/srv/README.MD" if silent == "folds" else "/srv/readme.md"}
     facts = replace(HERE, resolvers=Resolvers(path=is_itself, **{silent: fails}))  # type: ignore[arg-type]
-    decision = ask(policy, "file_read", given, facts=facts).decision
+    decision = ask(policy, "file_delete", given, facts=facts).decision
     assert decision.verdict == "deny"
     assert any(reason.undecided for reason in decision.reasons if reason.rule == "no")
 

@@ -225,7 +225,7 @@ async def test_a_link_made_while_an_approver_thinks_is_refused(disk: Disk) -> No
 
 async def test_a_file_with_other_names_cannot_be_judged_by_one(disk: Disk) -> None:
     disk.leaf_becomes_a_hard_link()
-    for tool in ("file_read", "file_write", "file_chmod"):
+    for tool in ("file_write", "file_chmod"):
         with pytest.raises(PermissionDenied):
             await disk.service().execute(tool, _CALLS[tool])
     assert disk.untouched()
