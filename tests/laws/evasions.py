@@ -221,9 +221,9 @@ def _wrapped(draw: DrawFn, words: list[str], redirection: str) -> str:
             words = [*wrapper, " ".join(map(quoted_word, words))]
         else:
             words = [*wrapper, *words]
-    first = words[0] if words[0] in ("time", "coproc") else ""
-    if first:
-        return f"{first} {draw(line(words[1:], redirection=redirection))}"
+    if words[0] == "time":
+        # A word of the shell, and its option too, only where it is not quoted.
+        return f"time -p {draw(line(words[2:], redirection=redirection))}"
     return draw(line(words, redirection=redirection))
 
 
