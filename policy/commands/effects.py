@@ -55,6 +55,8 @@ _LANGUAGES: dict[str, tuple[_ReadText, str]] = {
     "mount": (read_mount, "a mount that is not known"),
 }
 _SHAPED = frozenset({"config", "assignment", "place-read", "place-write"})
+# What some programs expand in a URL.
+_URL_GLOB = frozenset("{}[]*?")
 # Roles in which `-` is standard input or output.
 _STREAMED = frozenset({"read", "read-tree", "list"})
 # Languages whose words name whole trees.
@@ -83,6 +85,8 @@ class Effects:
             return False
         if role in _VERBS:
             self._touch(role, word, option=option)
+            if role == "host":
+                self._local_url(word)
             return False
         label = f"{self.name} {option}".rstrip()
         if role in _SHAPED:
@@ -104,6 +108,19 @@ class Effects:
             case _:
                 self._runs(role, word, label)
         return False
+
+    def _local_url(self, word: Word) -> None:
+        """Note the file that a URL names in place of a host."""
+        before = word.text.lstrip().lower()
+        local = before.startswith("file:")
+        if local and word.known and _URL_GLOB.isdisjoint(before):
+            self._touch("read", word, option="")
+            return
+        begun = bool(before) and not word.known and "file:".startswith(before)
+        # What stands for several schemes may stand for this one too.
+        several = before.startswith(("{", "[")) and "://" in before
+        if local or begun or several:
+            self.not_known("reads", f"which file `{self.name}` reads is not known")
 
     def _runs(self, role: str, word: Word, label: str) -> None:
         """Note what a word in a role makes the program run."""

@@ -89,7 +89,9 @@ def is_harmless_redirection(redirection: Redirection) -> bool:
 
 def is_harmless_assignment(assignment: Assignment, profiles: Profiles) -> bool:
     """Tell whether setting a variable changes no more than language, time zone or looks."""
-    return profiles.variable(assignment.name) == "harmless"
+    role = profiles.variable(assignment.name)
+    # Of the script's own variables only those matter that programs are known to heed.
+    return role == "harmless" or (role is None and assignment.kept)
 
 
 def uncovered_redirections(

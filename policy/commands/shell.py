@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -81,9 +81,10 @@ class Shell:
         if not (value.known and _NUMBER.fullmatch(value.text)):
             self.findings.texts.add(name)
         if exported or _PUBLIC_IN_SMALL.fullmatch(name) or not _PRIVATE_NAME.fullmatch(name):
-            self.findings.carried[given] = None
-            if given not in self.carried:
-                self.carried = (*self.carried, given)
+            seen = given if exported else replace(given, kept=True)
+            self.findings.carried[seen] = None
+            if seen not in self.carried:
+                self.carried = (*self.carried, seen)
         if self.values is None:
             return
         if name == "IFS":

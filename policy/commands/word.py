@@ -37,11 +37,16 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A variable set for one command, or by the shell itself; `appends` for `X+=…`."""
+    """A variable set for one command, or by the shell itself; `appends` for `X+=…`.
+
+    `kept`: the shell set it before without exporting it, so that a program sees it only if its
+    name was in the environment already.
+    """
 
     name: str
     value: Word
     appends: bool = False
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)

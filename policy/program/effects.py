@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from policy.catalog import Resource
-from policy.commands import Invocation, Profiles, understand
+from policy.commands import Assignment, Invocation, Profiles, understand
 from policy.facts import HasOtherNames
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.touches import Folders, Origin, Touch, touches_of
@@ -295,9 +295,7 @@ def _add_words(effects: Effects, command: Invocation) -> None:
     """Keep what may be a resource without anything saying so."""
     simple = command.command
     values = [
-        each.value
-        for each in simple.assignments
-        if effects.profiles.variable(each.name) != "harmless"
+        each.value for each in simple.assignments if not _is_own(each, command, effects.profiles)
     ]
     words = () if command.profiled or simple.local else simple.words
     if words:
@@ -308,3 +306,11 @@ def _add_words(effects: Effects, command: Invocation) -> None:
     for word in (*words, *values):
         whole = word.shape != "opaque"
         effects.words.append(PossibleWord(text=word.text, paths=paths, whole=whole))
+
+
+def _is_own(assignment: Assignment, command: Invocation, profiles: Profiles) -> bool:
+    """Tell whether a variable is the script's own, or known to change nothing."""
+    role = profiles.variable(assignment.name)
+    if role is None:
+        return not command.command.words or (assignment.kept and command.profiled)
+    return role == "harmless"

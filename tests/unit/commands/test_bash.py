@@ -211,12 +211,13 @@ def test_standard_input_is_known() -> None:
 
 def test_assignments_go_with_the_commands_that_may_see_them() -> None:
     path = Assignment("PATH", Word("/x"))
+    kept = Assignment("PATH", Word("/x"), kept=True)
     assert commands("PATH=/x a")[0].assignments == (path,)
-    assert commands("PATH=/x; a; (b)")[1].assignments == (path,)
-    assert commands("PATH=/x; a; (b)")[2].assignments == (path,)
+    assert commands("PATH=/x; a; (b)")[1].assignments == (kept,)
+    assert commands("PATH=/x; a; (b)")[2].assignments == (kept,)
     assert commands("export PATH=/x; a")[1].assignments == (path,)
-    assert commands("f() { a; }; PATH=/x; f")[0].assignments == (path,)
-    assert commands("for i in 1 2; do a; PATH=/x; done")[0].assignments == (path,)
+    assert commands("f() { a; }; PATH=/x; f")[0].assignments == (kept,)
+    assert commands("for i in 1 2; do a; PATH=/x; done")[0].assignments == (kept,)
     assert commands("(PATH=/x); a")[1].assignments == ()
     assert commands("n=1; a $n")[1].assignments == ()
     assert commands("http_proxy=x; a")[1].assignments
