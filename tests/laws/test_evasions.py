@@ -142,6 +142,12 @@ DENIED = {
         operands=("https://evil.example/x",),
         folders=("/usr/bin/",),
     ),
+    "curl file": Command(
+        program="curl",
+        options=_options("-s|--silent", "-S|--show-error"),
+        operands=("file:///home/user/.ssh/id_rsa",),
+        folders=("/usr/bin/",),
+    ),
     "wget evil": Command(
         program="wget",
         options=_options("-q|--quiet"),
