@@ -57,12 +57,14 @@ class Measured:
 def main() -> int:
     """Measure all readings; return the exit status."""
     # Those modules give what is defined here.
+    from bench.resources_commands import command_readings
     from bench.resources_urls import url_readings
 
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         found = [_measured(reading) for reading in path_readings(folder.resolve())]
         found += [_measured(reading) for reading in url_readings()]
+        found += [_measured(reading) for reading in command_readings()]
     about = machine(f"{datetime.now(UTC):%Y-%m-%d}")
     _RESULTS.parent.mkdir(exist_ok=True)
     rows = [asdict(row) for row in found]
