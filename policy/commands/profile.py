@@ -78,11 +78,14 @@ class Profile:
     `plus`: options of one letter may begin with `+` too, and are then others (`set +e`).
     `settings` are globs of what can be set without harm where a word has the role `config`.
 
+    `siblings` are other programs of which the same is true, each under its own name.
+
     `options` are found by each of their spellings, `subcommands` by each of their names.
     """
 
     name: str
     names: tuple[str, ...] = ()
+    siblings: frozenset[str] = frozenset()
     style: Style = "gnu"
     options: Mapping[str, Option] = field(default_factory=lambda: MappingProxyType({}))
     operands: tuple[str, ...] = ()

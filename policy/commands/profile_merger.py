@@ -57,6 +57,9 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
     return Profile(
         name=name,
         names=names,
+        siblings=frozenset(
+            name for section in sections for each in section.siblings for name in each
+        ),
         style=_last([section.style for section in sections]) or "gnu",
         options=MappingProxyType(options),
         operands=operands or (),
@@ -91,6 +94,10 @@ def _subcommands(sections: Sequence[Section], above: _Above) -> Mapping[str, Pro
         found[name] = profile
         for alias in profile.names:
             found.setdefault(alias, profile)
+        for sibling in (each for sub in subs for each in sub.siblings):
+            alike = replace(profile, name=sibling[0], names=sibling[1:])
+            for alias in sibling:
+                found.setdefault(alias, alike)
     return MappingProxyType(found)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from types import MappingProxyType
@@ -21,7 +21,9 @@ from policy.commands.section import Section
 from policy.commands.variables import VariableRole, Variables
 from policy.values import quote
 
-_NAMES = re.compile(r"^names\s*=\s*\[([^\]]*)\]", re.MULTILINE)
+# The other names of a program stand before the first table of its file.
+_NAMES = re.compile(r"^(names|siblings)\s*=\s*\[([^\]]*)\]", re.MULTILINE)
+_FIRST_TABLE = re.compile(r"^\[", re.MULTILINE)
 _NAME = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _WILD = frozenset("*?[")
 _NO_VARIABLES = Variables(MappingProxyType({}))
@@ -75,6 +77,8 @@ class Profiles:
             return self._read[name]
         program = self._program(name)
         found = None if program is None else _read(self._files[program])
+        if found is not None and name in found.siblings:
+            found = replace(found, name=name)
         if len(self._read) < _MOST_NAMES:
             self._read[name] = found
         return found
@@ -109,7 +113,8 @@ class Profiles:
         )
 
     def _taken_names(self, file: ProfileFile) -> Iterator[ProfileFault]:
-        for name in file.section.names:
+        siblings = (name for sibling in file.section.siblings for name in sibling)
+        for name in (*file.section.names, *siblings):
             owner = name if name in self._files else self._names.get(name, file.program)
             if owner != file.program:
                 yield ProfileFault(
@@ -138,10 +143,13 @@ _MOST_NAMES = 4_096
 
 def _other_names(text: str) -> tuple[str, ...]:
     """Return the other names of a program without reading the whole file."""
-    listed = _NAMES.search(text)
-    if listed is None:
-        return ()
-    return tuple(double or single for double, single in _NAME.findall(listed[1]))
+    table = _FIRST_TABLE.search(text)
+    top = text if table is None else text[: table.start()]
+    return tuple(
+        double or single
+        for listed in _NAMES.finditer(top)
+        for double, single in _NAME.findall(listed[2])
+    )
 
 
 @lru_cache(maxsize=1024)

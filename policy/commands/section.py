@@ -26,6 +26,8 @@ class Section:
     """What one table says of a program or subcommand; None and empty where it says nothing."""
 
     names: tuple[str, ...] = ()
+    # Others of which the same is true; of subcommands, each with its other names.
+    siblings: tuple[tuple[str, ...], ...] = ()
     style: Style | None = None
     options: Mapping[str, Option] = field(default_factory=lambda: _NO_OPTIONS)
     operands: tuple[str, ...] | None = None
@@ -68,6 +70,7 @@ def read_section(
             here.wrong(key, f"{quote(key)} is no key of a profile", help=_KEYS_HELP)
     return Section(
         names=_texts(table, "names", here),
+        siblings=_siblings(table, here),
         style=style if "style" in table else None,
         options=_options(table, here),
         operands=_operands(table, here) if "operands" in table else None,
@@ -90,11 +93,15 @@ def below(style: Style) -> Style:
 
 _FLAGS = ("bundled_first", "plus", "unseen", "free", "hides", "everywhere")
 _KEYS = (
-    "names style flags values operands bare always guarded settings like stdin options variant "
+    "names siblings style flags values operands bare always guarded settings like stdin options variant "
     "means " + " ".join(_FLAGS)
 ).split()
 _KEYS_HELP = f"keys are {', '.join(_KEYS)} and [sub.NAME]"
 _VARIANT_KEYS = tuple("given also options operands bare always unseen hides stdin".split())
+
+
+def _siblings(table: Mapping[str, Any], here: _Here) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(each.split("|")) for each in _texts(table, "siblings", here))
 
 
 def _style(table: Mapping[str, Any], here: _Here) -> Style:
