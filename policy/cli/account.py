@@ -20,7 +20,7 @@ from policy.decision import (
     ResourceUse,
     RuleOutcome,
 )
-from policy.diagnostics import visible
+from policy.diagnostics import visible, whereabouts
 from policy.verdict import Verdict
 
 _COLORS = {Verdict.ALLOW: "green", Verdict.ASK: "yellow", Verdict.DENY: "red"}
@@ -90,7 +90,9 @@ class _Account:
             yield from self._text(visible(reason.message, _LONGEST_TEXT), indent=4)
 
     def _place(self, reason: Reason) -> str:
-        return f" ({visible(self.root + reason.file)}:{reason.line})" if reason.file else ""
+        if not reason.file:
+            return ""
+        return f" ({visible(whereabouts(reason.file, root=self.root))}:{reason.line})"
 
     def _resources(self) -> Iterator[str]:
         found = () if self.refused else self.told.resources
@@ -172,8 +174,8 @@ def _used(use: ResourceUse) -> str:
     """Say what is read, written, run or reached, what does so, and by which way."""
     who = f"{visible(use.program, 100)} {use.verb}" if use.program else use.verb
     said = [f"{who} {visible(use.leads_to or use.resource, 200)}"]
-    if use.leads_to:
-        said.append(f"through the link {visible(use.resource, 200)}")
+    if use.links:
+        said.append(f"through the link {' and '.join(visible(link, 200) for link in use.links)}")
     if use.spelled:
         said.append(f"spelled `{visible(use.spelled, 100)}`")
     if use.unknown:

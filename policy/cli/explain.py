@@ -126,6 +126,6 @@ def _record(asked: AskedCall, told: Explanation) -> dict[str, Any]:
     }
 
 
-def _resource(use: ResourceUse) -> dict[str, str]:
+def _resource(use: ResourceUse) -> dict[str, Any]:
     """Return one resource as JSON, without what there is nothing to say of."""
-    return {name: text for name, text in asdict(use).items() if text}
+    return {name: said for name, said in asdict(use).items() if said}

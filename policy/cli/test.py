@@ -21,7 +21,7 @@ from policy.cli.loading import (
     show,
     stop,
 )
-from policy.diagnostics import Diagnostic, Severity, visible
+from policy.diagnostics import Diagnostic, Severity, visible, whereabouts
 from policy.reload import Built
 from policy.verify import ExampleResult, unreached_rules
 
@@ -107,7 +107,8 @@ def _print_coverage(unreached: list[dict[str, str]] | None, *, before: str) -> N
         click.echo("coverage is told once all tests pass")
         return
     for rule in unreached:
-        click.echo(f"no case reaches {rule['rule']} ({visible(before + rule['place'])})")
+        place = whereabouts(rule["place"], root=before)
+        click.echo(f"no case reaches {rule['rule']} ({visible(place)})")
     if not unreached:
         click.echo("every rule is reached by some case")
     else:

@@ -93,8 +93,8 @@ def below(style: Style) -> Style:
 
 _FLAGS = ("bundled_first", "plus", "unseen", "free", "hides", "everywhere")
 _KEYS = (
-    "names siblings style flags values operands bare always guarded settings like stdin options variant "
-    "means " + " ".join(_FLAGS)
+    "names siblings style flags values operands bare always guarded settings like stdin options "
+    "variant means " + " ".join(_FLAGS)
 ).split()
 _KEYS_HELP = f"keys are {', '.join(_KEYS)} and [sub.NAME]"
 _VARIANT_KEYS = tuple("given also options operands bare always unseen hides stdin".split())

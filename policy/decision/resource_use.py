@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from policy.commands import Invocation
 from policy.program import Effects, Item, Touch
-from policy.values import Path, Unreadable, quote
+from policy.values import Path, Unreadable, links_passed, quote
 
 VERBS = ("reads", "writes", "runs", "connects", "sends")
 _ORDINALS = (
@@ -31,7 +31,8 @@ class ResourceUse:
 
     `argument` is the place in the input (`input.path`); of commands `program` is what touches it
     and `place` which command of the script that is. `spelled` is the text it was read from where
-    that differs, `leads_to` where links lead, `unknown` why it could not be read.
+    that differs, `leads_to` where links lead and `links` those on the way, `unknown` why it
+    could not be read.
     """
 
     verb: str
@@ -41,17 +42,27 @@ class ResourceUse:
     place: str = ""
     spelled: str = ""
     leads_to: str = ""
+    links: tuple[str, ...] = ()
     unknown: str = ""
 
 
 def resource_uses(effects: Effects) -> Iterator[ResourceUse]:
-    """Yield what a call does, verb by verb; commands that others run after those."""
+    """Yield what a call does, verb by verb, each thing once; what others run after those.
+
+    Of a script of one command nobody needs to be told which command it is.
+    """
+    alone = sum(1 for command in effects.commands for _ in command.walk()) == 1
+    told: set[ResourceUse] = set()
     for verb in VERBS:
         for item in effects.each(verb):
-            yield _use(verb, item)
+            use = _use(verb, item, effects)
+            anywhere = replace(use, place="")
+            if anywhere not in told:
+                told.add(anywhere)
+                yield anywhere if alone else use
 
 
-def _use(verb: str, item: Item) -> ResourceUse:
+def _use(verb: str, item: Item, effects: Effects) -> ResourceUse:
     thing, touch = item.thing, item.touch
     if isinstance(thing, Invocation):
         return ResourceUse(verb=verb, resource=item.shown, place=_place(thing))
@@ -64,6 +75,7 @@ def _use(verb: str, item: Item) -> ResourceUse:
         place="" if touch is None or touch.by is None else _place(touch.by),
         spelled=spelled or "",
         leads_to=_leads_to(thing),
+        links=_links(item, effects),
         unknown=thing.reason if isinstance(thing, Unreadable) else "",
     )
 
@@ -77,6 +89,12 @@ def _leads_to(thing: object) -> str:
     if not isinstance(thing, Path) or thing.resolved in (None, thing.lexical):
         return ""
     return thing.resolved or ""
+
+
+def _links(item: Item, effects: Effects) -> tuple[str, ...]:
+    if item.touch is None or not isinstance(item.thing, Path):
+        return ()
+    return links_passed(item.thing, effects.folder(item.touch.folders))
 
 
 def _argument(touch: Touch | None) -> str:

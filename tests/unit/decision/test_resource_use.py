@@ -39,6 +39,7 @@ def test_a_file_of_a_command_says_which_command_reads_it_and_through_which_link(
         place="third command",
         spelled="notes/id_rsa",
         leads_to="/root/.ssh/id_rsa",
+        links=("/workspace/notes",),
     )
 
 
