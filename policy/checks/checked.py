@@ -290,7 +290,8 @@ class CheckedRule:
 
     `with_approval` (on an `allow`) stands for that `allow` and an `ask` with the same conditions.
     `speaks_of_resources` says that some resource test stands in its clauses: then, on an `allow`,
-    every effect of the call must be covered by some `only` clause of the rule.
+    every effect of the call must be covered by some `only` clause of the rule. `of_pack` says that
+    it stands in a pack, which is written for many policies.
     """
 
     id: str
@@ -305,6 +306,7 @@ class CheckedRule:
     speaks_of_resources: bool
     slots: int
     text: str
+    of_pack: bool = False
     span: Span = _span()
 
 

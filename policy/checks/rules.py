@@ -62,6 +62,7 @@ def read_rule(rule: tree.Rule, unit: Unit, world: World, *, knowledge: Knowledge
         speaks_of_resources=reading.speaks,
         slots=reading.slots,
         text=_sentence(rule),
+        of_pack=unit.pack,
         span=rule.span,
     )
     if not unit.pack and world.report.errors == before:

@@ -125,7 +125,7 @@ def _unreached_asks(scene: _Scene) -> Iterator[Diagnostic]:
     grants = _Grants(scene=scene, everyone=everyone)
     for policy in scene.layers:
         for rule in _live(policy, Verdict.ASK):
-            if not grants.reach(rule.tools, policy):
+            if not rule.of_pack and not grants.reach(rule.tools, policy):
                 yield diagnose(
                     "unreached-ask",
                     "nothing allows these tools, so this `ask` never asks",

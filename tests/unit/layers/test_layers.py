@@ -99,6 +99,14 @@ def test_statements_without_effect_are_found(files: dict[str, str], codes: list[
     assert codes_of(files) == codes
 
 
+def test_an_ask_of_a_pack_may_reach_nothing() -> None:
+    files = {
+        "global.policy": HEAD + 'use "careful.policy"\n',
+        "careful.policy": 'pack "careful"\nlook: ask file_read\n',
+    }
+    assert codes_of(files) == []
+
+
 def test_an_ask_for_tools_that_may_come_is_no_mistake() -> None:
     body = "r: ask mcp github/create_*\ns: allow mcp github/*\n"
     assert codes_of(body) == ["unknown-tool", "unknown-tool"]

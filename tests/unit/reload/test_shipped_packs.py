@@ -26,6 +26,13 @@ def test_a_shipped_pack_is_used_by_its_name(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_shipped_pack_suits_a_policy_that_allows_little(name: str, tmp_path: Path) -> None:
+    text = f'policy for every agent\n\nuse "{name}"\n\ndefault deny\nread: allow file_read\n'
+    (tmp_path / "global.policy").write_text(text, encoding="utf-8")
+    assert read_policy(tmp_path).diagnostics == ()
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_pack_has_a_page_that_names_its_parameters_and_rules(name: str) -> None:
     pack = name.removeprefix("placet:")
     page = (Path(__file__).parents[3] / "docs" / "packs" / f"{pack}.md").read_text("utf-8")
