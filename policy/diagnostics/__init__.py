@@ -13,6 +13,7 @@ from policy.diagnostics.formats.text import summary
 from policy.diagnostics.renderer import Format, render
 from policy.diagnostics.suggest import did_you_mean, nearest
 from policy.diagnostics.visible import visible
+from policy.diagnostics.whereabouts import whereabouts
 
 __all__ = [
     "CODES",
@@ -31,4 +32,5 @@ __all__ = [
     "render",
     "summary",
     "visible",
+    "whereabouts",
 ]

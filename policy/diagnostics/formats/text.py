@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from policy.diagnostics.codes import page
 from policy.diagnostics.diagnostic import Diagnostic, Severity
 from policy.diagnostics.visible import visible, width
+from policy.diagnostics.whereabouts import whereabouts
 from policy.source import Source, Span
 
 _TAB = 4
@@ -41,7 +42,7 @@ def _block(diagnostic: Diagnostic, sources: Mapping[str, Source], *, root: str) 
         yield f"{' ' * gutter}--> {_place(diagnostic.span, root=root)}"
         yield from _excerpts(diagnostic, sources, gutter=gutter, root=root)
     elif diagnostic.file:
-        yield f"{' ' * gutter}--> {visible(root + diagnostic.file)}"
+        yield f"{' ' * gutter}--> {visible(whereabouts(diagnostic.file, root=root))}"
     margin = " " * (gutter + 1)
     if diagnostic.help:
         yield f"{margin}= help: {visible(diagnostic.help)}"
@@ -119,4 +120,4 @@ def _line(span: Span, sources: Mapping[str, Source]) -> str | None:
 
 
 def _place(span: Span, *, root: str) -> str:
-    return f"{visible(root + span.file)}:{span.line}:{span.column}"
+    return f"{visible(whereabouts(span.file, root=root))}:{span.line}:{span.column}"

@@ -51,6 +51,14 @@ def test_a_diagnostic_shows_its_line_its_mark_its_help_and_its_page() -> None:
     )
 
 
+def test_what_ships_with_placet_lies_in_no_folder_of_the_policy() -> None:
+    pack = Source(name="placet:network", text="pack\n")
+    problem = diagnose("syntax-error", "a name is missing", span=at(pack, "pack"))
+    shown = render([problem], sources={pack.name: pack}, root="rules/")
+    assert " --> placet:network:1:1\n" in shown
+    assert '"uri": "placet:network"' in render([problem], "sarif", root="rules/")
+
+
 def test_other_places_are_shown_with_their_own_remarks() -> None:
     other = Source(name="global.policy", text="policy for every agent\n")
     problem = diagnose(
