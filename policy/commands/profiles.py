@@ -17,6 +17,7 @@ from policy.commands.profile import Profile
 from policy.commands.profile_fault import ProfileFault
 from policy.commands.profile_file import ENVIRONMENT, ProfileFile, program_of, read_profile_file
 from policy.commands.profile_merger import profile_of
+from policy.commands.profile_parts import read_profile_parts
 from policy.commands.section import Section
 from policy.commands.variables import VariableRole, Variables
 from policy.values import quote
@@ -92,10 +93,12 @@ class Profiles:
             self._roles[name] = found
         return found
 
-    def faults(self) -> tuple[ProfileFault, ...]:
-        """Return every mistake in every file."""
+    def faults(self, names: Container[str] | None = None) -> tuple[ProfileFault, ...]:
+        """Return every mistake in the files of these names, or in all."""
         found: list[ProfileFault] = []
         for file in self._in_order():
+            if names is not None and file.name not in names:
+                continue
             read = _read_file(file.name, file.text)
             if isinstance(read, tuple):
                 found += read
@@ -157,11 +160,16 @@ def _read_file(name: str, text: str) -> ProfileFile | tuple[ProfileFault, ...]:
     return read_profile_file(name, text)
 
 
+@lru_cache(maxsize=1024)
+def _read_parts(name: str, text: str) -> ProfileFile | tuple[ProfileFault, ...]:
+    return read_profile_parts(name, text)
+
+
 def _read(files: Sequence[_File]) -> Profile:
     """Return what the files of one program say; of one that cannot be read, that it may do all."""
     sections: list[Section] = []
     for file in files:
-        read = _read_file(file.name, file.text)
+        read = _read_parts(file.name, file.text)
         if isinstance(read, tuple):
             return Profile(name=program_of(file.name), hides=True, operands=("unknown...",))
         if read.replaces:

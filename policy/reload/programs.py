@@ -29,7 +29,7 @@ def profiles_of(snapshot: Snapshot) -> tuple[Profiles, tuple[Diagnostic, ...]]:
     if not sources:
         return shipped_profiles(), problems
     profiles = _with_shipped(tuple((name, source.text) for name, source in sources.items()))
-    faults = [(fault, "bad-profile") for fault in profiles.faults() if fault.file in sources]
+    faults = [(fault, "bad-profile") for fault in profiles.faults(sources)]
     if not faults:
         faults = [
             (fault, "profile-example-failed")
