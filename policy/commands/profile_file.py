@@ -16,7 +16,7 @@ SUFFIX = ".toml"
 # The one file that speaks of no program but of variables of the environment.
 ENVIRONMENT = "environment"
 
-_LARGEST = 500_000  # characters
+LARGEST = 500_000  # characters
 _LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 
@@ -66,8 +66,8 @@ def read_profile_file(file: str, text: str) -> ProfileFile | tuple[ProfileFault,
 
 
 def _toml(faults: Faults) -> dict[str, object] | None:
-    if len(faults.text) > _LARGEST:
-        faults.add((), f"the file is larger than {_LARGEST} characters")
+    if len(faults.text) > LARGEST:
+        faults.add((), f"the file is larger than {LARGEST} characters")
         return None
     try:
         return tomllib.loads(faults.text)

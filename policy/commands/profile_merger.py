@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeVar
 
+from policy.commands.lazily import Lazily
 from policy.commands.profile import Option, Profile, Variant
 from policy.commands.section import Pairs, Section, below
 
 _T = TypeVar("_T")
 # Subcommands that are like others that are like others.
 _DEEPEST = 4
+_NO_SUBCOMMANDS: Mapping[str, Profile] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,24 +83,35 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
 
 
 def _subcommands(sections: Sequence[Section], above: _Above) -> Mapping[str, Profile]:
-    parts: dict[str, list[Section]] = {}
     models = [section.subcommands for section in sections]
-    for section in sections:
-        style = section.style
-        for name, sub in section.subcommands.items():
-            inherited = sub if sub.style or not style else replace(sub, style=below(style))
-            parts.setdefault(name, []).extend((*_models(sub, models), inherited))
-    found: dict[str, Profile] = {}
-    for name, subs in parts.items():
-        profile = _profile(name, subs, above=above)
-        found[name] = profile
-        for alias in profile.names:
-            found.setdefault(alias, profile)
-        for sibling in (each for sub in subs for each in sub.siblings):
-            alike = replace(profile, name=sibling[0], names=sibling[1:])
-            for alias in sibling:
-                found.setdefault(alias, alike)
-    return MappingProxyType(found)
+    names = dict.fromkeys(name for own in models for name in own)
+    if not names:
+        return _NO_SUBCOMMANDS
+
+    def parts(name: str) -> list[Section]:
+        found: list[Section] = []
+        for section in sections:
+            sub = section.subcommands.get(name)
+            if sub is not None:
+                style = section.style
+                own = sub if sub.style or not style else replace(sub, style=below(style))
+                found += (*_models(sub, models), own)
+        return found
+
+    def others() -> Mapping[str, Profile]:
+        found: dict[str, Profile] = {}
+        for name in names:
+            profile = subcommands[name]
+            for alias in profile.names:
+                found.setdefault(alias, profile)
+            for sibling in (each for sub in parts(name) for each in sub.siblings):
+                alike = replace(profile, name=sibling[0], names=sibling[1:])
+                for alias in sibling:
+                    found.setdefault(alias, alike)
+        return found
+
+    subcommands = Lazily(names, lambda name: _profile(name, parts(name), above=above), others)
+    return subcommands
 
 
 def _models(
