@@ -1,7 +1,8 @@
 """Texts of profile files in; `Profiles`, which know programs by every name they have, out.
 
-Reading a hundred files takes longer than a service may need to start, so each is read when its
-program is first asked for. What is remembered changes no answer.
+Reading hundreds of files takes longer than a service may need to start, so each is read when its
+program is first asked for, and all are looked at for a name that is no file's. What is remembered
+changes no answer.
 """
 
 from __future__ import annotations
@@ -32,8 +33,22 @@ _NO_VARIABLES = Variables(MappingProxyType({}))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _File:
+    """One file of a layer of texts, which may be read when they are asked for."""
+
     name: str
-    text: str
+    layer: Mapping[str, str] = field(repr=False)
+
+    @property
+    def text(self) -> str:
+        return self.layer[self.name]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OtherNames:
+    """Programs by their other names, and by globs that fit names."""
+
+    names: Mapping[str, str]
+    globs: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,31 +56,20 @@ class Profiles:
     """What is known of programs. Build with `of`."""
 
     _files: Mapping[str, tuple[_File, ...]]
-    _names: Mapping[str, str]
-    _globs: tuple[tuple[str, str], ...]
+    _layers: tuple[Mapping[str, str], ...] = ()
     _read: dict[str, Profile | None] = field(default_factory=dict, repr=False)
     _roles: dict[str, VariableRole | None] = field(default_factory=dict, repr=False)
+    _others: list[_OtherNames] = field(default_factory=list, repr=False)
 
     @staticmethod
     def of(*layers: Mapping[str, str]) -> Profiles:
         """Return what texts by file name say; a later layer adds to the programs of an earlier."""
         files: dict[str, tuple[_File, ...]] = {}
-        names: dict[str, str] = {}
-        globs: list[tuple[str, str]] = []
         for layer in layers:
-            for name, text in layer.items():
+            for name in layer:
                 program = program_of(name)
-                files[program] = (*files.get(program, ()), _File(name=name, text=text))
-                for other in _other_names(text):
-                    if _WILD.isdisjoint(other):
-                        names[other] = program
-                    else:
-                        globs.append((other, program))
-        return Profiles(
-            _files=MappingProxyType(files),
-            _names=MappingProxyType(names),
-            _globs=tuple(globs),
-        )
+                files[program] = (*files.get(program, ()), _File(name=name, layer=layer))
+        return Profiles(_files=MappingProxyType(files), _layers=layers)
 
     @property
     def programs(self) -> tuple[str, ...]:
@@ -88,7 +92,8 @@ class Profiles:
         """Return what is known of a variable of the environment, None if nothing is."""
         if name in self._roles:
             return self._roles[name]
-        found = _variables(self._files.get(ENVIRONMENT, ())).role(name)
+        files = self._files.get(ENVIRONMENT, ())
+        found = _variables(tuple((file.name, file.text) for file in files)).role(name)
         if len(self._roles) < _MOST_NAMES:
             self._roles[name] = found
         return found
@@ -118,7 +123,7 @@ class Profiles:
     def _taken_names(self, file: ProfileFile) -> Iterator[ProfileFault]:
         siblings = (name for sibling in file.section.siblings for name in sibling)
         for name in (*file.section.names, *siblings):
-            owner = name if name in self._files else self._names.get(name, file.program)
+            owner = name if name in self._files else self._other().names.get(name, file.program)
             if owner != file.program:
                 yield ProfileFault(
                     file=file.file,
@@ -136,12 +141,31 @@ class Profiles:
             return None
         if name in self._files:
             return name
-        if name in self._names:
-            return self._names[name]
-        return next((program for glob, program in self._globs if fnmatchcase(name, glob)), None)
+        other = self._other()
+        if name in other.names:
+            return other.names[name]
+        return next((program for glob, program in other.globs if fnmatchcase(name, glob)), None)
+
+    def _other(self) -> _OtherNames:
+        """Return the other names of all programs, for which every file has to be looked at."""
+        if not self._others:
+            self._others.append(_other_names_of(self._layers))
+        return self._others[0]
 
 
 _MOST_NAMES = 4_096
+
+
+def _other_names_of(layers: Sequence[Mapping[str, str]]) -> _OtherNames:
+    names: dict[str, str] = {}
+    globs: list[tuple[str, str]] = []
+    for file, text in (item for layer in layers for item in layer.items()):
+        for name in _other_names(text):
+            if _WILD.isdisjoint(name):
+                names[name] = program_of(file)
+            else:
+                globs.append((name, program_of(file)))
+    return _OtherNames(names=MappingProxyType(names), globs=tuple(globs))
 
 
 def _other_names(text: str) -> tuple[str, ...]:
@@ -179,10 +203,10 @@ def _read(files: Sequence[_File]) -> Profile:
 
 
 @lru_cache(maxsize=64)
-def _variables(files: tuple[_File, ...]) -> Variables:
+def _variables(files: tuple[tuple[str, str], ...]) -> Variables:
     found = _NO_VARIABLES
-    for file in files:
-        read = _read_file(file.name, file.text)
+    for name, text in files:
+        read = _read_file(name, text)
         if isinstance(read, ProfileFile) and read.variables is not None:
             found = read.variables.over(found)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.resources
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources.abc import Traversable
 from types import MappingProxyType
@@ -71,12 +71,37 @@ def shipped_profiles() -> Profiles:
 
 @cache
 def shipped_profile_texts() -> Mapping[str, str]:
-    """Return the text of every profile file in the installed package, by file name."""
+    """Return the text of every profile file in the installed package, by file name.
+
+    The texts are read when they are asked for: one command needs few of hundreds.
+    """
     folder = importlib.resources.files("policy") / "commands" / "profiles"
-    return MappingProxyType(
-        {
-            entry.name: entry.read_text("utf-8")
-            for entry in sorted(folder.iterdir(), key=lambda entry: entry.name)
-            if entry.name.endswith(PROFILE_SUFFIX)
-        }
-    )
+    names = sorted(entry.name for entry in folder.iterdir())
+    return _Texts(folder, tuple(name for name in names if name.endswith(PROFILE_SUFFIX)))
+
+
+class _Texts(Mapping[str, str]):
+    """The texts of files, by name, each read once."""
+
+    def __init__(self, folder: Traversable, names: tuple[str, ...]) -> None:
+        self._folder = folder
+        self._texts: dict[str, str | None] = dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> str:
+        text = self._texts[name]
+        if text is None:
+            text = self._texts[name] = self._read(name)
+        return text
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def _read(self, name: str) -> str:
+        try:
+            return (self._folder / name).read_text("utf-8")
+        except (OSError, ValueError):
+            # Gone since the folder was listed: a text that is no profile lets nothing pass.
+            return "?"
