@@ -11,6 +11,7 @@ from policy.commands.invocation import (
     Understanding,
 )
 from policy.commands.pattern import CommandPattern, read_command_pattern
+from policy.commands.pattern_set import PatternSet
 from policy.commands.profile import Profile
 from policy.commands.profile_check import check_examples
 from policy.commands.profile_fault import ProfileFault
@@ -29,6 +30,7 @@ __all__ = [
     "GivenOperand",
     "GivenOption",
     "Invocation",
+    "PatternSet",
     "Profile",
     "ProfileFault",
     "Profiles",

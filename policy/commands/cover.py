@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from policy.commands.fit import fits, is_harmless_assignment, uncovered_redirections
 from policy.commands.invocation import Invocation
 from policy.commands.pattern import CommandPattern
+from policy.commands.pattern_set import near
 from policy.commands.profiles import NO_PROFILES, Profiles
 from policy.commands.understand import STANDARD_PLACES
 from policy.values import any_of, both
@@ -35,7 +36,7 @@ def runs_any(invocation: Invocation, patterns: Sequence[CommandPattern]) -> bool
     for command in invocation.walk():
         if command.gaps or (command.command.words and not command.program):
             answer = None
-        found = any_of(_fits_chain(command, pattern) for pattern in patterns)
+        found = any_of(_fits_chain(command, pattern) for pattern in near(patterns, command))
         answer = any_of((answer, found))
         if answer is True:
             return True
@@ -89,7 +90,7 @@ class _Cover:
             profiles=self.profiles,
         ):
             answer = self._all(invocation.inner)
-        for pattern in self.patterns:
+        for pattern in near(self.patterns, invocation):
             if answer is True:
                 break
             answer = any_of((answer, self._by(invocation, pattern)))

@@ -29,7 +29,17 @@ class Evaluation:
     `hosts` answers for names of hosts; without it, names are judged as names.
     """
 
-    __slots__ = ("_effects", "_paths", "caller", "facts", "hosts", "input", "locals", "spec")
+    __slots__ = (
+        "_effects",
+        "_layers",
+        "_paths",
+        "caller",
+        "facts",
+        "hosts",
+        "input",
+        "locals",
+        "spec",
+    )
 
     def __init__(
         self, spec: ToolSpec, input: Mapping[str, Any], *, caller: Caller, facts: Facts, slots: int
@@ -40,6 +50,7 @@ class Evaluation:
         self.facts = facts
         self.locals: list[Value] = [ABSENT] * slots
         self._effects: dict[int, Effects] = {}
+        self._layers: list[tuple[DeclaredResources, Effects]] = []
         self._paths: PathContext | None = None
         host = facts.resolvers.host
         self.hosts: ResolveHost | None = _remembering(host, failing=None)
@@ -50,6 +61,7 @@ class Evaluation:
             self.spec, self.input, caller=caller, facts=self.facts, slots=len(self.locals)
         )
         other._effects = self._effects
+        other._layers = self._layers
         other._paths = self._paths
         other.hosts = self.hosts
         return other
@@ -84,11 +96,19 @@ class Evaluation:
         """Return what the call does, by the declarations of one layer."""
         found = self._effects.get(id(declared))
         if found is None:
-            from policy.program.effects import read_effects
-
-            found = read_effects(self, declared)
-            self._effects[id(declared)] = found
+            found = self._effects[id(declared)] = self._read_effects(declared)
         return found
+
+    def _read_effects(self, declared: DeclaredResources) -> Effects:
+        """Take the input apart, unless another layer that declares the same has done so."""
+        for known, effects in self._layers:
+            if known.says_the_same(declared):
+                return effects
+        from policy.program.effects import read_effects
+
+        effects = read_effects(self, declared)
+        self._layers.append((declared, effects))
+        return effects
 
 
 def _remembering(
@@ -134,3 +154,12 @@ class DeclaredResources:
         self.complete = complete
         self.unseen = unseen
         self.profiles = profiles
+
+    def says_the_same(self, other: DeclaredResources) -> bool:
+        """Tell whether calls do the same by both."""
+        return (
+            self.profiles is other.profiles
+            and self.complete == other.complete
+            and self.unseen == other.unseen
+            and self.resources == other.resources
+        )

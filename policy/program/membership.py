@@ -11,6 +11,7 @@ from policy.checks import checked
 from policy.commands import (
     CommandPattern,
     Invocation,
+    PatternSet,
     Profiles,
     covers,
     fits,
@@ -125,8 +126,8 @@ def _item_test(
         return _host_items(parts, outs)
     if kind == "commands":
         return _command_items(
-            _command_patterns(parts, profiles),
-            _command_patterns(outs, profiles),
+            PatternSet(_command_patterns(parts, profiles)),
+            PatternSet(_command_patterns(outs, profiles)),
             redirections_covered=redirections_covered,
         )
     if kind == "addresses":
@@ -186,8 +187,8 @@ def _command_patterns(parts: tuple[Any, ...], profiles: Profiles) -> tuple[Comma
 
 
 def _command_items(
-    included: tuple[CommandPattern, ...],
-    excluded: tuple[CommandPattern, ...],
+    included: PatternSet,
+    excluded: PatternSet,
     *,
     redirections_covered: bool,
 ) -> _ItemTest:
@@ -216,9 +217,9 @@ def _command_items(
     return holds
 
 
-def _any_fits(command: Invocation, patterns: tuple[CommandPattern, ...]) -> bool | None:
+def _any_fits(command: Invocation, patterns: PatternSet) -> bool | None:
     answer: bool | None = False
-    for pattern in patterns:
+    for pattern in patterns.near(command):
         answer = _or(answer, fits(command, pattern))
         if answer is True:
             return True

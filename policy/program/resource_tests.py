@@ -158,12 +158,13 @@ def compile_cover(
     def covered(call: Evaluation) -> Truth:
         effects = call.effects(declared)
         beyond = _NONE
-        if any(test(call) is True for test in spelled_out):
-            beyond = _ALL_OF_COMMANDS
-        elif any(test(call) is True for test in by_verb.get("runs", ())):
-            beyond = _WORDS_OF_COMMANDS
+        runs = any(test(call) is True for test in by_verb.get("runs", ()))
+        if runs:
+            # Patterns that spell redirections cover no less without them.
+            all_spelled = any(test(call) is True for test in spelled_out)
+            beyond = _ALL_OF_COMMANDS if all_spelled else _WORDS_OF_COMMANDS
         for verb in ("reads", "writes", "runs", "connects", "sends"):
-            if not effects.has(verb, beyond=beyond):
+            if (verb == "runs" and runs) or not effects.has(verb, beyond=beyond):
                 continue
             if not any(test(call) is True for test in by_verb.get(verb, ())):
                 return Undecided(f"no clause of this rule covers what the call {verb}")
