@@ -41,7 +41,8 @@ def read_json(text: str | bytes, *, limits: Limits = _DEFAULT) -> Frozen | Unrea
     except _Refused as refused:
         return Unreadable(reason=str(refused))
     except json.JSONDecodeError as error:
-        return Unreadable(reason=f"not JSON: {error.msg.lower()} at character {error.pos}")
+        what = error.msg.lower().removesuffix(" at")
+        return Unreadable(reason=f"not JSON: {what} at character {error.pos}")
     except RecursionError:
         return Unreadable(reason="nested too deeply")
 

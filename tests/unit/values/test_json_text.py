@@ -33,7 +33,7 @@ from policy.values import Limits, Unreadable, check_value, read_json
         ("{'a': 1}", "not JSON"),
         ("[1,]", "not JSON"),
         ("01", "not JSON"),
-        ('"a\nb"', "not JSON"),
+        ('"a\nb"', "not JSON: invalid control character at character 2"),
         ("1e-99999999999999999999", "exponent"),
         ('"\ud800"', "Unicode"),
         (b"\xff", "UTF-8"),
