@@ -16,7 +16,7 @@ from policy.catalog import Resource
 from policy.commands import Assignment, Invocation, Profiles, understand
 from policy.facts import HasOtherNames
 from policy.program.evaluation import DeclaredResources, Evaluation
-from policy.program.touches import Folders, Origin, Touch, touches_of
+from policy.program.touches import Folders, Origin, Touch, looked_for, touches_of
 from policy.program.truth import Undecided, Value
 from policy.values import (
     Endpoint,
@@ -47,13 +47,15 @@ class PossibleWord:
     """A text that may be a resource, and the folder it stands in.
 
     `of_command` says that it is a word of a command, not a text of a tool; `whole` is False where
-    only its beginning is known.
+    only its beginning is known. A glob looks in `folder` for files of these `names`.
     """
 
     text: str
     paths: PathContext
     of_command: bool = True
     whole: bool = True
+    folder: str = ""
+    names: str = ""
 
 
 class Effects:
@@ -176,7 +178,7 @@ class Effects:
             paths = replace(paths, other_names=self._other_names)
         thing = read_resource(touch.verb, touch.text, paths)
         if touch.tree and isinstance(thing, Path):
-            thing = replace(thing, tree=True)
+            thing = replace(thing, tree=True, names=touch.names)
         return Item(thing, _shown(thing, touch.text), touch.origin, touch)
 
 
@@ -304,8 +306,11 @@ def _add_words(effects: Effects, command: Invocation) -> None:
         return
     paths = effects.folder(simple.folders)
     for word in (*words, *values):
-        whole = word.shape != "opaque"
-        effects.words.append(PossibleWord(text=word.text, paths=paths, whole=whole))
+        possible = PossibleWord(text=word.text, paths=paths, whole=word.shape != "opaque")
+        if word.shape == "glob":
+            folder, names = looked_for(word)
+            possible = replace(possible, folder=folder, names=names)
+        effects.words.append(possible)
 
 
 def _is_own(assignment: Assignment, command: Invocation, profiles: Profiles) -> bool:

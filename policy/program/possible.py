@@ -64,12 +64,14 @@ def _candidates(effects: Effects, call: Evaluation) -> Iterator[PossibleWord]:
         yield from _readings(PossibleWord(text=text, paths=call.paths, of_command=False))
     for word in effects.words:
         yield from _readings(word)
-        yield from _pieces(word)
+        yield from _pieces(replace(word, folder="", names=""))
 
 
 def _readings(word: PossibleWord) -> Iterator[PossibleWord]:
     """Yield a text as it is, and as readers take it that drop blanks at its ends or in it."""
     yield word
+    if word.folder:
+        return
     stripped = word.text.strip()
     if stripped != word.text:
         yield replace(word, text=stripped)
@@ -122,9 +124,10 @@ def _lies_in_files(
     word: PossibleWord, members: SetTest, call: Evaluation, *, outside: bool
 ) -> bool | None:
     """Tell whether the text, as a file or a folder with all below it, lies in the set."""
-    text = _as_file(word.text)
+    text = word.folder or _as_file(word.text)
     thing = read_path(text, word.paths, tree=True)
     if not isinstance(thing, Unreadable):
+        thing = replace(thing, names=word.names)
         return members.holds(thing, call, word.paths, extent="all" if outside else "some")
     somewhere = read_path(text, replace(word.paths, cwd="/", lost=False))
     if word.of_command and not isinstance(somewhere, Unreadable):

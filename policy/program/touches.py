@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from policy.commands import Effect, Invocation, Redirection, Word, is_harmless_redirection
-from policy.values import quote
+from policy.values import escape_glob, quote
 
 # Where a touch comes from. A pattern of `runs only` that spells a command covers what its words
 # do (`command`), and a redirection only where it spells that too.
@@ -25,7 +25,8 @@ class Touch:
     """One resource as spelled; `text` is None where it is not known, and `why` then says why.
 
     `tree`: with all below it. `folders` are what was changed to before, None where that is not
-    known. `by` is the command that touches it, `steps` the place of the argument in the input.
+    known. `names` is a glob of what is meant below a tree, where a wildcard spells it. `by` is the
+    command that touches it, `steps` the place of the argument in the input.
     `unseen`: the call does not tell which, so that only `only` is touched by it.
     """
 
@@ -33,6 +34,7 @@ class Touch:
     text: str | None
     why: str = ""
     tree: bool = False
+    names: str = ""
     origin: Origin = "argument"
     folders: Folders = ()
     by: Invocation | None = None
@@ -54,15 +56,16 @@ def touches_of(command: Invocation) -> Iterator[Touch]:
 
 def _effect(effect: Effect, command: Invocation) -> Touch:
     folders = _below(command.command.folders, effect.folder)
-    text, why, tree = None, effect.why, effect.tree
+    spelled = _Spelled(None, effect.why, effect.tree)
     if effect.word is not None:
         files = effect.verb in ("reads", "writes")
-        text, why, tree = _spelled(effect.word, tree=tree, files=files)
+        spelled = _spelled(effect.word, tree=effect.tree, files=files)
     return Touch(
         verb=effect.verb,
-        text=text,
-        why=why,
-        tree=tree,
+        text=spelled.text,
+        why=spelled.why,
+        tree=spelled.tree,
+        names=spelled.names,
         origin="command",
         folders=folders,
         by=command,
@@ -71,14 +74,15 @@ def _effect(effect: Effect, command: Invocation) -> Touch:
 
 
 def _redirected(redirection: Redirection, command: Invocation) -> Iterator[Touch]:
-    text, why, tree = _spelled(redirection.target, tree=False, files=True)
+    spelled = _spelled(redirection.target, tree=False, files=True)
     for sign, verb in (("<", "reads"), (">", "writes")):
         if sign in redirection.op:
             yield Touch(
                 verb=verb,
-                text=text,
-                why=why,
-                tree=tree,
+                text=spelled.text,
+                why=spelled.why,
+                tree=spelled.tree,
+                names=spelled.names,
                 origin="redirection",
                 folders=command.command.folders,
                 by=command,
@@ -91,18 +95,25 @@ def _below(folders: Folders, changed: tuple[Word, ...]) -> Folders:
     return (*folders, *(word.file_name for word in changed)) if changed else folders
 
 
-def _spelled(word: Word, *, tree: bool, files: bool) -> tuple[str | None, str, bool]:
-    """Return text, reason and tree of a word: a glob is the folder it looks in, with all below."""
+@dataclass(frozen=True, slots=True)
+class _Spelled:
+    text: str | None
+    why: str = ""
+    tree: bool = False
+    names: str = ""
+
+
+def _spelled(word: Word, *, tree: bool, files: bool) -> _Spelled:
+    """Return what a word spells: a glob is the folder it looks in, with what is meant below."""
     if word.known:
-        return (word.file_name if files else word.text), "", tree
+        return _Spelled(word.file_name if files else word.text, tree=tree)
     if word.shape == "opaque":
         shown = quote(word.text + "…") if word.text else "a word"
-        return None, f"{shown} cannot be known before the shell runs it", tree
-    before = _before_wildcard(word)
+        return _Spelled(None, f"{shown} cannot be known before the shell runs it", tree)
     if not files:
-        return before.literal, "", tree
-    folder, slash, _ = before.file_name.rpartition("/")
-    return folder + slash or ".", "", True
+        return _Spelled(_before_wildcard(word).literal, tree=tree)
+    folder, names = looked_for(word)
+    return _Spelled(folder, tree=True, names=names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +140,36 @@ def _before_wildcard(word: Word) -> _Beginning:
     beginning = "".join(pieces[:known])
     named = Word(beginning, "known", home=word.home)
     return _Beginning("".join(pieces), named.file_name)
+
+
+def looked_for(word: Word) -> tuple[str, str]:
+    """Return the folder that a shell's glob looks in, and a glob of what it looks for there."""
+    folder, slash, _ = _before_wildcard(word).file_name.rpartition("/")
+    return folder + slash or ".", _names(word)
+
+
+def _names(word: Word) -> str:
+    """Return a shell's glob from its first segment with a wildcard on, `[…]` as any one letter."""
+    pieces: list[str] = []
+    start: int | None = None
+    cut = place = 0
+    text = word.text
+    while place < len(text):
+        char, width = text[place], 1
+        if char == "\\" and place + 1 < len(text):
+            width = 2
+            char = text[place + 1]
+            pieces.append(escape_glob(char))
+        elif char == "[":
+            # A `]` may be the first letter of the set. Without an end the rest may be anything.
+            end = text.find("]", place + (3 if text[place + 1 : place + 2] in ("!", "^") else 2))
+            pieces.append("?" if end > 0 and "/" not in text[place:end] else "*")
+            width = end + 1 - place if pieces[-1] == "?" else len(text) - place
+            start = cut if start is None else start
+        else:
+            pieces.append(char)
+            start = cut if start is None and char in "*?" else start
+        if char == "/":
+            cut = len(pieces)
+        place += width
+    return "" if start is None else "".join(pieces[start:])

@@ -52,12 +52,14 @@ class Path:
 
     `resolved` is None where nobody follows links. `folds` says that letter case may make no
     difference there. `walked` is the way as spelled, dots included, where links lead off it.
+    `names` is the glob of what is meant below a tree, where a wildcard of a command spelled it.
     """
 
     lexical: str
     resolved: str | None = None
     tree: bool = False
     folds: bool = False
+    names: str = ""
     walked: str | None = field(default=None, compare=False, repr=False)
 
 

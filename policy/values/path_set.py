@@ -19,6 +19,7 @@ from policy.values.glob import (
 )
 from policy.values.logic import both, negate
 from policy.values.path import Path, PathContext
+from policy.values.path_names import may_name
 from policy.values.path_pattern import PathPattern, glob_below
 from policy.values.text import is_ordinary, normalise, plain
 
@@ -46,7 +47,8 @@ def path_meets(
 ) -> bool | None:
     """Tell whether some part of the path is in; a floating item meets only what is spelled."""
     wanted, unwanted = (_meets, _covers) if path.tree else (_fits, _fits)
-    return _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
+    answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
+    return None if answer is False and _may_mean(path, patterns) else answer
 
 
 def path_within(
@@ -58,7 +60,20 @@ def path_within(
 ) -> bool | None:
     """Tell whether all of the path is in: of a tree, everything that may be below it."""
     wanted, unwanted = (_covers, _meets) if path.tree else (_fits, _fits)
-    return _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
+    answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
+    return None if answer and _may_mean(path, excluded) else answer
+
+
+def _may_mean(path: Path, patterns: tuple[PathPattern, ...]) -> bool:
+    """Tell whether a wildcard may name what a floating item asks for."""
+    if not path.names:
+        return False
+    names = plain(path.names).casefold() if path.folds else path.names
+    return any(
+        may_name(names, pattern.glob.casefold() if path.folds else pattern.glob)
+        for pattern in patterns
+        if pattern.base == "floating"
+    )
 
 
 _Side: TypeAlias = tuple[tuple[PathPattern, ...], Judge]
