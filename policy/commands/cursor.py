@@ -16,6 +16,8 @@ _DEEPEST = 32
 _MOST_WORDS = 2_000
 # Quotes, expansions and other signs: each costs as much as a word.
 _MOST_PARTS = 20_000
+# Letters that variables are replaced by: `x=$x$x` doubles a text each time.
+_MOST_REPLACED = 1_000_000
 _BLANKS = re.compile(r"(?:[ \t]+|\\\n)*")
 
 
@@ -32,6 +34,7 @@ class Findings:
     moved: bool = False
     words: int = 0
     parts: int = 0
+    replaced: int = 0
     depth: int = 0
     # Variables that arithmetic reads, and those that may hold any text.
     computed: set[str] = field(default_factory=set)
@@ -52,6 +55,12 @@ class Findings:
         self.parts += 1
         if self.parts > _MOST_PARTS:
             raise NotReadable("a script with too many quotes and signs")
+
+    def count_replaced(self, value: str) -> None:
+        """Count a text that stands for a variable."""
+        self.replaced += len(value)
+        if self.replaced > _MOST_REPLACED:
+            raise NotReadable("a script whose variables grow too long")
 
     def enter(self) -> None:
         """Go one level deeper."""

@@ -138,6 +138,7 @@ class Expansions:
             return ("home", "")
         value = self.shell.values.get(name) if self.shell.values else None
         if value is not None and (quoted or _UNQUOTED_VALUE.fullmatch(value)):
+            self.cursor.findings.count_replaced(value)
             return ("quoted", value)
         return ("many", "") if name == "@" else _unknown(quoted=quoted)
 

@@ -282,3 +282,10 @@ def test_a_command_knows_its_text_and_what_it_stands_in() -> None:
 def test_no_hostile_script_breaks_the_reader(part: str) -> None:
     for count in (1, 40, 20_000):
         assert isinstance(read_script(part * count), Script | Unreadable)
+
+
+def test_variables_that_double_each_time_are_not_read_to_the_end() -> None:
+    for name in ("x", "X"):
+        assert isinstance(
+            read_script(f"{name}=aa; " + f'{name}="${name}${name}"; ' * 60), Unreadable
+        )
