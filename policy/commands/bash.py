@@ -11,11 +11,13 @@ from policy.commands.refusal import NotReadable
 from policy.commands.script import Script
 from policy.commands.script_reader import ScriptReader
 from policy.commands.shell import Shell
+from policy.commands.word import Assignment
 from policy.values import Unreadable, is_ordinary
 
 _LONGEST = 1_000_000
 # What is read again in one decision is remembered, if it is not large.
 _SHORT = 2_048
+_NO_ASSIGNMENTS: frozenset[Assignment] = frozenset()
 
 
 def read_script(text: str) -> Script | Unreadable:
@@ -68,7 +70,8 @@ def _settle(findings: Findings) -> None:
         command = commands[place]
         if command.folders is None and not findings.moved:
             command = replace(command, folders=())
-        missing = tuple(each for each in carried if each not in command.assignments)
+        present = frozenset(command.assignments) if carried else _NO_ASSIGNMENTS
+        missing = tuple(each for each in carried if each not in present)
         if missing and command.words:
             command = replace(command, assignments=(*missing, *command.assignments))
         commands[place] = command

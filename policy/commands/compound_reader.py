@@ -207,6 +207,8 @@ class CompoundReader:
             cursor.place += 1
         if values and all(each.known and each.text.isdecimal() for each in values):
             self.reader.shell.set_number(name[0])
+        elif len(values) == 1 and values[0].shape == "glob" and not values[0].home:
+            self.reader.shell.set_file(name[0], values[0])
         else:
             self.reader.shell.set_unknown(name[0])
 

@@ -12,6 +12,7 @@ from policy.commands.cursor import Cursor, ReadInside
 from policy.commands.pieces import Piece
 from policy.commands.refusal import NotReadable
 from policy.commands.shell import Shell
+from policy.commands.word import Word
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLAIN_PARAMETER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])\}")
@@ -137,6 +138,9 @@ class Expansions:
         if name == "HOME":
             return ("home", "")
         value = self.shell.values.get(name) if self.shell.values else None
+        if isinstance(value, Word):
+            # Without quotes the name of a file is split at its blanks.
+            return ("file", value.text) if quoted else ("many", "")
         if value is not None and (quoted or _UNQUOTED_VALUE.fullmatch(value)):
             self.cursor.findings.count_replaced(value)
             return ("quoted", value)

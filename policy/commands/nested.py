@@ -14,7 +14,7 @@ from policy.commands.invocation import Invocation
 from policy.commands.operand_places import text_of
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Assignment, Word
-from policy.values import Unreadable
+from policy.values import Unreadable, escape_glob
 
 # What is run in turn, and why there may be more.
 Run: TypeAlias = tuple[tuple[Invocation, ...], tuple[str, ...]]
@@ -156,4 +156,7 @@ def _replaced(word: Word, stand_in: str, root: str) -> Word:
     before, found, _ = word.text.partition(stand_in)
     if not found:
         return word
+    if word.text == stand_in and root and root[0] != "-" and "[" not in root:
+        # What was found stands below the folder that was looked through.
+        return Word(f"{escape_glob(root.rstrip('/'))}/*", "glob")
     return Word(before or root, "opaque", many=word.many)

@@ -12,8 +12,10 @@ from policy.commands.word import Word
 
 # `text` stands for itself, `quoted` too, `glob` is `*` or `?`, `bracket` a `[`, `brace` one of
 # `{`, `,` and `}`; `home` is `$HOME`, `opaque` one unknown text, `many` any number of unknown
-# words.
-Kind: TypeAlias = Literal["text", "quoted", "glob", "bracket", "brace", "home", "opaque", "many"]
+# words, `file` one name that fits a glob, `pipe` a process substitution.
+Kind: TypeAlias = Literal[
+    "text", "quoted", "glob", "bracket", "brace", "home", "opaque", "many", "file", "pipe"
+]
 Piece: TypeAlias = tuple[Kind, str]
 
 _MOST_ALTERNATIVES = 64
@@ -34,25 +36,28 @@ def to_words(pieces: list[Piece]) -> list[Word]:
 
 def to_word(pieces: list[Piece]) -> Word:
     """Return the one word that pieces without alternatives become."""
+    if [kind for kind, _ in pieces] == ["pipe"]:
+        return Word("/dev/fd/", "opaque", pipe=True)
     home = _is_home(pieces)
     if home is None:
         return Word("", "opaque", many=any(kind == "many" for kind, _ in pieces))
     texts: list[str] = []
     spelled: list[str] = []
-    wild = False
+    wild = many = False
     closing = _last_closing(pieces)
     for place, (kind, text) in enumerate(pieces):
-        if kind == "opaque" or kind == "many" or (kind == "home" and place):
+        if kind in ("opaque", "many", "pipe") or (kind == "home" and place):
             return _opaque("".join(texts), pieces, home=home and bool(texts))
-        if kind == "glob" or (kind == "bracket" and place < closing):
+        if kind in ("glob", "file") or (kind == "bracket" and place < closing):
             wild = True
+            many = many or kind != "file"
         if kind == "home":
             text = "~"
         if not wild:
             texts.append(text)
         spelled.append(text.translate(_ESCAPED) if kind == "quoted" else _escape(text, kind))
     if wild:
-        return Word("".join(spelled), "glob", many=True, home=home)
+        return Word("".join(spelled), "glob", many=many, home=home)
     return Word("".join(texts), home=home)
 
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from policy.commands.cursor import Findings
+from policy.commands.refusal import NotReadable
 from policy.commands.word import Assignment, Word
 
 # Names that are no environment variables by custom, so that no program sees them unless exported.
@@ -20,8 +21,11 @@ _OWN = re.compile(
     r"|OLDPWD|GROUPS|FUNCNAME|DIRSTACK|SHELLOPTS|HOME|IFS|REPLY|MAPFILE|PIPESTATUS|COPROC.*|LINES"
     r"|COLUMNS|_"
 )
+# Every later command may see each of them.
+_MOST_CARRIED = 256
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+_NO_VALUES: Mapping[str, str | Word] = MappingProxyType({})
 _UNKNOWN = Word("", "opaque")
 
 Folders: TypeAlias = tuple[str, ...] | None
@@ -31,14 +35,15 @@ Folders: TypeAlias = tuple[str, ...] | None
 class Shell:
     """The state of one shell. All its values are immutable, so that a copy is cheap.
 
-    `values` are variables that surely hold a literal; None once that cannot be told any more.
+    `values` are variables that surely hold a literal, or the name of a file that fits a glob; None
+    once that cannot be told any more.
     `conditional` counts the constructs around, because of which what is read may not run.
     """
 
     findings: Findings
     folders: Folders = ()
     moves: int = 0
-    values: Mapping[str, str] | None = field(default_factory=lambda: _NOTHING)
+    values: Mapping[str, str | Word] | None = field(default_factory=lambda: _NO_VALUES)
     functions: frozenset[str] = frozenset()
     aliases: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     carried: tuple[Assignment, ...] = ()
@@ -83,6 +88,8 @@ class Shell:
         if exported or _PUBLIC_IN_SMALL.fullmatch(name) or not _PRIVATE_NAME.fullmatch(name):
             seen = given if exported else replace(given, kept=True)
             self.findings.carried[seen] = None
+            if len(self.findings.carried) > _MOST_CARRIED:
+                raise NotReadable("a script that sets too many variables")
             if seen not in self.carried:
                 self.carried = (*self.carried, seen)
         if self.values is None:
@@ -108,6 +115,12 @@ class Shell:
         if not known_text:
             texts.discard(name)
 
+    def set_file(self, name: str, glob: Word) -> None:
+        """Set a variable to a file that fits a glob, as long as nothing else sets it."""
+        self.set_unknown(name)
+        if self.values is not None and not _OWN.fullmatch(name):
+            self.values = {**self.values, name: glob}
+
     def forget(self, name: str) -> None:
         """Let the value of one variable be unknown."""
         if self.values and name in self.values:
@@ -116,7 +129,7 @@ class Shell:
     def forget_values(self) -> None:
         """Let the values of all variables be unknown, though new ones may be known."""
         if self.values:
-            self.values = _NOTHING
+            self.values = _NO_VALUES
 
     def lose_folder(self) -> None:
         """Let the folder be unknown from here on."""

@@ -11,6 +11,7 @@ from policy.commands.word import Assignment, Word
 _DECLARING = frozenset({"declare", "typeset", "local", "export", "readonly"})
 # Those that set the variables which their words name.
 _SETTING = frozenset({"read", "mapfile", "readarray", "getopts", "printf", "unset", "let", "wait"})
+_SOURCING = frozenset({".", "source"})
 _EVALUATING = frozenset({"eval", ".", "source", "trap", "exec"})
 _MOVING = frozenset({"cd", "pushd", "popd"})
 _WRAPPING = frozenset({"command", "builtin", "exec"})
@@ -48,7 +49,11 @@ def take_effect(words: tuple[Word, ...], shell: Shell, *, sure: bool) -> None:
     elif name in _SETTING:
         _set_named(words, shell)
     elif name in _EVALUATING:
-        if name != "exec":
+        if name in _SOURCING:
+            # What a file of code does is unseen, here as in `bash x.sh`; what it sets is not known.
+            shell.values = None
+            shell.functions = frozenset()
+        elif name != "exec":
             _lose_all(shell)
     elif name in _WRAPPING:
         _unwrap(words, shell)
@@ -111,7 +116,7 @@ def _declare(words: tuple[Word, ...], shell: Shell) -> None:
             if exported:
                 # What it was set to goes to programs from here on.
                 value = (shell.values or {}).get(declared[1])
-                given = Word(value) if value is not None else Word("", "opaque")
+                given = Word(value) if isinstance(value, str) else Word("", "opaque")
                 shell.assign(Assignment(declared[1], given), exported=True)
             shell.forget(declared[1])
             continue

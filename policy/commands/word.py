@@ -16,13 +16,15 @@ class Word:
     `text` is all of a known word, the spelling of a glob with what was quoted in it escaped by
     `\\`, and of an opaque word the literal beginning. `many` says that it may become no word or
     several. `home` says that an unquoted `~` or a `$HOME` begins it (`text` then begins with `~`);
-    the `~` of any other word is a character of a name.
+    the `~` of any other word is a character of a name. `pipe` says that it is `<(…)` or `>(…)`: a
+    pipe to commands of the script, and no file.
     """
 
     text: str
     shape: Shape = "known"
     many: bool = False
     home: bool = False
+    pipe: bool = False
 
     @property
     def known(self) -> bool:

@@ -90,7 +90,7 @@ class WordReader:
         if not cursor.text.startswith("(", cursor.place + 1):
             return False
         self.expansions.commands_in(2, f"{char}(…)")
-        pieces += (("quoted", "/dev/fd/"), ("opaque", ""))
+        pieces.append(("pipe", "/dev/fd/"))
         return True
 
     def _extended_glob(self, pieces: list[Piece]) -> None:

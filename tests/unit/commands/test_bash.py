@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from policy.commands.bash import read_script
@@ -250,7 +252,7 @@ def test_assignments_go_with_the_commands_that_may_see_them() -> None:
         ("pushd x && a", [(), None]),
         ("command cd x && a", [(), None]),
         ("eval x && a", [(), None]),
-        (". x && a", [(), None]),
+        (". x && a", [(), ()]),
         ("$x && a", [(), None]),
         ("cd $x && a", [(), None]),
         ("\\cd x && a", [(), ("x",)]),
@@ -289,3 +291,29 @@ def test_variables_that_double_each_time_are_not_read_to_the_end() -> None:
         assert isinstance(
             read_script(f"{name}=aa; " + f'{name}="${name}${name}"; ' * 60), Unreadable
         )
+
+
+def test_the_variable_of_a_loop_over_files_is_one_of_them() -> None:
+    word = commands('for f in src/*.py; do a "$f"; done')[0].words[1]
+    assert word == Word("src/*.py", "glob")
+    whole = commands('for f in *.py; do a "x/$f.bak"; done')[0].words[1]
+    assert whole == Word("x/*.py.bak", "glob")
+    unknown = Word("", "opaque")
+    for script in (
+        "for f in *.py; do a $f; done",  # split at the blanks of a name
+        'for f in *.py; do f=x; done; a "$f"',
+        'for f in *.py; do if b; then f=/etc/passwd; fi; a "$f"; done',
+        'for f in *.py; do read f; a "$f"; done',
+        'for f in *.py x; do a "$f"; done',
+        'for f in *.py; do while b; do c; done; a "$f"; done',
+    ):
+        words = next(one for one in commands(script) if one.words and one.words[0].text == "a")
+        assert replace(words.words[1], many=False) == unknown, script
+
+
+def test_a_process_substitution_is_a_pipe_and_no_file() -> None:
+    diff = commands("diff <(sort a) >(b)")
+    assert [word.pipe for word in diff[0].words] == [False, True, True]
+    assert [one.words[0].text for one in diff] == ["diff", "sort", "b"]
+    assert not commands('cat "<(a)" x<(b)')[0].words[1].pipe
+    assert not commands("cat x<(b)")[0].words[1].pipe
