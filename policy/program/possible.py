@@ -140,9 +140,16 @@ def _as_file(text: str) -> str:
     return f"./{text}" if "://" in text and isinstance(read_endpoint(text), Endpoint) else text
 
 
+def _is_number(text: str) -> bool:
+    """Tell whether a text is a port or a count, which no one means as an address."""
+    return text.isdecimal() and len(text) <= len("65535")
+
+
 def _lies_in_hosts(
     word: PossibleWord, members: SetTest, call: Evaluation, *, outside: bool
 ) -> bool | None:
+    if _is_number(word.text):
+        return outside
     spelled = _spells("connects", word)
     if outside and (not spelled or word.text.startswith("-")):
         return True  # every word of every command is outside the sets of hosts

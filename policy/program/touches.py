@@ -45,9 +45,10 @@ class Touch:
 def touches_of(command: Invocation) -> Iterator[Touch]:
     """Yield what one command touches: by its options and operands, redirections and gaps."""
     for effect in command.effects:
-        yield _effect(effect, command)
+        if effect.word is None or not effect.word.pipe:
+            yield _effect(effect, command)
     for redirection in command.command.redirections:
-        if not is_harmless_redirection(redirection):
+        if not is_harmless_redirection(redirection) and not redirection.target.pipe:
             yield from _redirected(redirection, command)
     for gap in command.gaps:
         for verb in ("reads", "writes", "connects", "sends"):
