@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policy.checks.checked import (
-    AllOf,
-    AnyOf,
-    CheckedRule,
-    NotOf,
-    Quantified,
-    ResourceTest,
-    Test,
-    ValueSet,
-)
+from policy.checks.checked import CheckedRule, ValueSet
 from policy.checks.lints.scene import Scene
+from policy.checks.outcomes import resource_tests
 from policy.checks.world import World
 from policy.commands import CommandPattern, Profiles, read_command_pattern
 from policy.values import quote
@@ -34,7 +26,7 @@ def find(scene: Scene) -> None:
 def _look_at(rule: CheckedRule, world: World) -> None:
     found = dict.fromkeys(
         text
-        for test in _resource_tests(rule.when)
+        for test in resource_tests(rule.when)
         if test.verb == "runs" and test.permits and test.operand is not None
         for text in _items(test.operand)
         if _is_open(text, world.profiles)
@@ -50,19 +42,6 @@ def _look_at(rule: CheckedRule, world: World) -> None:
     )
 
 
-def _resource_tests(test: Test | None) -> Iterator[ResourceTest]:
-    match test:
-        case ResourceTest():
-            yield test
-        case AllOf(tests=tests) | AnyOf(tests=tests):
-            for part in tests:
-                yield from _resource_tests(part)
-        case NotOf(test=part) | Quantified(test=part):
-            yield from _resource_tests(part)
-        case _:
-            return
-
-
 def _items(values: ValueSet) -> Iterator[str]:
     for part in values.included:
         if isinstance(part, ValueSet):
@@ -72,10 +51,15 @@ def _items(values: ValueSet) -> Iterator[str]:
 
 
 def _is_open(text: str, profiles: Profiles) -> bool:
-    """Tell whether a pattern leaves it to the call which code an interpreter runs."""
+    """Tell whether a pattern leaves it to the call which code an interpreter runs.
+
+    One that fits any program fits them all.
+    """
     pattern = read_command_pattern(text, profiles)
-    if not isinstance(pattern, CommandPattern) or not pattern.program or not pattern.rest:
+    if not isinstance(pattern, CommandPattern) or not pattern.rest:
         return False
+    if pattern.program is None:
+        return True
     profile = profiles.profile(pattern.program[0])
     if profile is None or pattern.inner:
         return False
