@@ -83,13 +83,6 @@ def path_pattern_text(pattern: PathPattern) -> str:
 
 
 @lru_cache(maxsize=4096)
-def globglob_below(folder: str, rest: str) -> str:
-    """Return the glob of what is at `rest` in a folder."""
-    base = escape_glob(normalise(normal_path(folder))).rstrip("/")
-    return f"{base}/{rest}".rstrip("/") or "/"
-
-
-@lru_cache(maxsize=4096)
 def glob_below(folder: str, rest: str) -> str:
     """Return the glob of what is at `rest` in a folder."""
     base = escape_glob(normalise(normal_path(folder))).rstrip("/")
