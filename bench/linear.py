@@ -152,6 +152,10 @@ def _repeated(part: str, end: str = "") -> Callable[[int], str]:
     return lambda size: part * ((size - len(end)) // len(part)) + end
 
 
+def _numbered(part: str) -> Callable[[int], str]:
+    return lambda size: "".join(part.format(count) for count in range(size // len(part)))
+
+
 def _globs() -> list[Case]:
     many = compile_text_glob("*a*a*a*a*a*a*b")
     single = compile_text_glob("*a?a?a?a*c?d")
@@ -238,6 +242,7 @@ def _commands() -> list[Case]:
         "`&&`": lambda size: "a" + " && a" * (size // 5),
         "`cd`": _repeated("cd a\n"),
         "functions": _repeated("f() { g; }\n"),
+        "names": _numbered("f{0}() {{ V{0}=a; v{0}=a; g; }}\n"),
         "assignments": _repeated("a=b "),
     }
     return [Case(what="command", text=name, read=read, make=make) for name, make in texts.items()]

@@ -317,3 +317,10 @@ def test_a_process_substitution_is_a_pipe_and_no_file() -> None:
     assert [one.words[0].text for one in diff] == ["diff", "sort", "b"]
     assert not commands('cat "<(a)" x<(b)')[0].words[1].pipe
     assert not commands("cat x<(b)")[0].words[1].pipe
+
+
+def test_a_script_that_sets_hundreds_of_variables_cannot_be_read() -> None:
+    few = "".join(f"export V{number}=1\n" for number in range(100))
+    assert isinstance(read_script(few + "ls"), Script)
+    found = read_script("".join(f"f{number}() {{ V{number}=1; ls; }}\n" for number in range(300)))
+    assert found == Unreadable(reason="a script that sets too many variables")
