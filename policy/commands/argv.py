@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
-from policy.commands.profile import NUMBER, Option, Profile
+from policy.commands.profile import NUMBER, Option, Profile, Style
 from policy.commands.roles import MANY_WORDS
 from policy.commands.word import Word
 
@@ -90,19 +91,13 @@ class _Reader:
         if self.profile.bundled_first:
             self._bundle()
         count = len(self.words)
-        take = {
-            "gnu": self._dashed,
-            "posix": self._dashed,
-            "words": self._whole,
-            "pairs": self._pair,
-            "listed": self._listed,
-        }[self.profile.style]
+        take = _TAKES[self.profile.style]
         while self.at < count:
             word = self.words[self.at]
             if word.shape == "known" and word.text == "--" and "--" not in self.options:
                 self.at += 1
                 break
-            if take(word):
+            if take(self, word):
                 continue
             if self._has_sub:
                 return
@@ -118,8 +113,9 @@ class _Reader:
     def _operand(self, word: Word, *, may_be_option: bool = False) -> None:
         self.at += 1
         self._operands += 1
-        means = self._may_mean(word)
-        self.items.append(OperandItem(word, may_be_option=may_be_option or means))
+        if not may_be_option and word.shape != "known":
+            may_be_option = self._may_mean(word)
+        self.items.append(OperandItem(word, may_be_option))
 
     def _ends_options(self) -> bool:
         """Tell whether from this operand on every word is one."""
@@ -142,7 +138,7 @@ class _Reader:
 
     def _may_mean(self, word: Word) -> bool:
         """Tell whether an operand that is not known may stand for an option."""
-        if word.shape == "known" or not self.profile.means:
+        if not self.profile.means:
             return False
         begins = _literal(word)
         return any(
@@ -353,6 +349,15 @@ class _Reader:
     def _unknown(self, word: Word, *, loose: bool = True) -> None:
         self.at += 1
         self.items.append(OptionItem(None, word.text, loose=loose))
+
+
+_TAKES: dict[Style, Callable[[_Reader, Word], bool]] = {
+    "gnu": _Reader._dashed,
+    "posix": _Reader._dashed,
+    "words": _Reader._whole,
+    "pairs": _Reader._pair,
+    "listed": _Reader._listed,
+}
 
 
 def _end_of_digits(text: str, start: int) -> int:

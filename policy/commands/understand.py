@@ -138,7 +138,8 @@ class _Reader:
     def _invocation(
         self, program: tuple[str, ...], *, place: str = "", profiled: bool, free: bool
     ) -> Invocation:
-        harms = any(one.guarded or one.unknown for one in self.usage.options)
+        if free:
+            free = not any(one.guarded or one.unknown for one in self.usage.options)
         return Invocation(
             command=self.command,
             program=program,
@@ -150,7 +151,7 @@ class _Reader:
             inner=tuple(self.effects.inner),
             gaps=tuple(self.effects.gaps),
             unseen=self.effects.unseen,
-            free=free and not harms,
+            free=free,
         )
 
 

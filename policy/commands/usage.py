@@ -59,8 +59,8 @@ class Usage:
         possible = possible_roles(items, roles)
         if len(operands) == 1 and "write-into" in roles:
             possible = [(*possible[0], roles[0])]
-        stand_in = _stand_in(parts)
         runs_found = any(isinstance(item, OptionItem) and item.words for item in items)
+        stand_in = _stand_in(parts) if runs or runs_found else None
         root = _root(operands, profile) if runs_found else ""
         taken = iter(possible)
         for item in items:
@@ -68,7 +68,8 @@ class Usage:
                 self._give_option(item, root=root, stand_in=stand_in)
             else:
                 self._give_operand(item, next(taken), profile)
-        self._fear(operands, profile, runs=runs)
+        if runs or any(item.may_be_option for item in operands):
+            self._fear(operands, profile, runs=runs)
         if "write-into" in roles:
             self._write_into([item.word for item in operands])
         if runs:
@@ -167,7 +168,7 @@ class Usage:
                 stdin = variant.stdin if variant.stdin is not None else stdin
         effects = self.effects
         # `grep -r word` has an operand, but none that names a file.
-        touched = any(touches(role) for role in roles - PROGRAMS)
+        touched = bool(without) and any(touches(role) for role in roles - PROGRAMS)
         for role, text in always if touched else (*without, *always):
             effects.effect(role, text)
         effects.unseen = effects.unseen or unseen
@@ -203,6 +204,8 @@ def _leaves_input(stdin: str, roles: set[str]) -> bool:
 
 def _varied(parts: Parts, profile: Profile, given: set[str]) -> Parts:
     """Return the options with what they do instead in the variants that hold."""
+    if not profile.variants:
+        return parts
     others = {
         name: option
         for variant in profile.variants
