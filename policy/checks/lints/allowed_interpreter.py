@@ -8,11 +8,12 @@ from policy.checks.checked import CheckedRule, ValueSet
 from policy.checks.lints.scene import Scene
 from policy.checks.outcomes import resource_tests
 from policy.checks.world import World
-from policy.commands import CommandPattern, Profiles, read_command_pattern
+from policy.commands import CommandPattern, Profile, Profiles, read_command_pattern
 from policy.values import quote
 from policy.verdict import Verdict
 
 _CODE = frozenset({"code", "command", "script"})
+_INLINE = frozenset({"code", "command"})
 
 
 def find(scene: Scene) -> None:
@@ -61,9 +62,19 @@ def _is_open(text: str, profiles: Profiles) -> bool:
     if pattern.program is None:
         return True
     profile = profiles.profile(pattern.program[0])
-    if profile is None or pattern.inner:
+    if profile is None or pattern.inner or _spells_code(pattern, profile):
         return False
     if not (profile.hides or profile.stdin in _CODE or _CODE.intersection(profile.operands[:1])):
         return False
     first = pattern.steps[0] if pattern.steps else None
     return first is None or first.text == "*"
+
+
+def _spells_code(pattern: CommandPattern, profile: Profile) -> bool:
+    """Tell whether an option of the pattern says which code it is: `python -m pytest *`."""
+    for given in pattern.options:
+        option = profile.options.get(given.name)
+        spelled = given.value is not None and given.value.shape == "known"
+        if option is not None and spelled and (option.last or option.role in _INLINE):
+            return True
+    return False
