@@ -105,4 +105,5 @@ def test_a_wrong_profile_keeps_the_rules_from_loading(tmp_path: Path) -> None:
         load(folder)
 
     (wrong,) = caught.value.diagnostics
+    assert isinstance(wrong, Diagnostic)
     assert (wrong.code, wrong.place[:2]) == ("bad-profile", ("programs/report.toml", 1))
