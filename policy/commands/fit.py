@@ -35,9 +35,10 @@ def fits(
         return False
     pattern = pattern.narrowed(invocation.program)
     answer = both(answer, fits_words(invocation, pattern))
-    if answer is not False:
+    command = invocation.command
+    if answer is not False and (command.assignments or pattern.assignments):
         answer = both(answer, _fits_assignments(invocation, pattern))
-    if answer is not False:
+    if answer is not False and (command.redirections or pattern.redirections):
         covered = redirections_covered
         answer = both(answer, _fits_redirections(invocation, pattern, others_covered=covered))
     return answer
@@ -76,8 +77,11 @@ def fits_words(invocation: Invocation, pattern: CommandPattern) -> bool | None:
     answer = _fits_options(invocation, pattern)
     if answer is False:
         return False
-    subcommands = tuple(GivenOperand(word=Word(name)) for name in invocation.program[shared:])
-    return both(answer, met(pattern.steps, (*subcommands, *invocation.operands)))
+    operands = invocation.operands
+    if shared < len(invocation.program):
+        subcommands = (GivenOperand(word=Word(name)) for name in invocation.program[shared:])
+        operands = (*subcommands, *operands)
+    return both(answer, met(pattern.steps, operands))
 
 
 def is_harmless_redirection(redirection: Redirection) -> bool:

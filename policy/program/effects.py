@@ -157,6 +157,13 @@ class Effects:
             return bool(self.commands)
         return bool(self.words) and "command" not in beyond
 
+    @property
+    def redirects(self) -> bool:
+        """Whether something is touched by a redirection of a command."""
+        return any(
+            touch.origin == "redirection" for each in self._touches.values() for touch in each
+        )
+
     def add(self, touch: Touch) -> None:
         """Take in one thing that the call touches."""
         self._touches.setdefault(touch.verb, []).append(touch)

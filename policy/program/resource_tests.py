@@ -161,7 +161,7 @@ def compile_cover(
         runs = any(test(call) is True for test in by_verb.get("runs", ()))
         if runs:
             # Patterns that spell redirections cover no less without them.
-            all_spelled = any(test(call) is True for test in spelled_out)
+            all_spelled = not effects.redirects or any(test(call) is True for test in spelled_out)
             beyond = _ALL_OF_COMMANDS if all_spelled else _WORDS_OF_COMMANDS
         for verb in ("reads", "writes", "runs", "connects", "sends"):
             if (verb == "runs" and runs) or not effects.has(verb, beyond=beyond):
