@@ -12,7 +12,7 @@ from policy.commands.invocation import Effect, Invocation, Verb
 from policy.commands.jq_filter import read_jq
 from policy.commands.nested import Nesting, Run
 from policy.commands.profiles import Profiles
-from policy.commands.remote import read_place, read_remote
+from policy.commands.remote import is_web_url, read_place, read_remote
 from policy.commands.roles import touches
 from policy.commands.script import SimpleCommand
 from policy.commands.sed_script import read_sed
@@ -25,6 +25,7 @@ from policy.commands.word_forms import (
     read_mount,
     read_output_format,
     read_pathspec,
+    split_keyed,
 )
 from policy.values import quote
 
@@ -54,6 +55,8 @@ _LANGUAGES: dict[str, tuple[_ReadText, str]] = {
     "output-format": (read_output_format, "a format that is not known"),
     "mount": (read_mount, "a mount that is not known"),
 }
+# Roles of words that name something by a part of them.
+_INSIDE = frozenset({"at-file", "at-host", "keyed-read", "keyed-write", "list"})
 _SHAPED = frozenset({"config", "assignment", "place-read", "place-write"})
 # What some programs expand in a URL.
 _URL_GLOB = frozenset("{}[]*?")
@@ -93,14 +96,12 @@ class Effects:
             return self._by_shape(role, word, label)
         if role in _LANGUAGES:
             return self._small_language(role, word)
+        if role in _INSIDE:
+            self._inside(role, word, label, option=option)
+            return False
         match role:
             case "folder":
                 self.folder = (*self.folder, word)
-            case "at-file":
-                self._at_file(word)
-            case "list":
-                self._touch("read", word, option=option)
-                self.not_known("reads", f"`{label}` names files in a file")
             case "unknown":
                 self.unclear(f"what `{label}` does with its words is not known")
             case "placeholder":
@@ -108,6 +109,23 @@ class Effects:
             case _:
                 self._runs(role, word, label)
         return False
+
+    def _inside(self, role: str, word: Word, label: str, *, option: str) -> None:
+        """Note what is named by a part of a word, or by what stands in a file."""
+        match role:
+            case "at-file":
+                self._at_file(word)
+            case "at-host":
+                if not word.known or word.text.startswith("@"):
+                    self._touch("host", replace(word, text=word.text[1:]), option=option)
+            case "list" if is_web_url(word.text):
+                self._touch("host", word, option=option)
+            case "list":
+                self._touch("read", word, option=option)
+                self.not_known("reads", f"`{label}` names files in a file")
+            case _:
+                for part in split_keyed(word):
+                    self._touch(role.removeprefix("keyed-"), part, option=option)
 
     def _local_url(self, word: Word) -> None:
         """Note the file that a URL names in place of a host."""

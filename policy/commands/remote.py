@@ -13,6 +13,12 @@ _HOST_FIRST = re.compile(r"(?:[^/:]*@)?(\[[^\]/]*\]|[^/:\[]+):")
 _RUNS = "a remote that is reached by a program of its own"
 
 
+def is_web_url(text: str) -> bool:
+    """Tell whether a text that may be a file is fetched instead."""
+    scheme = _SCHEME.match(text)
+    return scheme is not None and scheme[1].lower() in ("http", "https", "ftp")
+
+
 def read_remote(text: str) -> Doings:
     """Return what a URL, `user@host:path`, a folder or a configured name of a remote touches."""
     if _HELPER.match(text):

@@ -130,6 +130,8 @@ class Usage:
                 option = profile.options.get(name)
                 guarded = option is None or option.guarded
                 self.options.append(GivenOption(name=name, guarded=guarded))
+                if option is not None and option.text:
+                    self.effects.effect(option.role, option.text)
 
     def _fear_options(self, profile: Profile, *, folder_only: bool) -> None:
         """Note what operands would do that are options after all."""

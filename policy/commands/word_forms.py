@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from policy.commands.small_language import NOTHING, Doings, Touched
+from policy.commands.word import Word
 
 _EXCLUDES = re.compile(r":[!^]|:\([^)]*\bexclude\b[^)]*\)")
 _MAGIC = re.compile(r":[(/]")
@@ -41,6 +43,16 @@ def read_form(text: str) -> Doings:
     # A name may hold what ends it elsewhere: then both readings count.
     names = dict.fromkeys((listed, *(part.partition(";")[0] for part in listed.split(","))))
     return Doings(touched=tuple(Touched("reads", name.strip('"')) for name in names if name))
+
+
+def split_keyed(word: Word) -> tuple[Word, ...]:
+    """Return what stands after the keys of `key=a.txt`, `id=x,src=a.txt` or a plain name."""
+    parts = [part.rpartition("=")[2] for part in word.text.split(",")]
+    first = replace(word, text=parts[0]) if parts[0] == word.text else None
+    if first is not None:
+        return (first,)
+    # What is not known of the word is not known of any part of it.
+    return tuple(replace(word, text=part, home=False) for part in parts)
 
 
 def read_output_format(text: str) -> Doings:
