@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policy.commands.cover import covers, runs_any
+from policy.commands.pattern_set import PatternSet
 from policy.commands.shortfall import why_not
 from tests.unit.commands.test_fit import invocation
 from tests.unit.commands.test_pattern import pattern
@@ -12,7 +13,11 @@ from tests.unit.commands.test_pattern import pattern
 
 def covered(text: str, *items: str, redirections_covered: bool = False) -> bool | None:
     patterns = [pattern(item) for item in items]
-    return covers(invocation(text), patterns, redirections_covered=redirections_covered)
+    given = invocation(text)
+    answer = covers(given, patterns, redirections_covered=redirections_covered)
+    by_program = PatternSet(patterns)
+    assert covers(given, by_program, redirections_covered=redirections_covered) is answer
+    return answer
 
 
 @pytest.mark.parametrize(
@@ -114,7 +119,18 @@ def test_redirections_may_be_another_clauses() -> None:
     ],
 )
 def test_one_command_of_a_chain_is_enough(text: str, items: list[str], answer: bool | None) -> None:
-    assert runs_any(invocation(text), [pattern(item) for item in items]) is answer
+    patterns = [pattern(item) for item in items]
+    assert runs_any(invocation(text), patterns) is answer
+    assert runs_any(invocation(text), PatternSet(patterns)) is answer
+
+
+def test_of_a_set_only_patterns_that_may_fit_are_asked() -> None:
+    rm, git, anything = patterns = [pattern(item) for item in ("rm *", "git *", "* --version")]
+    found = PatternSet(patterns)
+    assert found.near(invocation("rm -rf x")) == (rm, anything)
+    assert found.near(invocation("/bin/git log")) == (git, anything)
+    assert found.near(invocation("ls")) == (anything,)
+    assert found.near(invocation("$x -rf")) == tuple(found) == (rm, git, anything)
 
 
 @pytest.mark.parametrize(
