@@ -136,7 +136,9 @@ def common_root(words: tuple[Word, ...]) -> str:
     """Return what every path below these begins with."""
     if not words or not all(word.known for word in words):
         return ""
-    return posixpath.commonprefix([word.text for word in words])
+    if len(words) == 1:
+        return words[0].text
+    return posixpath.commonprefix([word.text for word in words]).rpartition("/")[0]
 
 
 def _assignments(
@@ -156,7 +158,7 @@ def _replaced(word: Word, stand_in: str, root: str) -> Word:
     before, found, _ = word.text.partition(stand_in)
     if not found:
         return word
-    if word.text == stand_in and root and root[0] != "-" and "[" not in root:
+    if word.text == stand_in and root and root[0] not in "-~" and "[" not in root:
         # What was found stands below the folder that was looked through.
         return Word(f"{escape_glob(root.rstrip('/'))}/*", "glob")
     return Word(before or root, "opaque", many=word.many)

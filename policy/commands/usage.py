@@ -18,6 +18,9 @@ from policy.commands.word import Word
 
 _INPUT = "runs what it is given as input"
 
+# Tests of `find` for names.
+_NAMING = frozenset("-name -iname -path -ipath -regex -iregex -wholename -iwholename".split())
+
 
 class Usage:
     """What is gathered of one command's options and operands; effects go to `effects`."""
@@ -61,7 +64,7 @@ class Usage:
             possible = [(*possible[0], roles[0])]
         runs_found = any(isinstance(item, OptionItem) and item.words for item in items)
         stand_in = _stand_in(parts) if runs or runs_found else None
-        root = _root(operands, profile) if runs_found else ""
+        root = _root(operands, profile) if runs_found and not _by_name(items) else ""
         taken = iter(possible)
         for item in items:
             if isinstance(item, OptionItem):
@@ -239,6 +242,14 @@ def _stand_in(parts: Parts) -> str | None:
         if isinstance(item, OptionItem) and item.option and item.option.role == "placeholder":
             return (item.value.text if item.value else "") or "{}"
     return None
+
+
+def _by_name(items: Sequence[Item]) -> bool:
+    """Tell whether what is found is chosen by its name, which may be one that matters."""
+    return any(
+        isinstance(item, OptionItem) and item.option is not None and item.spelled in _NAMING
+        for item in items
+    )
 
 
 def _root(operands: list[OperandItem], profile: Profile) -> str:
