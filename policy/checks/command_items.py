@@ -22,11 +22,12 @@ def command_item(text: str, span: Span, world: World) -> CommandPattern | Unread
 def _say_unprofiled(program: str, span: Span, world: World) -> None:
     if not world.profiles.programs:
         return  # nothing is known of any program, so this one is no exception
+    describe = f"describe it in `programs/{program}.toml` of the policy folder"
     near = did_you_mean(program, world.profiles.programs)
     known = "a `*` does not cover its options, and each of its words may be a file or a host"
     world.report.say(
         "unprofiled-program",
         f"nothing is known of the program {quote(program)}: {known}",
         span=span,
-        help=near or f"describe it in `programs/{program}.toml` of the policy folder",
+        help=f"{near}; or {describe}" if near else describe,
     )

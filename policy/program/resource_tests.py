@@ -24,7 +24,7 @@ from policy.program.truth import (
     any_true,
     negated,
 )
-from policy.values import Unreadable
+from policy.values import Endpoint, Path, Unreadable, quote
 
 Resource: TypeAlias = Callable[[Evaluation], Truth | Absent]
 
@@ -131,7 +131,18 @@ def _holds(item: Item, members: SetTest, call: Evaluation, *, extent: Extent) ->
         return answer
     if isinstance(thing, Invocation):
         return Undecided(members.why_not(thing))
-    return Undecided("the readings of this resource differ, or one is not known")
+    return Undecided(_difference(thing))
+
+
+def _difference(thing: object) -> str:
+    """Say of a path or host what its readings are, where they give a set different answers."""
+    if isinstance(thing, Path) and thing.resolved not in (None, thing.lexical):
+        return f"{quote(thing.lexical)} leads to {quote(str(thing.resolved))}, judged as both"
+    if isinstance(thing, Path):
+        return f"{quote(thing.lexical)} may be in the set or not"
+    if isinstance(thing, Endpoint):
+        return f"which addresses {quote(thing.host)} has is not known, or its path has two readings"
+    return "whether this is one of the set is not known"
 
 
 # ------------------------------------------------------------------ cover of an allow
