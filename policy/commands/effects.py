@@ -10,7 +10,7 @@ from typing import TypeAlias
 from policy.commands.awk_program import read_awk
 from policy.commands.invocation import Effect, Invocation, Verb
 from policy.commands.jq_filter import read_jq
-from policy.commands.nested import Nesting, Run
+from policy.commands.nested import Found, Nesting, Run
 from policy.commands.profiles import Profiles
 from policy.commands.remote import is_web_url, read_place, read_remote
 from policy.commands.roles import touches
@@ -178,7 +178,7 @@ class Effects:
                 self.untold(verb, f"`{self.name}` does not say in its words what it {verb}")
 
     def run_words(
-        self, role: str, words: tuple[Word, ...], *, option: str, stand_in: str | None, root: str
+        self, role: str, words: tuple[Word, ...], *, option: str, stand_in: str | None, found: Found
     ) -> None:
         """Note the command that words are, after the `--` that may stand before it."""
         if words and words[0].known and words[0].text == "--":
@@ -198,7 +198,7 @@ class Effects:
             fed=not more,
             more=more and stand_in is None,
             stand_in=stand_in or ("{}" if more else None),
-            root=root,
+            found=found,
         )
         if read.command.words:
             self.inner.append(read)

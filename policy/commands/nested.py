@@ -27,6 +27,17 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=(.*)", re.DOTALL)
 _ANY_WORDS = Word("", "opaque", many=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search hands on: paths below `root` that the glob `name` fits; empty: not known."""
+
+    root: str = ""
+    name: str = "*"
+
+
+NOT_SEARCHED = Found()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nesting:
     """Where a command stands, for the commands that it runs in turn."""
@@ -46,18 +57,18 @@ class Nesting:
         fed: bool = True,
         more: bool = False,
         stand_in: str | None = None,
-        root: str = "",
+        found: Found = NOT_SEARCHED,
     ) -> Invocation:
         """Return the command that words are.
 
         With `assigns` variables stand before it, with `more` unknown words are added. `stand_in`
-        is what an unknown word, which begins with `root`, is put in the place of. `fed` says that
+        is what an unknown word, one of `found`, is put in the place of. `fed` says that
         it reads the input of the command that runs it.
         """
         text = text_of(words)
         variables, rest = _assignments(words) if assigns else ((), words)
         if stand_in:
-            rest = tuple(_replaced(word, stand_in, root) for word in rest)
+            rest = tuple(_replaced(word, stand_in, found) for word in rest)
         inner = SimpleCommand(
             words=(*rest, _ANY_WORDS) if more else rest,
             assignments=variables,
@@ -154,11 +165,13 @@ def _assignments(
     return tuple(found), ()
 
 
-def _replaced(word: Word, stand_in: str, root: str) -> Word:
-    before, found, _ = word.text.partition(stand_in)
-    if not found:
+def _replaced(word: Word, stand_in: str, found: Found) -> Word:
+    before, sign, _ = word.text.partition(stand_in)
+    if not sign:
         return word
-    if word.text == stand_in and root and root[0] not in "-~" and "[" not in root:
+    root = found.root
+    if word.text == stand_in and found.name and root and root[0] not in "-~" and "[" not in root:
         # What was found stands below the folder that was looked through.
-        return Word(f"{escape_glob(root.rstrip('/'))}/*", "glob")
+        below = found.name if found.name == "*" else f"*/{found.name}"
+        return Word(f"{escape_glob(root.rstrip('/'))}/{below}", "glob")
     return Word(before or root, "opaque", many=word.many)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -10,7 +11,7 @@ from policy.commands.argv import Item, OperandItem, OptionItem, Parts, operand_r
 from policy.commands.destination import written_into
 from policy.commands.effects import Effects
 from policy.commands.invocation import Effect, GivenOperand, GivenOption
-from policy.commands.nested import common_root
+from policy.commands.nested import NOT_SEARCHED, Found, common_root
 from policy.commands.operand_places import argv_start, possible_roles
 from policy.commands.profile import Profile
 from policy.commands.roles import PROGRAMS, bare_role, touches
@@ -18,6 +19,8 @@ from policy.commands.word import Word
 
 _INPUT = "runs what it is given as input"
 
+# Letters of a name that `find` and a glob read otherwise.
+_NOT_PLAIN = re.compile(r"[\[\]\\/]")
 # Tests of `find` for names.
 _NAMING = frozenset("-name -iname -path -ipath -regex -iregex -wholename -iwholename".split())
 
@@ -45,7 +48,7 @@ class Usage:
         """Note the options before a subcommand."""
         for item in parts.items:
             if isinstance(item, OptionItem):
-                self._give_option(item, root="", stand_in=None)
+                self._give_option(item, found=NOT_SEARCHED, stand_in=None)
 
     def _give_words(self, parts: Parts, roles: tuple[str, ...], profile: Profile) -> set[str]:
         """Note options and operands as they follow each other; return the roles of operands."""
@@ -64,11 +67,13 @@ class Usage:
             possible = [(*possible[0], roles[0])]
         runs_found = any(isinstance(item, OptionItem) and item.words for item in items)
         stand_in = _stand_in(parts) if runs or runs_found else None
-        root = _root(operands, profile) if runs_found and not _by_name(items) else ""
+        found = NOT_SEARCHED
+        if runs_found:
+            found = Found(_root(operands, profile), _name_of_found(items))
         taken = iter(possible)
         for item in items:
             if isinstance(item, OptionItem):
-                self._give_option(item, root=root, stand_in=stand_in)
+                self._give_option(item, found=found, stand_in=stand_in)
             else:
                 self._give_operand(item, next(taken), profile)
         if runs or any(item.may_be_option for item in operands):
@@ -76,12 +81,12 @@ class Usage:
         if "write-into" in roles:
             self._write_into([item.word for item in operands])
         if runs:
-            self.effects.run_words(runs, words, option="", stand_in=stand_in, root="")
+            self.effects.run_words(runs, words, option="", stand_in=stand_in, found=NOT_SEARCHED)
             if not (self.effects.inner or self.effects.gaps):
                 runs = ""  # `env A=b` runs nothing
         return {bare_role(role) for each in possible for role in each} | ({runs} - {""})
 
-    def _give_option(self, item: OptionItem, *, root: str, stand_in: str | None) -> None:
+    def _give_option(self, item: OptionItem, *, found: Found, stand_in: str | None) -> None:
         effects, option = self.effects, item.option
         if option is None:
             self.options.append(GivenOption(name=item.spelled, spelled=item.spelled, unknown=True))
@@ -90,7 +95,7 @@ class Usage:
         guarded = option.guarded
         if item.words:
             effects.run_words(
-                option.role, item.words, option=item.spelled, stand_in=stand_in, root=root
+                option.role, item.words, option=item.spelled, stand_in=stand_in, found=found
             )
         elif option.takes == "nothing":
             if option.text:
@@ -244,12 +249,24 @@ def _stand_in(parts: Parts) -> str | None:
     return None
 
 
-def _by_name(items: Sequence[Item]) -> bool:
-    """Tell whether what is found is chosen by its name, which may be one that matters."""
-    return any(
-        isinstance(item, OptionItem) and item.option is not None and item.spelled in _NAMING
+def _name_of_found(items: Sequence[Item]) -> str:
+    """Return the glob of the names that a search asks for; empty where that is not plain.
+
+    Several names, other tests of names and negations choose in ways that no glob tells.
+    """
+    asked = [
+        item
         for item in items
-    )
+        if isinstance(item, OptionItem) and item.option is not None and item.spelled in _NAMING
+    ]
+    if not asked:
+        return "*"
+    value = asked[0].value
+    plain = len(asked) == 1 and asked[0].spelled == "-name" and value is not None and value.known
+    negated = any(isinstance(item, OptionItem) and item.spelled in ("!", "-not") for item in items)
+    if not plain or negated or value is None or _NOT_PLAIN.search(value.text):
+        return ""
+    return value.text
 
 
 def _root(operands: list[OperandItem], profile: Profile) -> str:
