@@ -81,7 +81,24 @@ def fits_words(invocation: Invocation, pattern: CommandPattern) -> bool | None:
     if shared < len(invocation.program):
         subcommands = (GivenOperand(word=Word(name)) for name in invocation.program[shared:])
         operands = (*subcommands, *operands)
+    if _runs_elsewhere(invocation, pattern):
+        answer = both(answer, None)
     return both(answer, met(pattern.steps, operands))
+
+
+def _runs_elsewhere(invocation: Invocation, pattern: CommandPattern) -> bool:
+    """Tell whether a file of code that the pattern spells is named from another folder.
+
+    After a `cd`, `python3 tools/x.py` is another program than the one that was meant.
+    """
+    if invocation.command.folders == () or not invocation.unseen:
+        return False
+    spelled = {step.text for step in pattern.steps if step is not None and step.known}
+    code = [one.word.text for one in invocation.operands]
+    return any(
+        text in spelled and not text.startswith(("/", "~")) and ("/" in text or "." in text)
+        for text in code
+    )
 
 
 def is_harmless_redirection(redirection: Redirection) -> bool:
@@ -183,7 +200,9 @@ def _may_hold(invocation: Invocation, wanted: GivenOption) -> bool:
     spellings = (wanted.name, wanted.spelled)
     unclear = [one.word for one in invocation.operands if not one.word.known]
     unclear += [one.value for one in invocation.options if one.value and one.value.many]
-    if any(word.many or _begins(word, spellings) for word in unclear):
+    # A file name that a glob becomes begins as the glob does; `a$x` may be split into words.
+    split = any(word.many and word.shape == "opaque" for word in unclear)
+    if split or any(_begins(word, spellings) for word in unclear):
         return True
     return any(
         one.unknown and any(spelling.startswith(one.name) for spelling in spellings)

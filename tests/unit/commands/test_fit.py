@@ -7,7 +7,9 @@ import pytest
 from policy.commands.bash import read_script
 from policy.commands.fit import fits, is_harmless_redirection, uncovered_redirections
 from policy.commands.invocation import Invocation
+from policy.commands.pattern import read_command_pattern
 from policy.commands.understand import understand
+from policy.reload import shipped_profiles
 from policy.values import Unreadable
 from tests.unit.commands.programs import PROFILES
 from tests.unit.commands.test_pattern import pattern
@@ -194,3 +196,27 @@ def test_nothing_raises_on_what_a_reader_gives() -> None:
         script = read_script(text)
         if not isinstance(script, Unreadable) and script.commands:
             assert fits(invocation(text), pattern("echo *")) in (True, False, None)
+
+
+def test_code_that_is_named_from_another_folder_is_not_what_a_pattern_spells() -> None:
+    profiles = shipped_profiles()
+    spelled = read_command_pattern("python3 tools/x.py *", profiles)
+    assert not isinstance(spelled, Unreadable)
+    for script, answer in (
+        ("python3 tools/x.py a", True),
+        ("cd /tmp/evil && python3 tools/x.py a", None),
+        ("cd /tmp/evil; python3 tools/x.py", None),
+    ):
+        read = understand(script, profiles)
+        assert not isinstance(read, Unreadable)
+        assert fits(read.commands[-1], spelled) is answer, script
+
+
+@pytest.mark.parametrize("command", ["rm -f build/*.o", "rm -f ./*.log"])
+def test_files_that_cannot_begin_with_a_dash_are_no_options(command: str) -> None:
+    profiles = shipped_profiles()
+    spelled = read_command_pattern("rm -rf *", profiles)
+    read = understand(command, profiles)
+    assert not isinstance(spelled, Unreadable)
+    assert not isinstance(read, Unreadable)
+    assert fits(read.commands[0], spelled) is False
