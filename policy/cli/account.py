@@ -170,9 +170,13 @@ def _number(value: Any) -> Any:
     return str(value) if isinstance(value, Decimal) else repr(value)
 
 
+_TO = {"connects": "connects to", "sends": "sends to"}
+
+
 def _used(use: ResourceUse) -> str:
     """Say what is read, written, run or reached, what does so, and by which way."""
-    who = f"{visible(use.program, 100)} {use.verb}" if use.program else use.verb
+    verb = _TO.get(use.verb, use.verb)
+    who = f"{visible(use.program, 100)} {verb}" if use.program else verb
     said = [f"{who} {visible(use.leads_to or use.resource, 200)}"]
     if use.links:
         said.append(f"through the link {' and '.join(visible(link, 200) for link in use.links)}")

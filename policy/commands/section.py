@@ -96,7 +96,7 @@ _KEYS = (
     "names siblings style flags values operands bare always guarded settings like stdin options "
     "variant means " + " ".join(_FLAGS)
 ).split()
-_KEYS_HELP = f"keys are {', '.join(_KEYS)} and [sub.NAME]"
+_KEYS_HELP = f"keys are {', '.join(_KEYS)}, replace, [sub.NAME] and [[examples]]"
 _VARIANT_KEYS = tuple("given also options operands bare always unseen hides stdin".split())
 
 

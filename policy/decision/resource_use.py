@@ -98,7 +98,9 @@ def _links(item: Item, effects: Effects) -> tuple[str, ...]:
 
 
 def _argument(touch: Touch | None) -> str:
-    return ".".join(("input", *touch.steps)) if touch is not None and touch.steps else ""
+    if touch is None or not touch.steps:
+        return ""
+    return "input" + "".join("[*]" if step == "*" else f".{step}" for step in touch.steps)
 
 
 def _program(touch: Touch | None) -> str:
