@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,32 @@ class Reading:
     beside: str
     beside_items: Callable[[], Iterator[Any]]
     beside_do: Callable[[Any], Any]
+
+
+def fresh_reading(
+    what: str,
+    target: float,
+    form: str,
+    do: Callable[[str], Any],
+    *,
+    beside: str,
+    beside_do: Callable[[str], Any],
+) -> Reading:
+    """Return a reading of texts that were never seen before: `form` with a number in each."""
+    fresh = count()
+
+    def texts() -> Iterator[str]:
+        return (form.format(number) for number in fresh)
+
+    return Reading(
+        what=what,
+        target=target,
+        items=texts,
+        do=do,
+        beside=beside,
+        beside_items=texts,
+        beside_do=beside_do,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,12 @@ import shlex
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import count
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import policy
-from bench.resources import Reading
+from bench.resources import Reading, fresh_reading
 from policy import Caller
 from policy.commands import Profiles, understand
 from policy.facts import Facts, Resolvers
@@ -47,6 +47,9 @@ looks: allow bash_exec when runs only ["ls *", "cat *", "head *", "grep *", "sor
 tests: allow bash_exec when runs only ["npm test *", "python3 -m pytest *", "pytest *"]
 git: allow bash_exec when runs only ["git status *", "git log *", "git diff *", "git commit *"]
 """
+
+
+_reading = partial(fresh_reading, beside="`shlex.split`", beside_do=shlex.split)
 
 
 def command_readings() -> Iterator[Reading]:
@@ -97,20 +100,3 @@ def _decisions() -> Iterator[Reading]:
         name = f"`{form.replace('{}', '1').replace('|', chr(92) + '|')}`"
         yield _reading(f"{name}, decided by nine rules", 400.0, form, decided(plain))
         yield _reading(f"{name}, decided with links", 500.0, form, linked)
-
-
-def _reading(what: str, target: float, form: str, do: Callable[[str], Any]) -> Reading:
-    fresh = count()
-
-    def texts() -> Iterator[str]:
-        return (form.format(number) for number in fresh)
-
-    return Reading(
-        what=what,
-        target=target,
-        items=texts,
-        do=do,
-        beside="`shlex.split`",
-        beside_items=texts,
-        beside_do=shlex.split,
-    )

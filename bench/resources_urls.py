@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import count
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from bench.resources import Reading
+from bench.resources import Reading, fresh_reading
 from policy.values import Endpoint, HostPattern, host_in, links_in, read_endpoint, read_host_pattern
+
+_reading = partial(fresh_reading, beside="`urlsplit`", beside_do=urlsplit)
 
 _PATTERNS = (
     "private",
@@ -43,23 +45,6 @@ def url_readings() -> Iterator[Reading]:
     for what, target, form in cases:
         yield _reading(what, target, form, judge)
     yield _reading("the links of 1 kB of text", 1_000.0, _MAIL + "{}", links_in)
-
-
-def _reading(what: str, target: float, form: str, do: Callable[[str], Any]) -> Reading:
-    fresh = count()
-
-    def texts() -> Iterator[str]:
-        return (form.format(number) for number in fresh)
-
-    return Reading(
-        what=what,
-        target=target,
-        items=texts,
-        do=do,
-        beside="`urlsplit`",
-        beside_items=texts,
-        beside_do=_split,
-    )
 
 
 def _split(text: str) -> str | None:

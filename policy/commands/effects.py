@@ -104,7 +104,7 @@ class Effects:
                 self.folder = (*self.folder, word)
             case "unknown":
                 self.unclear(f"what `{label}` does with its words is not known")
-            case "placeholder":
+            case "placeholder" | "found-name" | "found-otherwise":
                 pass
             case _:
                 self._runs(role, word, label)

@@ -39,6 +39,8 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "argv...": (None,),
     "argv-more...": (None,),
     "placeholder": (),
+    "found-name": (),
+    "found-otherwise": (),
     "argv-until": (None,),
     "env-argv...": (None,),
     "words-command...": (None,),

@@ -19,10 +19,10 @@ from policy.commands.word import Word
 
 _INPUT = "runs what it is given as input"
 
-# Letters of a name that `find` and a glob read otherwise.
+# Letters of a name that a search and a glob read otherwise.
 _NOT_PLAIN = re.compile(r"[\[\]\\/]")
-# Tests of `find` for names.
-_NAMING = frozenset("-name -iname -path -ipath -regex -iregex -wholename -iwholename".split())
+# Roles of tests for names, and of what turns one round.
+_CHOOSING = frozenset({"found-name", "found-otherwise"})
 
 
 class Usage:
@@ -254,19 +254,16 @@ def _name_of_found(items: Sequence[Item]) -> str:
 
     Several names, other tests of names and negations choose in ways that no glob tells.
     """
-    asked = [
-        item
+    chosen = [
+        (item.option.role, item.value)
         for item in items
-        if isinstance(item, OptionItem) and item.option is not None and item.spelled in _NAMING
+        if isinstance(item, OptionItem) and item.option and item.option.role in _CHOOSING
     ]
-    if not asked:
+    tests = [value for _, value in chosen if value is not None]
+    if not tests:
         return "*"
-    value = asked[0].value
-    plain = len(asked) == 1 and asked[0].spelled == "-name" and value is not None and value.known
-    negated = any(isinstance(item, OptionItem) and item.spelled in ("!", "-not") for item in items)
-    if not plain or negated or value is None or _NOT_PLAIN.search(value.text):
-        return ""
-    return value.text
+    plain = len(chosen) == 1 and chosen[0][0] == "found-name" and tests[0].known
+    return tests[0].text if plain and not _NOT_PLAIN.search(tests[0].text) else ""
 
 
 def _root(operands: list[OperandItem], profile: Profile) -> str:
