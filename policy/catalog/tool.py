@@ -56,8 +56,9 @@ class ToolSpec:
     no argument tells. `open_fields` lets input through that the schema does not name. `coerce`
     is what a built-in tool's argument model does to an input before anything is decided; it
     raises ValueError where the model refuses. `fault` says why the schema cannot be used; every
-    call of such a tool is refused. The facts `category`, `read_only`, `destructive`
-    are None where nobody reliable said so: unknown to every rule.
+    call of such a tool is refused. The facts `category`, `read_only`, `destructive`, `idempotent`
+    are None where nobody reliable said so: unknown to every rule. `version` is that of a tool
+    that stands beside others of its name.
     """
 
     name: str
@@ -72,6 +73,8 @@ class ToolSpec:
     category: str | None = None
     read_only: bool | None = None
     destructive: bool | None = None
+    idempotent: bool | None = None
+    version: int | None = None
     pinned: bool = False
     open_fields: bool = False
     fault: str | None = None

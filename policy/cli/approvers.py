@@ -10,12 +10,12 @@ import click
 
 from policy.cli.loading import stop
 from policy.service import (
-    ApprovalGate,
     ApprovalOutcome,
     Approved,
     Approver,
     Denied,
     ScriptedApprover,
+    TerminalApprover,
 )
 
 Asked: TypeAlias = Literal["deny", "terminal"]
@@ -26,7 +26,7 @@ def approver_for(asked: Asked, script: Path | None) -> Approver | None:
     if script is not None:
         return ScriptedApprover(*scripted_answers(script))
     if asked == "terminal":
-        return ApprovalGate(
+        return TerminalApprover(
             read=sys.stdin.readline, write=lambda text: click.echo(text, err=True, nl=False)
         )
     return None

@@ -1,14 +1,15 @@
 """Decision -> enforcement: the one way to every tool, and the stack of middlewares it is."""
 
 from policy.service.adjudicator import Adjudicator, Judgement
-from policy.service.approval import (
-    ApprovalGate,
+from policy.service.approvals import (
     ApprovalOutcome,
     ApprovalRequest,
     Approved,
     Approver,
     Denied,
+    Person,
     ScriptedApprover,
+    TerminalApprover,
     TimedOut,
 )
 from policy.service.asking import Asking
@@ -66,7 +67,6 @@ from policy.service.trace import (
 __all__ = [
     "Adjudicator",
     "Allow",
-    "ApprovalGate",
     "ApprovalOutcome",
     "ApprovalRequest",
     "Approved",
@@ -91,6 +91,7 @@ __all__ = [
     "LayeredPermissionResolver",
     "Limits",
     "PermissionLayer",
+    "Person",
     "PinLayer",
     "Registered",
     "Registration",
@@ -102,6 +103,7 @@ __all__ = [
     "ScriptedApprover",
     "SessionEvent",
     "SmartFilter",
+    "TerminalApprover",
     "TimedOut",
     "TimeoutLayer",
     "Tool",

@@ -20,7 +20,7 @@ from policy.decision import Decision, Reason
 from policy.diagnostics import visible
 from policy.errors import PermissionDenied
 from policy.service.adjudicator import Adjudicator, Judgement
-from policy.service.approval import (
+from policy.service.approvals import (
     ApprovalOutcome,
     ApprovalRequest,
     Approved,

@@ -12,7 +12,7 @@ from policy.catalog import Catalog, ToolSpec
 from policy.decision import Outlook, outlook
 from policy.reload import Generation, ServiceSettings, Settings
 from policy.service.adjudicator import Adjudicator
-from policy.service.approval import Approver
+from policy.service.approvals import Approver
 from policy.service.asking import Asking
 from policy.service.dispatch import CoreDispatch
 from policy.service.events import Events

@@ -10,7 +10,7 @@ from typing import Any
 
 from policy.call import Caller
 from policy.catalog import ToolSpec
-from policy.service.approval import Approver
+from policy.service.approvals import Approver
 from policy.service.classification import SmartFilter
 from policy.service.context_rule import ContextRule
 from policy.service.events import Events, Listener

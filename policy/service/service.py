@@ -64,8 +64,9 @@ class ToolOutput:
 class ToolDefinition:
     """A tool as models and people see it.
 
-    `parameters` is its JSON Schema, strict where `strict` says so. `llm_context` holds examples
-    of use. `may_ask` says that a call may wait for an approval.
+    `parameters` is its JSON Schema, strict where `strict` says so; `output` that of what it
+    returns, where known. `llm_context` holds examples of use, `usage_rule` a line for the prompt
+    of whoever has the tool. `may_ask` says that a call may wait for an approval.
     """
 
     name: str
@@ -75,6 +76,9 @@ class ToolDefinition:
     requires_confirmation: bool = False
     strict: bool = False
     llm_context: str | None = None
+    output: Mapping[str, Any] | None = None
+    usage_rule: str | None = None
+    version: int | None = None
     may_ask: bool = False
     source: ToolSource = "builtin"
 

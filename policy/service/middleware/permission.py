@@ -6,7 +6,7 @@ from typing import Any
 
 from policy.call import thaw
 from policy.service.adjudicator import Adjudicator
-from policy.service.approval import Approver
+from policy.service.approvals import Approver
 from policy.service.asking import Asking
 from policy.service.classification import SmartFilter
 from policy.service.in_flight import InFlight, RawCall, carrying, current_call

@@ -10,8 +10,8 @@ import pytest
 
 from policy.call import freeze
 from policy.decision import Reason
-from policy.service import ApprovalGate, ApprovalRequest, Approved, Denied
-from policy.service.approval import shown_input
+from policy.service import ApprovalRequest, Approved, Denied, TerminalApprover
+from policy.service.approvals import shown_input
 from policy.verdict import Verdict
 
 
@@ -42,7 +42,7 @@ def request(**more: Any) -> ApprovalRequest:
 )
 async def test_only_a_plain_yes_agrees(line: str, *, yes: bool) -> None:
     written: list[str] = []
-    gate = ApprovalGate(read=lambda: line, write=written.append, who="ada")
+    gate = TerminalApprover(read=lambda: line, write=written.append, who="ada")
     answer = await gate.ask(request())
     assert answer == (Approved(by="ada") if yes else Denied(by="ada"))
     text = "".join(written)
@@ -54,12 +54,12 @@ async def test_a_terminal_that_fails_refuses() -> None:
     def gone() -> str:
         raise EOFError
 
-    assert isinstance(await ApprovalGate(read=gone, write=print).ask(request()), Denied)
+    assert isinstance(await TerminalApprover(read=gone, write=print).ask(request()), Denied)
 
 
 async def test_an_abandoned_question_takes_no_answer_from_the_next() -> None:
     lines: queue.SimpleQueue[str] = queue.SimpleQueue()
-    gate = ApprovalGate(read=lines.get, write=lambda text: None)
+    gate = TerminalApprover(read=lines.get, write=lambda text: None)
     first = asyncio.create_task(gate.ask(request()))
     for _ in range(10):
         await asyncio.sleep(0)

@@ -1,0 +1,58 @@
+"""People who agreed and what asks, in; what is still unanswered, out. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from policy.call import Caller
+from policy.reason import Reason, Terms
+from policy.service.approvals.person import Person
+
+_ANYBODY = Terms()
+
+
+def entitled(people: Iterable[Person], caller: Caller) -> tuple[Person, ...]:
+    """Return those who may approve for this caller at all, each identity once.
+
+    No agent may, and nobody out of a session of the asker's own chain.
+    """
+    sessions = {one.session for one in caller.chain()}
+    found = {
+        person.id: person
+        for person in people
+        if person.id.strip() and person.agent is None and person.session not in sessions
+    }
+    return tuple(found.values())
+
+
+def unanswered(
+    reasons: Iterable[Reason], people: Iterable[Person], caller: Caller
+) -> tuple[Reason, ...]:
+    """Return the opinions that ask and have not been answered by somebody entitled to them."""
+    able = entitled(people, caller)
+    return tuple(reason for reason in reasons if not answers(able, reason.terms or _ANYBODY))
+
+
+def answers(able: tuple[Person, ...], terms: Terms) -> bool:
+    """Tell whether these people, each entitled to approve at all, answer what `terms` want."""
+    if not terms.two_people:
+        return any(_may(person, terms.groups) for person in able)
+    if len(terms.groups) < 2:
+        return sum(1 for person in able if _may(person, terms.groups)) >= 2
+    return _one_of_each(able, terms.groups, frozenset())
+
+
+def _may(person: Person, groups: tuple[str, ...]) -> bool:
+    return not groups or any(group in person.groups for group in groups)
+
+
+def _one_of_each(able: tuple[Person, ...], groups: tuple[str, ...], taken: frozenset[str]) -> bool:
+    """Tell whether each group has a member of its own: two identities are two people."""
+    if not groups:
+        return True
+    first, rest = groups[0], groups[1:]
+    return any(
+        _one_of_each(able, rest, taken | {person.id})
+        for person in able
+        if first in person.groups and person.id not in taken
+    )

@@ -1,0 +1,36 @@
+"""`ApprovalRequest`: one question about one exact call, or about an elevation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from policy.call import Caller
+from policy.decision import GenerationId, Reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequest:
+    """One question. The answer serves this call, by this caller, and nothing else.
+
+    `input` is what would run, complete; `shown` is the same for eyes: hidden characters spelled
+    out, cuts marked. `resources` say canonically what the call would touch. `digest` names tool,
+    input and resources; it is what the answer is bound to. `reasons` are the opinions that ask
+    and have not been answered yet; each must be, by somebody entitled to it. `kind` is `elevation`
+    where the question is about calls to come; `tool` then holds the patterns, `input` the bounds.
+    """
+
+    id: str
+    tool: str
+    input: Mapping[str, Any]
+    shown: str
+    reasons: tuple[Reason, ...]
+    resources: tuple[str, ...] = ()
+    digest: str
+    caller: Caller = field(default_factory=Caller)
+    generation: GenerationId | None = None
+    asked_at: datetime | None = None
+    expires: datetime | None = None
+    kind: Literal["call", "elevation"] = "call"
