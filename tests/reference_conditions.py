@@ -408,6 +408,8 @@ def _fact(path: tuple[str, ...], scene: Scene) -> Any:  # noqa: C901 - an arm a 
             return known(spec.read_only)
         case ("tool", "destructive"):
             return known(spec.destructive)
+        case ("tool", "idempotent"):
+            return known(spec.idempotent)
         case ("tool", "pinned"):
             return spec.pinned
         case ("agent", "name"):

@@ -103,6 +103,7 @@ def _said(entry: Mapping[str, Any]) -> dict[str, Any]:
     hints = entry.get("annotations")
     hints = hints if isinstance(hints, Mapping) else {}
     read_only, destructive = hints.get("readOnlyHint"), hints.get("destructiveHint")
+    idempotent = hints.get("idempotentHint")
     resources = entry.get("resources")
     resources = resources if isinstance(resources, Mapping) else {}
     return {
@@ -110,6 +111,7 @@ def _said(entry: Mapping[str, Any]) -> dict[str, Any]:
         "exec_class": entry.get("exec_class") is True,
         "read_only": read_only if isinstance(read_only, bool) else None,
         "destructive": destructive if isinstance(destructive, bool) else None,
+        "idempotent": idempotent if isinstance(idempotent, bool) else None,
         "resources": _resources(resources),
         "complete": resources.get("complete") is True,
         "unseen": resources.get("unseen") is True,

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 from policy.catalog import Resource, ToolSelector
+from policy.reason import Terms
 from policy.source import Span
 from policy.syntax import tree
 from policy.verdict import Verdict
@@ -290,8 +291,9 @@ class CheckedRule:
 
     `with_approval` (on an `allow`) stands for that `allow` and an `ask` with the same conditions.
     `speaks_of_resources` says that some resource test stands in its clauses: then, on an `allow`,
-    every effect of the call must be covered by some `only` clause of the rule. `of_pack` says that
-    it stands in a pack, which is written for many policies.
+    every effect of the call must be covered by some `only` clause of the rule. `terms` are those of
+    its `by`, `two people` and `remember`, without a digest. `of_pack` says that it stands in a
+    pack, which is written for many policies.
     """
 
     id: str
@@ -306,8 +308,14 @@ class CheckedRule:
     speaks_of_resources: bool
     slots: int
     text: str
+    terms: Terms = Terms()
     of_pack: bool = False
     span: Span = _span()
+
+    @property
+    def asks(self) -> bool:
+        """Whether the rule asks: by its verdict, or as the other half of its `allow`."""
+        return self.with_approval or self.verdict is Verdict.ASK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

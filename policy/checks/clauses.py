@@ -1,9 +1,10 @@
-"""The clauses of a rule in; its conditions, its words and its approval out."""
+"""The clauses of a rule in; its conditions, its words and whether it wants approval out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import assert_never
 
 from policy.checks.checked import Test
 from policy.checks.conditions import read_test
@@ -54,8 +55,13 @@ def read_clauses(
                 found.audit = _filled(clause, reading)
             case tree.WithApproval():
                 found.with_approval = _approval(clause, reading, approvable=approvable)
+            case tree.After():
+                refuse("`after`", reading.report, span=clause.span)
+            case tree.By() | tree.TwoPeople() | tree.Remember():
+                # What they want of an answer is read with the rule: see `approval`.
+                continue
             case _:
-                _later(clause, reading)
+                assert_never(clause)
     reading.permits = None
     return found
 
@@ -78,6 +84,9 @@ _WORDS: dict[type, str] = {
     tree.Because: "because",
     tree.Audit: "audit",
     tree.WithApproval: "with approval",
+    tree.By: "by",
+    tree.TwoPeople: "two people",
+    tree.Remember: "remember",
 }
 
 
@@ -112,17 +121,3 @@ def _approval(clause: tree.WithApproval, reading: Reading, *, approvable: bool) 
             help="an `ask` asks by itself; remove the clause",
         )
     return approvable
-
-
-def _later(clause: tree.Clause, reading: Reading) -> None:
-    match clause:
-        case tree.After():
-            refuse("`after`", reading.report, span=clause.span)
-        case tree.By():
-            refuse("`by`", reading.report, span=clause.span)
-        case tree.TwoPeople():
-            refuse("`two people`", reading.report, span=clause.span)
-        case tree.Remember():
-            refuse("`remember`", reading.report, span=clause.span)
-        case _:
-            raise AssertionError(clause)

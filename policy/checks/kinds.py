@@ -78,6 +78,7 @@ FACTS: Mapping[tuple[str, ...], Kind] = MappingProxyType(
         ("tool", "category"): TEXT,
         ("tool", "read_only"): BOOLEAN,
         ("tool", "destructive"): BOOLEAN,
+        ("tool", "idempotent"): BOOLEAN,
         ("tool", "pinned"): BOOLEAN,
         ("agent", "name"): TEXT,
         ("agent", "roles"): TEXTS,

@@ -85,6 +85,8 @@ class KnownTool:
                 return Constant(value=self.spec.read_only)
             case ("tool", "destructive") if self.spec.destructive is not None:
                 return Constant(value=self.spec.destructive)
+            case ("tool", "idempotent") if self.spec.idempotent is not None:
+                return Constant(value=self.spec.idempotent)
             case ("call", name) if name in _EFFECTS and not self.may(_EFFECTS[name]):
                 return Constant(value=())
             case _:

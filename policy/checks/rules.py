@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from policy.catalog import ToolSelector
+from policy.checks.approval import read_terms
 from policy.checks.assembly import Unit
 from policy.checks.changes import read_change
 from policy.checks.checked import (
@@ -46,6 +47,8 @@ def read_rule(rule: tree.Rule, unit: Unit, world: World, *, knowledge: Knowledge
     reading = reading_for(selector, unit, world)
     clauses = read_clauses(rule.clauses, reading, permits=allows, approvable=allows)
     tools, sure = knowledge.fitting(selector), knowledge.all_of(selector)
+    asks = clauses.with_approval or rule.verdict is Verdict.ASK
+    terms = read_terms(rule.clauses, reading, asks=asks, tools=tools, allows=allows)
     # A pack's empty parameters are its user's choice, not a mistake in its rules.
     if not unit.pack:
         check_can_hold(clauses, sure, world.report, gives=allows)
@@ -62,6 +65,7 @@ def read_rule(rule: tree.Rule, unit: Unit, world: World, *, knowledge: Knowledge
         speaks_of_resources=reading.speaks,
         slots=reading.slots,
         text=_sentence(rule),
+        terms=terms,
         of_pack=unit.pack,
         span=rule.span,
     )
@@ -81,6 +85,7 @@ def read_rewrite(
     clauses = read_clauses(rewrite.clauses, reading, permits=False)
     read = [read_change(change, reading) for change in rewrite.changes]
     changes = tuple(change for change in read if change is not None)
+    read_terms(rewrite.clauses, reading, asks=False)
     if not unit.pack:
         check_can_hold(clauses, knowledge.all_of(selector), world.report, gives=False)
     if not unit.pack and world.report.errors == before:
@@ -106,6 +111,7 @@ def read_invariant(invariant: tree.Invariant, unit: Unit, world: World) -> Check
     selector = read_tools(invariant.tools, unit, world, gives=False)
     reading = reading_for(selector, unit, world)
     clauses = read_clauses(invariant.clauses, reading, permits=False)
+    read_terms(invariant.clauses, reading, asks=False)
     head = f"{invariant.kind} {invariant.claim} {print_tools(invariant.tools)}"
     world.report.say(
         "not-proved-yet",

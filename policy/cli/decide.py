@@ -22,6 +22,7 @@ from policy.cli.loading import (
 )
 from policy.decision import Decision, Reason
 from policy.facts import Resolvers
+from policy.reason import Terms
 from policy.reload import Disk, Generation
 
 # One byte more than JSON may be, so that what was cut is refused for its length.
@@ -133,4 +134,23 @@ def reason_record(reason: Reason) -> dict[str, Any]:
     }
     if reason.undecided is not None:
         record["undecided"] = reason.undecided
+    if reason.terms is not None and (wanted := _approval_record(reason.terms)):
+        record["approval"] = wanted
+    return record
+
+
+def _approval_record(terms: Terms) -> dict[str, Any]:
+    """Return what an answer takes, and how long it serves; empty where it is anybody's, once."""
+    record: dict[str, Any] = {}
+    if terms.groups:
+        record["by"] = list(terms.groups)
+    if terms.two_people:
+        record["two_people"] = True
+    if terms.remember is not None:
+        remember = terms.remember
+        record["remember"] = {
+            "seconds": remember.seconds,
+            "fields": [list(steps) for steps in remember.fields],
+            "times": remember.times,
+        }
     return record

@@ -18,10 +18,11 @@ from policy.program.conditions import compile_test
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.expressions import Place, TestOf
 from policy.program.floor import Floor, compile_floor
+from policy.program.meaning import Meanings, declared_meaning
 from policy.program.program import Clause, LayerPlan, Program, RewritePlan, RulePlan
 from policy.program.resource_tests import compile_cover
 from policy.program.truth import Truth, all_true, negated
-from policy.reason import Reason
+from policy.reason import Reason, Terms
 from policy.verdict import Verdict, strictest
 
 _Rule = TypeVar("_Rule", checked.CheckedRule, checked.CheckedRewrite)
@@ -73,6 +74,7 @@ class _LayerIndex:
         self.policy = policy
         self.rules = _Index(policy.rules)
         self.rewrites = _Index(policy.rewrites)
+        self.meanings = Meanings(policy.key)
 
 
 class _Index(Generic[_Rule]):
@@ -99,13 +101,16 @@ def _plan_layer(
     indexes: list[_LayerIndex], index: int, spec: ToolSpec, *, floor: Floor, profiles: Profiles
 ) -> LayerPlan:
     here = indexes[index]
-    declared = _declared(indexes[0].policy, here.policy, spec, profiles=profiles)
+    added = _added(indexes[0].policy, here.policy, spec)
+    declared = _declared(added, spec, profiles=profiles)
+    meaning = declared_meaning(added)
     layer = here.policy.key.title
     allows: list[RulePlan] = []
     takes: list[RulePlan] = []
     shadows: list[RulePlan] = []
     for rule in here.rules.fitting(spec):
-        for plan in _rule_plans(rule, declared, layer=layer):
+        terms = here.meanings.of_rule(rule, meaning) if rule.asks else None
+        for plan in _rule_plans(rule, declared, layer=layer, terms=terms):
             if rule.shadow:
                 shadows.append(plan)
             elif plan.verdict is Verdict.ALLOW:
@@ -120,7 +125,7 @@ def _plan_layer(
         else:
             rewrites.append(change)
     delegated = tuple(d.to for d in here.policy.delegations if d.tools.fits(spec))
-    default, named = _default(here.policy, spec, delegated=bool(delegated), layer=layer)
+    default, named = _default(here, spec, delegated=bool(delegated), layer=layer)
     return LayerPlan(
         key=here.policy.key,
         allows=tuple(allows),
@@ -142,21 +147,23 @@ def _as_rule(rewrite: RewritePlan) -> RulePlan:
     )
 
 
-def _declared(
-    top: checked.CheckedPolicy,
-    layer: checked.CheckedPolicy,
-    spec: ToolSpec,
-    *,
-    profiles: Profiles,
-) -> DeclaredResources:
-    """Add what `tool` statements say: the global layer's for every layer, a layer's for itself."""
+def _added(
+    top: checked.CheckedPolicy, layer: checked.CheckedPolicy, spec: ToolSpec
+) -> tuple[checked.CheckedDeclaration, ...]:
+    """Return what `tool` statements say: the global layer's for all, a layer's for itself."""
     statements = top.declarations if layer is top else (*top.declarations, *layer.declarations)
+    return tuple(declaration for declaration in statements if declaration.tools.fits(spec))
+
+
+def _declared(
+    added: tuple[checked.CheckedDeclaration, ...], spec: ToolSpec, *, profiles: Profiles
+) -> DeclaredResources:
+    """Return what the tool says of its arguments, with what statements add."""
     resources: dict[Resource, None] = dict.fromkeys(spec.resources)
     complete = spec.complete
-    for declaration in statements:
-        if declaration.tools.fits(spec):
-            resources.update(dict.fromkeys(declaration.resources))
-            complete = complete or declaration.complete
+    for declaration in added:
+        resources.update(dict.fromkeys(declaration.resources))
+        complete = complete or declaration.complete
     return DeclaredResources(
         tuple(resources), complete=complete, unseen=spec.unseen, profiles=profiles
     )
@@ -166,19 +173,22 @@ def _declared(
 
 
 def _default(
-    policy: checked.CheckedPolicy, spec: ToolSpec, *, delegated: bool, layer: str
+    here: _LayerIndex, spec: ToolSpec, *, delegated: bool, layer: str
 ) -> tuple[Reason | None, bool]:
     """Return the default that counts, as a reason, and whether it names the tool."""
-    named = [d for d in policy.defaults if d.tools is not None and d.tools.fits(spec)]
+    defaults = here.policy.defaults
+    named = [d for d in defaults if d.tools is not None and d.tools.fits(spec)]
     if named:
-        return _default_reason(named, layer), True
-    plain = [d for d in policy.defaults if d.tools is None]
+        return _default_reason(named, here.meanings, layer=layer), True
+    plain = [d for d in defaults if d.tools is None]
     if delegated or not plain:
         return None, False
-    return _default_reason(plain, layer), False
+    return _default_reason(plain, here.meanings, layer=layer), False
 
 
-def _default_reason(defaults: list[checked.CheckedDefault], layer: str) -> Reason:
+def _default_reason(
+    defaults: list[checked.CheckedDefault], meanings: Meanings, *, layer: str
+) -> Reason:
     verdict = strictest(d.verdict for d in defaults)
     first = next(d for d in defaults if d.verdict is verdict)
     return Reason(
@@ -188,6 +198,7 @@ def _default_reason(defaults: list[checked.CheckedDefault], layer: str) -> Reaso
         file=first.span.file,
         line=first.span.line,
         clause=_clause(first.text),
+        terms=meanings.of_default(first) if verdict is Verdict.ASK else None,
     )
 
 
@@ -195,18 +206,27 @@ def _default_reason(defaults: list[checked.CheckedDefault], layer: str) -> Reaso
 
 
 def _rule_plans(
-    rule: checked.CheckedRule, declared: DeclaredResources, *, layer: str
+    rule: checked.CheckedRule,
+    declared: DeclaredResources,
+    *,
+    layer: str,
+    terms: Terms | None,
 ) -> Iterator[RulePlan]:
     """Yield the rule's plan; an `allow … with approval` is that allow and an ask beside it."""
-    yield _rule_plan(rule, rule.verdict, declared, layer=layer)
+    yield _rule_plan(rule, rule.verdict, declared, layer=layer, terms=terms)
     if rule.with_approval and rule.verdict is Verdict.ALLOW:
-        yield _rule_plan(rule, Verdict.ASK, declared, layer=layer)
+        yield _rule_plan(rule, Verdict.ASK, declared, layer=layer, terms=terms)
 
 
 def _rule_plan(
-    rule: checked.CheckedRule, verdict: Verdict, declared: DeclaredResources, *, layer: str
+    rule: checked.CheckedRule,
+    verdict: Verdict,
+    declared: DeclaredResources,
+    *,
+    layer: str,
+    terms: Terms | None,
 ) -> RulePlan:
-    gives = verdict is Verdict.ALLOW
+    gives, asks = verdict is Verdict.ALLOW, verdict is Verdict.ASK
     clauses = _clauses(rule, declared, gives=gives)
     tests = [_demand(clause) for clause in clauses]
     if gives and rule.speaks_of_resources:
@@ -214,7 +234,7 @@ def _rule_plan(
     return RulePlan(
         verdict=verdict,
         met=_met(tests),
-        reason=_reason(rule, verdict, layer=layer),
+        reason=_reason(rule, verdict, layer=layer, terms=terms if asks else None),
         clauses=clauses,
     )
 
@@ -300,7 +320,11 @@ def _resource_tests(test: checked.Test | None) -> Iterator[checked.ResourceTest]
 
 
 def _reason(
-    rule: checked.CheckedRule | checked.CheckedRewrite, verdict: Verdict, *, layer: str
+    rule: checked.CheckedRule | checked.CheckedRewrite,
+    verdict: Verdict,
+    *,
+    layer: str,
+    terms: Terms | None = None,
 ) -> Reason:
     return Reason(
         rule=rule.id,
@@ -312,6 +336,7 @@ def _reason(
         message=rule.because,
         audit=rule.audit,
         shadow=rule.shadow,
+        terms=terms,
     )
 
 

@@ -26,6 +26,7 @@ _READERS: dict[tuple[str, ...], Reader] = {
     ("tool", "category"): lambda call: _learnt(call.spec.category, "the category"),
     ("tool", "read_only"): lambda call: _learnt(call.spec.read_only, "`read_only`"),
     ("tool", "destructive"): lambda call: _learnt(call.spec.destructive, "`destructive`"),
+    ("tool", "idempotent"): lambda call: _learnt(call.spec.idempotent, "`idempotent`"),
     ("tool", "pinned"): lambda call: call.spec.pinned or call.spec.origin.kind == "host",
     ("agent", "name"): lambda call: call.caller.agent,
     ("agent", "roles"): lambda call: (call.caller.role,),

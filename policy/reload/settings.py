@@ -35,6 +35,7 @@ class ToolSettings:
     category: str | None = None
     read_only: bool | None = None
     destructive: bool | None = None
+    idempotent: bool | None = None
     resources: tuple[Resource, ...] = ()
     complete: bool = False
     unseen: bool = False
@@ -71,12 +72,30 @@ class ServiceSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalSettings:
+    """Where questions wait for people, for how long, how many there may be, and who is who.
+
+    `store` is an absolute path, None: a file of this user's own. `timeout` is in seconds,
+    `per_session` a count. `groups` are the people of each group.
+    """
+
+    store: str | None = None
+    timeout: float = 300.0
+    per_session: int = 50
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: EMPTY)
+
+    def groups_of(self, person: str) -> tuple[str, ...]:
+        """Return the groups that somebody belongs to, in the order of the file."""
+        return tuple(group for group, people in self.groups.items() if person in people)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """One generation's configuration.
 
     `timeout` and `timeouts` are in seconds: for any tool, and by tool. `binders` None stands for
-    the default. `caller` is who calls over `serve`, None: the transport decides. `tables` are the
-    tables that are rules, as written.
+    the default. `caller` is who calls over `serve`, None: the transport decides. `approvals` is
+    None where there is no such table. `tables` are the tables that are rules, as written.
     """
 
     context: Mapping[str, str] = field(default_factory=lambda: EMPTY)
@@ -87,6 +106,7 @@ class Settings:
     binders: Mapping[str, tuple[str, ...]] | None = None
     service: ServiceSettings = field(default_factory=ServiceSettings)
     caller: Caller | None = None
+    approvals: ApprovalSettings | None = None
     tables: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
 
     def timeout_of(self, tool: str) -> float:

@@ -17,6 +17,7 @@ from policy.catalog import VERBS, Resource
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
 from policy.reload.places import Path, Place, places
 from policy.reload.settings import (
+    ApprovalSettings,
     BashSettings,
     CatalogueSettings,
     ServiceSettings,
@@ -45,9 +46,17 @@ def _plain(name: str) -> str:
     return name
 
 
+def _name(value: Any) -> Any:
+    # Who may answer is compared letter by letter: a name that looks like another one is no name.
+    if isinstance(value, str) and (not value.isprintable() or not value or value != value.strip()):
+        raise ValueError("a person or group is named by letters that can be seen, without spaces around")
+    return value
+
+
 Seconds = Annotated[
     float, BeforeValidator(_seconds), Field(gt=0, le=86_400, allow_inf_nan=False, strict=True)
 ]
+Somebody = Annotated[str, BeforeValidator(_name)]
 FolderFile = Annotated[str, BeforeValidator(_plain)]
 ContextKind = Literal["string", "text", "number", "boolean", "list", "object", "time", "any"]
 Header = Literal["every", "agent", "agents", "role"]
@@ -83,6 +92,7 @@ class _Tool(_Table):
     category: str | None = None
     read_only: bool | None = None
     destructive: bool | None = None
+    idempotent: bool | None = None
     reads: list[str] = []
     writes: list[str] = []
     runs: list[str] = []
@@ -123,6 +133,13 @@ class _Serve(_Table):
     groups: list[str] = []
 
 
+class _Approvals(_Table):
+    store: str | None = Field(default=None, min_length=1)
+    timeout: Seconds = ApprovalSettings().timeout
+    per_session: int = Field(default=ApprovalSettings().per_session, ge=0, le=1_000_000)
+    groups: dict[Somebody, list[Somebody]] = {}
+
+
 class _File(_Table):
     """Every table of the file. What stands under `permissions` and `policies` are rules."""
 
@@ -135,6 +152,7 @@ class _File(_Table):
     binders: dict[str, list[Header]] | None = None
     service: _Service = _Service()
     serve: _Serve | None = None
+    approvals: _Approvals | None = None
 
 
 def read_settings(source: Source, *, root: str) -> tuple[Settings, tuple[Diagnostic, ...]]:
@@ -258,6 +276,7 @@ def _settings(file: _File, parsed: dict[str, Any], root: str) -> Settings:
         ),
         service=_service(file.service, root),
         caller=None if file.serve is None else _caller(file.serve),
+        approvals=None if file.approvals is None else _approvals(file.approvals, root),
         tables=_rules(parsed),
     )
 
@@ -277,6 +296,7 @@ def _tool(tool: _Tool) -> ToolSettings:
         category=tool.category,
         read_only=tool.read_only,
         destructive=tool.destructive,
+        idempotent=tool.idempotent,
         resources=tuple(
             Resource(verb=verb, steps=tuple(path.removeprefix("input.").split(".")))
             for verb in VERBS
@@ -287,14 +307,26 @@ def _tool(tool: _Tool) -> ToolSettings:
     )
 
 
-def _service(service: _Service, root: str) -> ServiceSettings:
-    def absolute(path: str | None) -> str | None:
-        return None if path is None else posixpath.normpath(posixpath.join(root, path))
+def _absolute(path: str | None, root: str) -> str | None:
+    return None if path is None else posixpath.normpath(posixpath.join(root, path))
 
+
+def _approvals(approvals: _Approvals, root: str) -> ApprovalSettings:
+    return ApprovalSettings(
+        store=_absolute(approvals.store, root),
+        timeout=approvals.timeout,
+        per_session=approvals.per_session,
+        groups=MappingProxyType(
+            {group: tuple(dict.fromkeys(people)) for group, people in approvals.groups.items()}
+        ),
+    )
+
+
+def _service(service: _Service, root: str) -> ServiceSettings:
     return ServiceSettings(
-        workspace=absolute(service.workspace),
-        home=absolute(service.home),
-        audit=absolute(service.audit),
+        workspace=_absolute(service.workspace, root),
+        home=_absolute(service.home, root),
+        audit=_absolute(service.audit, root),
         bash=BashSettings(timeout=service.bash.timeout, output=service.bash.output),
         web=WebSettings(
             timeout=service.web.timeout,

@@ -120,6 +120,7 @@ def _with(spec: ToolSpec, added: ToolSettings) -> ToolSpec:
         category=spec.category if added.category is None else added.category,
         read_only=spec.read_only if added.read_only is None else added.read_only,
         destructive=spec.destructive if added.destructive is None else added.destructive,
+        idempotent=spec.idempotent if added.idempotent is None else added.idempotent,
         resources=tuple(dict.fromkeys((*spec.resources, *added.resources))),
         complete=spec.complete or added.complete,
         unseen=spec.unseen or added.unseen,

@@ -5,7 +5,14 @@ from policy.syntax.formatter import format_source
 from policy.syntax.parser import Parsed, parse
 from policy.syntax.printer import print_tree
 from policy.syntax.toml_table import TableRules, tables_to_layers
-from policy.syntax.wording import print_binding, print_change, print_clause, print_expr, print_tools
+from policy.syntax.wording import (
+    print_binding,
+    print_change,
+    print_clause,
+    print_expr,
+    print_path,
+    print_tools,
+)
 
 __all__ = [
     "Parsed",
@@ -16,6 +23,7 @@ __all__ = [
     "print_change",
     "print_clause",
     "print_expr",
+    "print_path",
     "print_tools",
     "print_tree",
     "tables_to_layers",
