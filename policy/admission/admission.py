@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 from policy.admission.coercion import repair, shown
 from policy.admission.gate import Gate, gate_of
 from policy.admission.place import fill, names_all, unnamed
+from policy.admission.renaming import rename
 from policy.call import ToolCall, thaw
 from policy.catalog import Catalog, ToolSpec, repair_name
 from policy.diagnostics import nearest
@@ -138,12 +139,19 @@ def _check(
     gate = gate_of(spec)
     if gate.fault is not None:
         return _refused("validation", spec.name, f"no call can be checked: {gate.fault}")
-    refused = None if is_open else _foreign_fields(value, spec, gate)
-    if refused is not None:
-        return refused
+    renamed: tuple[str, ...] = ()
+    if not is_open and not names_all(value, gate.place):
+        value, renamed = rename(value, gate.place)
+        refused = _foreign_fields(value, spec, gate)
+        if refused is not None:
+            return refused
     tried = _coerced(value, spec, gate)
     if isinstance(tried, str) or not tried[1]:
         mended, notes = repair(value, gate.place, limits=limits)
+        if notes and not is_open:
+            # What was text until now may hold fields as well.
+            mended, more = rename(mended, gate.place)
+            notes += more
         again = _coerced(mended, spec, gate) if notes else tried
         if isinstance(again, str):
             return _refused("validation", spec.name, again)
@@ -154,6 +162,7 @@ def _check(
     else:
         result, notes = tried[0], ()
         mended = value
+    notes = renamed + notes
     if result is not mended:
         notes += _changes(mended, result)
     if notes and not is_open:

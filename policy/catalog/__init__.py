@@ -14,7 +14,7 @@ from policy.catalog.builtin import builtin_catalog
 from policy.catalog.catalog import Catalog, CatalogError
 from policy.catalog.fault import fault, unfolded
 from policy.catalog.listing import Listing, read_listing
-from policy.catalog.names import ALIASES, Repaired, repair_name, snake_case
+from policy.catalog.names import ALIASES, Repaired, repair_name, snake_case, spellings
 from policy.catalog.pattern import ToolPattern, ToolSelector
 from policy.catalog.schema import FieldInfo, fields_of, is_closed, lookup, named_fields, requires
 from policy.catalog.strict import schema_strictify, strict_schema
@@ -74,6 +74,7 @@ __all__ = [
     "requires",
     "schema_strictify",
     "snake_case",
+    "spellings",
     "strict_schema",
     "tool_of",
     "unfolded",

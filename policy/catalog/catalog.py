@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from policy.catalog.names import spellings
+from policy.catalog.names import LOOSEST, spellings
 from policy.catalog.nearby import Nearby, nearby
+from policy.catalog.slips import Slips
 from policy.catalog.tool import Origin, ToolSpec
 
 
@@ -30,6 +31,7 @@ class Catalog:
         init=False, repr=False, compare=False
     )
     _nearby: Nearby = field(init=False, repr=False, compare=False)
+    _slips: Slips = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         by_name: dict[str, ToolSpec] = {}
@@ -48,6 +50,8 @@ class Catalog:
         object.__setattr__(self, "_by_name", MappingProxyType(by_name))
         object.__setattr__(self, "_spelled", MappingProxyType(spelled))
         object.__setattr__(self, "_nearby", nearby(by_name))
+        snaked = ((key, n) for (style, key), ns in spelled.items() if style == LOOSEST for n in ns)
+        object.__setattr__(self, "_slips", Slips(snaked))
 
     def get(self, flat_name: str) -> ToolSpec | None:
         """Return the tool agents call by this very name."""
@@ -56,6 +60,10 @@ class Catalog:
     def spelled(self, style: str, key: str) -> tuple[str, ...]:
         """Return the names whose spelling in `style` is `key`; see `names.STYLES`."""
         return self._spelled.get((style, key), ())
+
+    def slips(self, key: str) -> tuple[str, ...]:
+        """Return the names whose spelling in the loosest style is one slip from `key`, sorted."""
+        return self._slips.of(key)
 
     def near(self, name: str) -> tuple[str, ...]:
         """Return the few names that a mistyped one may stand for, to be compared with it."""

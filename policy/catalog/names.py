@@ -1,8 +1,8 @@
 """A tool name as a model spelled it, in; the one known tool it can only mean, out.
 
-Spellings differ in case, in separators and in style (`getMP3File` for `get_mp3_file`). A name is
-repaired only when exactly one known tool is spelled that way; a mistyped name never is, so that
-nothing runs that nobody asked for.
+Spellings differ in case, in separators and in style (`getMP3File` for `get_mp3_file`), and by one
+slip of a letter. A name is repaired only when exactly one known tool fits: of two that do, neither
+is meant. Everything after this step judges the name that it gives.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ LONGEST = 256
 
 ALIASES = {"bash": "bash_exec"}
 
+# What models put around a name: quotes, the brackets of a call, the comma before its arguments.
+_AROUND = " \t\r\n`'\",:;()"
 _SEPARATORS = str.maketrans({".": "_", "-": "_", " ": "_"})
 
 
@@ -36,6 +38,10 @@ class Names(Protocol):
 
     def spelled(self, style: str, key: str) -> tuple[str, ...]:
         """Return the names whose spelling in `style`, one of `STYLES`, is `key`."""
+        ...
+
+    def slips(self, key: str) -> tuple[str, ...]:
+        """Return the names whose spelling in snake_case is one slip of a letter from `key`."""
         ...
 
 
@@ -62,15 +68,16 @@ def _folded(name: str) -> str:
 
 
 def _joined(name: str) -> str:
-    return _folded(name).strip().translate(_SEPARATORS)
+    return _folded(name).strip(_AROUND).translate(_SEPARATORS)
 
 
 def _snaked(name: str) -> str:
-    return snake_case(name.strip().translate(_SEPARATORS))
+    return snake_case(name.strip(_AROUND).translate(_SEPARATORS))
 
 
 # From close to loose: every style keeps together what an earlier one does.
 STYLES = {"case": _folded, "separators": _joined, "snake_case": _snaked}
+LOOSEST = "snake_case"
 
 
 def spellings(name: str) -> tuple[tuple[str, str], ...]:
@@ -93,4 +100,5 @@ def repair_name(name: str, catalog: Names) -> Repaired | None:
             return None
         if found:
             return Repaired(name=found[0], how=style)
-    return None
+    slipped = catalog.slips(_snaked(name))
+    return Repaired(name=slipped[0], how="one letter") if len(slipped) == 1 else None

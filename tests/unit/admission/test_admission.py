@@ -156,8 +156,54 @@ def test_the_name_of_a_tool_is_repaired_and_noted() -> None:
 
 
 def test_an_unknown_tool_is_refused_with_the_nearest_name() -> None:
-    result = refused("file_raed", {})
+    result = refused("read_file", {})
     assert (result.kind, result.suggestion) == ("not-found", "file_read")
+
+
+def test_a_slip_in_the_name_of_a_tool_is_repaired_and_noted() -> None:
+    result = admit(RawCall(tool="file_raed", input={"path": "a"}), CATALOG)
+    assert isinstance(result, Admitted)
+    assert result.call.tool == "file_read"
+    assert result.repairs == ("tool name `file_raed` read as `file_read`",)
+
+
+@pytest.mark.parametrize(
+    ("given", "becomes"),
+    [
+        ({"Query": "x"}, {"query": "x"}),
+        ({"QUERY": "x"}, {"query": "x"}),
+        ({"query": "x", "textOrNumber": "5"}, {"query": "x", "text_or_number": "5"}),
+        ({"query": "x", "text-or-number": 5}, {"query": "x", "text_or_number": 5}),
+        (
+            {"query": "x", "Filter": {"From": "a"}},
+            {"query": "x", "filter": {"from": "a", "strict": False}},
+        ),
+        ({"query": "x", "rows": [{"ID": 1}]}, {"query": "x", "rows": [{"id": 1}]}),
+        (
+            {"query": "x", "FILTER": '{"From": "a"}'},
+            {"query": "x", "filter": {"from": "a", "strict": False}},
+        ),
+    ],
+)
+def test_a_field_spelled_otherwise_is_renamed_and_noted(
+    given: dict[str, Any], becomes: dict[str, Any]
+) -> None:
+    value, notes = admitted("s__search", given)
+    assert value == {"limit": 10} | becomes
+    assert any("read as `" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"query": "x", "Query": "y"},
+        {"Query": "x", "QUERY": "y"},
+        {"qurey": "x"},
+        {"query": "x", "filter": {"from": "a", "From": "b"}},
+    ],
+)
+def test_a_field_that_may_mean_something_else_is_not_renamed(given: dict[str, Any]) -> None:
+    assert refused("s__search", given).kind == "validation"
 
 
 @pytest.mark.parametrize(
@@ -199,7 +245,7 @@ def test_a_field_that_the_schema_does_not_name_is_refused(
 
 
 def test_a_misspelled_field_is_refused_with_a_suggestion() -> None:
-    result = refused("file_read", {"Path": "a"})
+    result = refused("file_read", {"paht": "a"})
     assert result.suggestion == "path"
     assert "did you mean `path`" in result.message
 

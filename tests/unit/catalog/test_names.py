@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy.catalog import Catalog, Origin, ToolSpec, repair_name, snake_case
+from policy.catalog.slips import SHORTEST, Slips, is_slip
 
 
 def catalog_of(*names: str) -> Catalog:
@@ -40,6 +41,10 @@ def test_names_become_snake_case(name: str, snake: str) -> None:
         ("File Read", "separators"),
         ("fileRead", "snake_case"),
         ("FileRead", "snake_case"),
+        ("file_read,", "separators"),
+        ("`file_read`", "separators"),
+        ('"FileRead"', "snake_case"),
+        ("file_read()", "separators"),
     ],
 )
 def test_a_name_spelled_otherwise_is_repaired(given_name: str, how: str) -> None:
@@ -68,9 +73,71 @@ def test_a_name_that_may_mean_two_tools_is_not_repaired(name: str) -> None:
     assert repair_name(name, catalog_of("fileRead", "FileRead")) is None
 
 
-@pytest.mark.parametrize("name", ["file_raed", "read_file", "", "FILE_READ" * 100, "file\nread"])
-def test_a_mistyped_name_is_not_repaired(name: str) -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["file_raed", "file_rea", "fileread", "file_readd", "file_tead", "File-Raed", "FILE.REED"],
+)
+def test_a_name_with_one_slip_is_repaired(name: str) -> None:
+    repaired = repair_name(name, catalog_of("file_read", "file_write", "web_fetch"))
+    assert repaired is not None
+    assert repaired.name == "file_read"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "read_file",
+        "file_raedd",
+        "",
+        "FILE_READ" * 100,
+        "file\nread",
+        "file read\u200b",
+        "file_rea2",
+    ],
+)
+def test_a_name_with_more_than_a_slip_is_not_repaired(name: str) -> None:
     assert repair_name(name, catalog_of("file_read")) is None
+
+
+def test_of_two_names_that_fit_a_slip_neither_is_meant() -> None:
+    assert repair_name("file_reax", catalog_of("file_read", "file_reap")) is None
+    assert repair_name("file_reap", catalog_of("file_read", "file_reap", "file_real")) is not None
+
+
+@pytest.mark.parametrize("known", ["list", "cat", "v2_x"])
+def test_a_short_name_does_not_slip(known: str) -> None:
+    assert repair_name(f"{known[:-1]}q", catalog_of(known)) is None
+
+
+@pytest.mark.parametrize(("name", "known"), [("report2", "report1"), ("get_v1", "get_v2")])
+def test_a_digit_does_not_slip(name: str, known: str) -> None:
+    assert repair_name(name, catalog_of(known)) is None
+
+
+_LETTERS = st.text("ab_", min_size=4, max_size=7)
+
+
+def _one_slip_apart(one: str, other: str) -> bool:
+    """By making every slip there is."""
+    letters = set(one + other)
+    dropped = {one[:i] + one[i + 1 :] for i in range(len(one))}
+    added = {one[:i] + x + one[i:] for i in range(len(one) + 1) for x in letters}
+    changed = {one[:i] + x + one[i + 1 :] for i in range(len(one)) for x in letters}
+    swapped = {one[:i] + one[i : i + 2][::-1] + one[i + 2 :] for i in range(len(one) - 1)}
+    return one != other and other in dropped | added | changed | swapped
+
+
+@given(_LETTERS, _LETTERS)
+def test_a_slip_is_a_letter_dropped_added_changed_or_two_swapped(one: str, other: str) -> None:
+    assert is_slip(one, other) is _one_slip_apart(one, other)
+
+
+@given(_LETTERS, st.lists(_LETTERS, unique=True, max_size=30))
+def test_the_index_finds_every_name_one_slip_away(word: str, known: list[str]) -> None:
+    found = Slips((name, name) for name in known).of(word)
+    long_enough = len(word) >= SHORTEST
+    near = {name for name in known if len(name) >= SHORTEST and _one_slip_apart(word, name)}
+    assert set(found) == (near if long_enough else set())
 
 
 @given(st.text(max_size=40), st.lists(st.text(min_size=1, max_size=12), unique=True, max_size=5))

@@ -115,7 +115,7 @@ async def test_names_are_repaired_and_inputs_read_before_anything_is_decided(
     assert out.metadata.tool == "file_read"
     assert out.metadata.repairs
     with pytest.raises(NotFound):
-        await w.service.execute("file_raed", {"path": "a.txt"})
+        await w.service.execute("read_file", {"path": "a.txt"})
     for bad in ({"path": 5}, {"path": "a.txt", "more": 1}, {}, "[1", '{"path":"a","path":"b"}', 7):
         with pytest.raises(ValidationFailed):
             await w.service.execute("file_read", bad)
@@ -222,8 +222,9 @@ async def test_a_policy_edited_while_somebody_decides_has_its_say(
 
     w.service.set_approver(Edits())
     (workspace / "out/x").write_text("x")
-    with pytest.raises(PermissionDenied, match="no-more"):
+    with pytest.raises(PermissionDenied, match="a rule denies this") as refused:
         await w.service.execute("file_delete", {"path": "out/x"})
+    assert refused.value.decision.deciding[0].rule == "no-more"
     assert (workspace / "out/x").exists()
     assert w.sink.records[0].approvals[0].by == "ada"
 
