@@ -7,8 +7,7 @@ thing in the core: a cache of what follows from its frozen parts.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from policy.call import Caller
 from policy.catalog import ToolSpec
@@ -114,22 +113,31 @@ class Evaluation:
 def _remembering(
     resolve: Callable[[str], _Answer] | None, *, failing: _Answer
 ) -> Callable[[str], _Answer] | None:
-    """Ask the resolver once a question and decision, so that all clauses see the same world.
+    """Ask the resolver once a question and decision, so that all clauses see the same world."""
+    return None if resolve is None else _Remembered(resolve, failing)
+
+
+class _Remembered(Generic[_Answer]):
+    """A resolver that is asked every question once.
 
     One that fails does not answer: what it would have said is not known, and `failing` stands for
-    that.
+    that. (A class, because `functools.cache` costs more to make than most calls need in all.)
     """
-    if resolve is None:
-        return None
 
-    @cache
-    def asked(name: str) -> _Answer:
-        try:
-            return resolve(name)
-        except Exception:  # noqa: BLE001 (whatever it is, there is no answer)
-            return failing
+    __slots__ = ("_failing", "_known", "_resolve")
 
-    return asked
+    def __init__(self, resolve: Callable[[str], _Answer], failing: _Answer) -> None:
+        self._resolve = resolve
+        self._failing = failing
+        self._known: dict[str, _Answer] = {}
+
+    def __call__(self, name: str) -> _Answer:
+        if name not in self._known:
+            try:
+                self._known[name] = self._resolve(name)
+            except Exception:  # noqa: BLE001 (whatever it is, there is no answer)
+                self._known[name] = self._failing
+        return self._known[name]
 
 
 class DeclaredResources:
