@@ -1,210 +1,165 @@
-"""A judgement that asks in, the judgement that may run out: questions, and what answers are worth.
+"""A judgement that asks in, the judgement that may run out: what must be answered, and by whom.
 
-After every answer the call is judged anew, by the policy, guards, facts and clock of that moment.
+A call waits until every opinion that asks has been answered by somebody entitled to that one.
+After people have answered it is judged anew, by the policy, guards, facts and clock of that moment.
 It runs if nothing denies it then, it is still exactly the approved call, and everything that asks
 then has been answered. Otherwise it is asked once more, or denied.
 """
 
 from __future__ import annotations
 
-import asyncio
-import uuid
-from collections import OrderedDict
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from typing import TypeAlias
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
 
-from policy.audit import Approval, digest_of
-from policy.call import Caller
-from policy.decision import Decision, Reason
-from policy.diagnostics import visible
-from policy.errors import PermissionDenied
+from policy.audit import Approval
+from policy.decision import Reason
+from policy.errors import PermissionDenied, ToolError
 from policy.service.adjudicator import Adjudicator, Judgement
 from policy.service.approvals import (
-    ApprovalOutcome,
-    ApprovalRequest,
-    Approved,
     Approver,
-    Denied,
-    TimedOut,
-    shown_input,
+    AskKey,
+    Grant,
+    Ledger,
+    MemoryApprovals,
+    caller_digest,
+    serving,
 )
 from policy.service.in_flight import InFlight, RawCall
-from policy.service.reasons import sentence
-from policy.service.resources import resource_lines
+from policy.service.on_hold import OnHold, people_needed
+from policy.service.questions import NotApproved, Questions
+from policy.service.sandbox import confirms, left_to_sandbox
+from policy.service.words import asked_because, denial
 from policy.service.world import Clock, utc_now
 from policy.verdict import Verdict
 
 _QUESTIONS_A_CALL = 2
-_SESSIONS_KEPT = 4_096
-
-# What tells one asking rule from another, wherever in its file it stands by now.
-_AskKey: TypeAlias = tuple[str, str | None, str | None, str | None]
-
-
-@dataclass(slots=True)
-class _Session:
-    """What was asked in one session tree, and which calls were refused there."""
-
-    asked: int = 0
-    refused: set[str] = field(default_factory=set)
 
 
 class Asking:
-    """Puts the questions of one service. `limit` is how many a session may cause.
+    """Settles the calls of one service that ask.
 
-    `seconds` is how long an answer is waited for.
+    What was refused and what still serves is in `ledger`. A question may go to several people one
+    after another; `limit` is how often those of one session tree may be bothered, `seconds` how
+    long each answer is waited for.
     """
 
     def __init__(
         self,
         *,
+        ledger: Ledger | None = None,
         limit: int = 50,
         seconds: float = 300.0,
         clock: Clock = utc_now,
     ) -> None:
-        self._limit = limit
-        self._seconds = seconds
+        self._ledger = MemoryApprovals() if ledger is None else ledger
+        self.questions = Questions(self._ledger, limit=limit, seconds=seconds, clock=clock)
         self._clock = clock
-        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+        self._latest: datetime | None = None
 
     async def settle(
         self, call: InFlight, judgement: Judgement, adjudicator: Adjudicator, raw: RawCall
     ) -> Judgement:
         """Return the judgement to run by; raise PermissionDenied, or what a fresh look finds."""
-        session = self._session(call.caller)
-        answered: set[_AskKey] = set()
-        digest = ""
-        for _ in range(_QUESTIONS_A_CALL):
-            now = approval_digest(judgement)
-            if now != digest:
-                digest, answered = now, set()
-            await self._ask_one(call, judgement, session, digest)
-            answered |= _ask_keys(judgement.decision)
-            judgement = await adjudicator.judge(raw.tool, raw.input, call.caller)
-            call.judgement = judgement
-            if judgement.error is not None:
-                raise judgement.error
-            same = approval_digest(judgement) == digest
-            if same and _ask_keys(judgement.decision) <= answered:
-                return judgement
-        raise _denied(judgement, "the policy or the call changed while it was being approved")
-
-    async def _ask_one(
-        self, call: InFlight, judgement: Judgement, session: _Session, digest: str
-    ) -> None:
-        """Get one approval, or raise PermissionDenied and say why."""
-        approver = judgement.guards.approver
-        rules = tuple(reason.rule for reason in judgement.decision.deciding)
-        if digest in session.refused:
-            raise _denied(judgement, "this very call was refused before in this session")
-        if approver is None:
-            call.approvals.append(Approval(digest=digest, outcome="none", rules=rules))
-            raise _denied(judgement, "it needs an approval, and there is nobody to give it")
-        if session.asked >= self._limit:
-            raise _denied(judgement, "this session has caused too many questions")
-        session.asked += 1
-        outcome = await self._answer(approver, self._request(call, judgement, digest))
-        if isinstance(outcome, Approved) and digest not in session.refused:
-            call.approvals.append(
-                Approval(digest=digest, outcome="approved", by=outcome.by, rules=rules)
-            )
-            return
-        if isinstance(outcome, Denied):
-            session.refused.add(digest)
-            call.approvals.append(
-                Approval(digest=digest, outcome="denied", by=outcome.by, rules=rules)
-            )
-            why = f": {visible(outcome.reason, 300)}" if outcome.reason else ""
-            raise _denied(judgement, f"the approval was refused{why}")
-        if isinstance(outcome, TimedOut):
-            call.approvals.append(Approval(digest=digest, outcome="timeout", rules=rules))
-            raise _denied(judgement, "nobody approved it in time")
-        call.approvals.append(Approval(digest=digest, outcome="none", rules=rules))
-        raise _denied(judgement, "no valid approval was given")
-
-    async def _answer(self, approver: Approver, request: ApprovalRequest) -> ApprovalOutcome | None:
-        """Return the approver's answer; None where it failed or was cancelled."""
+        held = OnHold(call, judgement)
         try:
-            async with asyncio.timeout(self._seconds) as limit:
-                outcome = await approver.ask(request)
-            # An approver that blocks, or does not let itself be cancelled, answers too late.
-            return TimedOut() if _is_late(limit) else outcome
-        except TimeoutError:
-            return TimedOut() if limit.expired() else None
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
-            return None
-        except Exception:  # noqa: BLE001 - whatever an approver raises is no approval
-            return None
+            return await self._settled(held, adjudicator, raw)
+        except NotApproved as problem:
+            if problem.noted is not None:
+                call.approvals.append(problem.noted)
+            raise _denied(held, problem) from None
+        except ToolError:
+            raise
+        except Exception as error:
+            # Where nobody can look up what was refused, and what is left, nothing is approved.
+            unknown = NotApproved("approval-failed", "what was approved cannot be looked up")
+            raise _denied(held, unknown) from error
 
-    def _request(self, call: InFlight, judgement: Judgement, digest: str) -> ApprovalRequest:
-        decision = judgement.decision
-        return ApprovalRequest(
-            id=uuid.uuid4().hex,
-            tool=decision.call.tool,
-            input=decision.call.input,
-            shown=shown_input(decision.call.input),
-            reasons=decision.deciding,
-            resources=_resources(judgement),
-            digest=digest,
-            caller=call.caller,
-            generation=decision.generation,
-            expires=self._clock() + timedelta(seconds=self._seconds),
-        )
+    async def _settled(self, held: OnHold, adjudicator: Adjudicator, raw: RawCall) -> Judgement:
+        asked = 0
+        while True:
+            await self.questions.require_not_refused(held.caller, held.digest)
+            served = await self._served(held)
+            left = held.left(served)
+            if not left:
+                if await self._released(held, served):
+                    return held.judgement
+                # Somebody else took what was left of it; from now on only people are asked.
+                held.alone = True
+                continue
+            if asked == _QUESTIONS_A_CALL:
+                raise NotApproved("changed-meanwhile")
+            asked += 1
+            await self._ask(held, left)
+            held.look_at(await adjudicator.judge(raw.tool, raw.input, held.caller))
+            if held.judgement.error is not None:
+                raise held.judgement.error
 
-    def _session(self, caller: Caller) -> _Session:
-        """Return what is known of the caller's session tree, the longest unused one forgotten."""
-        root = list(caller.chain())[-1].session
-        session = self._sessions.setdefault(root, _Session())
-        self._sessions.move_to_end(root)
-        while len(self._sessions) > _SESSIONS_KEPT:
-            self._sessions.popitem(last=False)
-        return session
+    async def _ask(self, held: OnHold, left: tuple[Reason, ...]) -> None:
+        """Get everything answered that is left: by the sandbox where it asks, else by people."""
+        guards, spec = held.judgement.guards, held.judgement.spec
+        own = tuple(reason for reason in left if left_to_sandbox(reason, spec))
+        if own and guards.sandbox is not None and confirms(guards.sandbox):
+            await self._round(held, own, guards.sandbox)
+        # Each round somebody new has answered something, so there is one for everybody wanted.
+        for _ in range(sum(people_needed(reason) for reason in left)):
+            rest = held.unanswered(left)
+            if not rest:
+                return
+            await self._round(held, rest, guards.approver)
+        if held.unanswered(left):
+            raise NotApproved("approval-failed", "not everybody who has to agree has agreed")
+
+    async def _round(
+        self, held: OnHold, reasons: tuple[Reason, ...], approver: Approver | None
+    ) -> None:
+        """Put one question, and keep what its answer is worth; raise NotApproved for nothing."""
+        request = held.request(reasons, now=self._clock(), seconds=self.questions.seconds)
+        approved = await self.questions.put(request, approver)
+        if not held.note(request, approved.people):
+            raise NotApproved("approval-failed", "whoever agreed is not entitled to, or had agreed")
+
+    async def _served(self, held: OnHold) -> Mapping[AskKey, Grant]:
+        """Return which standing approvals answer what asks."""
+        if held.alone:
+            return {}
+        # What has ended stays ended, whatever becomes of the clock: the latest time seen counts.
+        # Until a clock that stepped back has caught up, nothing that ends is relied on either.
+        clock = self._clock()
+        self._latest = now = clock if self._latest is None else max(clock, self._latest)
+        grants = await self._ledger.grants(caller_digest(held.caller), now=now)
+        if clock < now:
+            grants = tuple(grant for grant in grants if grant.expires is None)
+        return serving(held.asked_call, held.asking, grants, now=now)
+
+    async def _released(self, held: OnHold, served: Mapping[AskKey, Grant]) -> bool:
+        """Charge what serves the call and keep what it leaves; False where that was gone."""
+        clock = self._clock()
+        charged = held.charged(served)
+        if charged:
+            latest = clock if self._latest is None else max(clock, self._latest)
+            if not await self._ledger.spend(tuple(charged), now=latest):
+                return False
+        for grant in held.remembered(now=clock):
+            await self._ledger.give(grant)
+        for grant, rules in charged.values():
+            held.call.approvals += (
+                Approval(
+                    digest=held.digest, outcome="approved", by=one.id, rules=rules, grant=grant.id
+                )
+                for one in grant.people
+            )
+        return True
 
 
-def _is_late(limit: asyncio.Timeout) -> bool:
-    end = limit.when()
-    return limit.expired() or (end is not None and asyncio.get_running_loop().time() >= end)
-
-
-def approval_digest(judgement: Judgement) -> str:
-    """Return the digest an approval is bound to: the tool as defined, the input, the resources."""
-    call, spec = judgement.decision.call, judgement.spec
-    definition = None if spec is None else {"says": spec.description, "takes": spec.schema}
-    digest = digest_of(
-        {
-            "tool": call.tool,
-            "definition": definition,
-            "input": call.input,
-            "resources": _resources(judgement),
-        }
-    )
-    # A value without a digest equals nothing, not even itself: it cannot be approved.
-    return digest or f"none:{uuid.uuid4().hex}"
-
-
-def _resources(judgement: Judgement) -> tuple[str, ...]:
-    return resource_lines(judgement.decision.call, judgement.spec, judgement.facts)
-
-
-def _ask_keys(decision: Decision) -> set[_AskKey]:
-    return {_ask_key(reason) for reason in decision.reasons if reason.verdict is Verdict.ASK}
-
-
-def _ask_key(reason: Reason) -> _AskKey:
-    # A rule without a name is known by its line, which moves when the file is edited above it.
-    unnamed = reason.file is not None and reason.rule == f"{reason.file}:{reason.line}"
-    return ("" if unnamed else reason.rule, reason.layer, reason.file, reason.clause)
-
-
-def _denied(judgement: Judgement, why: str) -> PermissionDenied:
+def _denied(held: OnHold, problem: NotApproved) -> PermissionDenied:
     """Return the error of a call that nobody let through, its decision saying so."""
-    asked = judgement.decision
-    refusal = Reason(rule="approval", verdict=Verdict.DENY, message=why)
-    decision = replace(asked, verdict=Verdict.DENY, reasons=(refusal, *asked.reasons))
-    return PermissionDenied(
-        asked.call.tool, f"{why}; asked because: {sentence(asked)}", decision=decision
-    )
+    judged = held.judgement.decision
+    asked = replace(judged, verdict=Verdict.ASK, reasons=held.asking)
+    refusal = Reason(rule="approval", verdict=Verdict.DENY, message=str(problem))
+    decision = replace(judged, verdict=Verdict.DENY, reasons=(refusal, *judged.reasons))
+    why = asked_because(asked)
+    said = "; asked because: ".join(part for part in (problem.said, why) if part)
+    if why and not problem.said:
+        said = f"asked because: {why}"
+    return denial(judged.call.tool, decision, code=problem.code, said=said or None)

@@ -1,4 +1,4 @@
-"""The parts of a service that can be exchanged while it runs: filter, rules and approver.
+"""The parts of a service that can be exchanged while it runs: filter, rules and who is asked.
 
 All of them are one frozen record behind one reference, so a call that took the record never meets
 the new filter together with the old rules.
@@ -13,15 +13,20 @@ from dataclasses import dataclass, replace
 from policy.service.approvals import Approver
 from policy.service.classification import SmartFilter
 from policy.service.context_rule import ContextRule
+from policy.service.sandbox import Sandbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guards:
-    """What is set besides the policy. Without an approver every ask is a denial."""
+    """What is set besides the policy. Without an approver every ask is a denial.
+
+    A `sandbox` may ask about tools that run code, where the policy has no wishes about it.
+    """
 
     smart_filter: SmartFilter | None = None
     rules: tuple[ContextRule, ...] = ()
     approver: Approver | None = None
+    sandbox: Sandbox | None = None
 
 
 class GuardCell:
@@ -57,3 +62,8 @@ class GuardCell:
         """Exchange the approver; None turns every ask into a denial."""
         with self._writing:
             self._guards = replace(self._guards, approver=approver)
+
+    def set_sandbox(self, sandbox: Sandbox | None) -> None:
+        """Exchange the sandbox; None leaves every ask to the approver."""
+        with self._writing:
+            self._guards = replace(self._guards, sandbox=sandbox)

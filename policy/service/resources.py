@@ -1,79 +1,111 @@
-"""A judged call in, what it would touch out: one canonical line a resource, for approvers.
+"""A judged call in, what it would do out: one canonical line an effect, for those who approve it.
 
-The lines are part of what an approval is bound to: a path that leads elsewhere by the time of the
-answer is another call.
+Said are declared arguments and, of commands, what they run, read, write and connect to, as the
+policy reads them. The lines are part of what an approval is bound to: a path that leads elsewhere
+by the time of the answer is another call. They are facts of the call, nothing of the rules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from policy.call import ToolCall
-from policy.catalog import Resource, ToolSpec
+from policy.call import Caller
+from policy.catalog import VERBS, ToolSpec
+from policy.commands import NO_PROFILES, Invocation
 from policy.diagnostics import visible
-from policy.facts import Facts
-from policy.values import PathContext, Unreadable, read_endpoint, read_path
+from policy.program import DeclaredResources, Effects, Evaluation, Item
+from policy.reload import Generation
+from policy.service.adjudicator import Judgement
+from policy.values import Endpoint, Path, Unreadable
 
 _LONGEST = 500
 _MOST = 50
+_TO = {"connects": "connects to", "sends": "sends to"}
 
 
-def resource_lines(call: ToolCall, spec: ToolSpec | None, facts: Facts) -> tuple[str, ...]:
-    """Return what the tool's declared arguments touch, as `VERB WHAT`, bounded and escaped."""
-    if spec is None:
-        return ()
-    lines = [
-        f"{resource.verb} {_canonical(resource, value, call, facts)}"
-        for resource in spec.resources
-        for value in _at(call.input, resource.steps)
-    ]
-    shown = [visible(line, _LONGEST) for line in lines[:_MOST]]
+def resource_lines(judgement: Judgement, caller: Caller) -> tuple[str, ...]:
+    """Return everything that is known of what the call does, each thing once, as it is."""
+    return tuple(dict.fromkeys(_lines(judgement, caller)))
+
+
+def shown_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Return lines as people see them: bounded, cuts marked, with nothing hidden in them."""
+    shown = tuple(visible(line, _LONGEST) for line in lines[:_MOST])
     more = len(lines) - len(shown)
-    return (*shown, f"and {more} more") if more else tuple(shown)
+    return (*shown, f"and {more} more") if more else shown
 
 
-def _at(value: Any, steps: tuple[str, ...]) -> Iterator[Any]:
-    """Yield every value at `steps`; `*` is each element of a list."""
-    if not steps:
-        yield value
+def _lines(judgement: Judgement, caller: Caller) -> Iterator[str]:
+    for effects in _effects(judgement, caller):
+        for verb in VERBS:
+            yield from (_line(verb, item) for item in effects.each(verb))
+            untold = effects.untold(verb)
+            if untold:
+                yield f"{_said(verb)} what the call does not tell ({untold})"
+        for command in effects.unprofiled:
+            yield f"may do anything with its words: {command.command.text}"
+        if effects.unseen:
+            yield "runs code, and what that does no argument tells"
+        if not effects.complete:
+            yield "may do more, as nobody has declared all that it does"
+
+
+def _effects(judgement: Judgement, caller: Caller) -> Iterator[Effects]:
+    """Yield what the call does, by what each layer knows of the tool's arguments."""
+    spec, judge, facts = judgement.spec, judgement.judge, judgement.facts
+    if spec is None:
         return
-    step, rest = steps[0], steps[1:]
-    if step == "*" and isinstance(value, tuple):
-        for item in value:
-            yield from _at(item, rest)
-    elif isinstance(value, Mapping) and step in value:
-        yield from _at(value[step], rest)
+    call = judgement.decision.call
+    known: list[DeclaredResources] = []
+    slots = 0
+    if isinstance(judge, Generation):
+        facts, slots = judge.complete(facts), judge.program.slots
+        for one in caller.chain():
+            plan = judge.program.plan(spec, agent=one.agent, role=one.role)
+            known += [layer.declared for layer in plan.layers]
+    root = Evaluation(spec, call.input, caller=caller, facts=facts, slots=slots)
+    for declared in known or [_of_tool(spec)]:
+        yield root.effects(declared)
 
 
-def _canonical(resource: Resource, value: Any, call: ToolCall, facts: Facts) -> str:
-    if not isinstance(value, str):
-        return f"{value}"
-    if resource.verb in ("reads", "writes"):
-        tree = resource.tree or bool(call.input.get(resource.tree_field or ""))
-        return _path(value, facts, tree=tree)
-    if resource.verb == "connects":
-        endpoint = read_endpoint(value)
-        if isinstance(endpoint, Unreadable):
-            return f"{value} (cannot be read: {endpoint.reason})"
-        path = endpoint.path if endpoint.path is not None else "/… (unclear)"
-        return f"{endpoint.scheme}://{endpoint.host}:{endpoint.port}{path}"
-    return value
-
-
-def _path(text: str, facts: Facts, *, tree: bool) -> str:
-    context = PathContext(
-        cwd=facts.cwd,
-        home=facts.home,
-        workspace=facts.workspace,
-        resolve=facts.resolvers.path,
-        folds=facts.resolvers.folds,
-        other_names=facts.resolvers.other_names,
+def _of_tool(spec: ToolSpec) -> DeclaredResources:
+    """Return what a tool says of itself, where no policy says anything."""
+    return DeclaredResources(
+        spec.resources, complete=spec.complete, unseen=spec.unseen, profiles=NO_PROFILES
     )
-    path = read_path(text, context, tree=tree)
-    if isinstance(path, Unreadable):
-        return f"{text} (cannot be read: {path.reason})"
-    below = " and all below" if tree else ""
+
+
+def _line(verb: str, item: Item) -> str:
+    touch = item.touch
+    by = ""
+    if touch is not None and touch.by is not None and touch.by.program:
+        by = f", by {' '.join(touch.by.program)}"
+    return f"{_said(verb)} {_what(item)}{by}"
+
+
+def _said(verb: str) -> str:
+    return _TO.get(verb, verb)
+
+
+def _what(item: Item) -> str:
+    thing = item.thing
+    match thing:
+        case Path():
+            return _path(thing)
+        case Endpoint():
+            path = thing.path if thing.path is not None else "/… (unclear)"
+            host = f"[{thing.host}]" if ":" in thing.host else thing.host
+            return f"{thing.scheme}://{host}:{thing.port}{path}"
+        case Unreadable(reason=reason):
+            return f"{item.shown} (cannot be read: {reason})"
+        case Invocation() | str():
+            return item.shown
+
+
+def _path(path: Path) -> str:
+    below = ""
+    if path.tree:
+        below = f" and what fits {path.names} below it" if path.names else " and all below"
     if path.resolved is not None and path.resolved != path.lexical:
         return f"{path.resolved}{below} (by way of {path.lexical})"
     return f"{path.lexical}{below}"

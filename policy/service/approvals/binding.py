@@ -1,0 +1,144 @@
+"""A call, a caller or a reason that asks in; the digest that an approval of it is bound to out.
+
+Everything here is a function of frozen values: equal calls have equal digests in every process.
+What has no digest (no JSON value) is equal to nothing, not even to itself, and None says so.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from policy.audit import digest_of
+from policy.call import Caller, ToolCall
+from policy.catalog import ToolSpec
+from policy.reason import Reason
+
+# What tells one opinion that asks from another, wherever in its file it stands by now.
+AskKey: TypeAlias = tuple[str, str | None, str | None, str | None]
+
+
+def call_digest(call: ToolCall, spec: ToolSpec | None, resources: tuple[str, ...]) -> str:
+    """Return the digest of one exact call: the tool as defined, the input, the resources."""
+    digest = digest_of(
+        {
+            "tool": call.tool,
+            "definition": _definition(spec),
+            "input": call.input,
+            "resources": resources,
+        }
+    )
+    return digest or f"none:{uuid.uuid4().hex}"
+
+
+def caller_digest(caller: Caller) -> str:
+    """Return the digest of who asks: this caller and everybody above it."""
+    chain = [
+        {
+            "agent": one.agent,
+            "role": one.role,
+            "user": one.user,
+            "groups": sorted(one.groups),
+            "session": one.session,
+        }
+        for one in caller.chain()
+    ]
+    return digest_of(chain) or f"none:{uuid.uuid4().hex}"
+
+
+def root_session(caller: Caller) -> str:
+    """Return the session that the caller's session tree grew from."""
+    return list(caller.chain())[-1].session
+
+
+def ask_key(reason: Reason) -> AskKey:
+    """Return what an answer to this opinion is bound to, besides call and caller.
+
+    A rule is known by its digest: edited, it is another rule. That a rule could not be decided is
+    part of what was approved.
+    """
+    if reason.terms is not None and reason.terms.digest is not None:
+        return (reason.terms.digest, reason.layer, None, reason.undecided)
+    # A rule without a name is known by its line, which moves when the file is edited above it.
+    unnamed = reason.file is not None and reason.rule == f"{reason.file}:{reason.line}"
+    told = f"{reason.clause or ''}\n{reason.undecided or ''}"
+    return ("" if unnamed else reason.rule, reason.layer, reason.file, told)
+
+
+def remembered_key(
+    reason: Reason, *, call: ToolCall, spec: ToolSpec | None, digest: str, caller: Caller
+) -> str | None:
+    """Return what a remembered answer to this opinion serves; None where it serves nothing else.
+
+    `digest` is that of the whole call, which must be equal where the rule names no fields.
+    """
+    terms = reason.terms
+    if terms is None or terms.remember is None or reason.undecided is not None:
+        return None
+    fields = terms.remember.fields
+    told: Any = {"call": digest}
+    if fields:
+        values = [_at(call.input, steps) for steps in fields]
+        if any(value is None for value in values):
+            return None
+        told = {"fields": fields, "values": values}
+    return digest_of(
+        {
+            "tool": call.tool,
+            "definition": _definition(spec),
+            "rule": ask_key(reason),
+            "caller": caller_digest(caller),
+            "session": root_session(caller),
+            **told,
+        }
+    )
+
+
+def _definition(spec: ToolSpec | None) -> Any:
+    if spec is None:
+        return None
+    return {
+        "origin": (spec.origin.kind, spec.origin.server, spec.origin.tool),
+        "says": spec.description,
+        "takes": spec.schema,
+        "touches": [
+            (resource.verb, resource.steps, resource.tree, resource.tree_field)
+            for resource in spec.resources
+        ],
+        "is": (
+            spec.complete,
+            spec.unseen,
+            spec.exec_class,
+            spec.category,
+            spec.read_only,
+            spec.destructive,
+            spec.idempotent,
+            spec.version,
+        ),
+    }
+
+
+def _at(value: Any, steps: tuple[str | int, ...]) -> Mapping[str, Any] | None:
+    """Return the value at `steps`, marked as what it is; None where a step cannot be taken.
+
+    A name taken of a list is taken of each element. What is absent equals only what is absent.
+    """
+    if not steps:
+        return {"is": value}
+    step, rest = steps[0], steps[1:]
+    if value is None:
+        return _ABSENT
+    if isinstance(value, Mapping):
+        if not isinstance(step, str):
+            return None
+        return _at(value[step], rest) if step in value else _ABSENT
+    if not isinstance(value, tuple):
+        return None
+    if isinstance(step, int):
+        return _at(value[step], rest) if -len(value) <= step < len(value) else _ABSENT
+    found = [_at(item, steps) for item in value]
+    return None if any(one is None for one in found) else {"each": found}
+
+
+_ABSENT: Mapping[str, Any] = {"absent": True}

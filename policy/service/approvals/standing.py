@@ -1,0 +1,77 @@
+"""What asks and what was approved in advance in; which approval serves which opinion out. Pure.
+
+A standing approval serves only the caller it was given to, and never what could not be decided:
+nobody can have approved in advance what nobody knows. Its people are asked for again: whoever may
+not answer this very rule has not answered it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import assert_never
+
+from policy.call import Caller, ToolCall
+from policy.catalog import ToolSpec
+from policy.reason import Reason
+from policy.service.approvals.binding import AskKey, ask_key, caller_digest, remembered_key
+from policy.service.approvals.elevation import fits_tool
+from policy.service.approvals.entitlement import unanswered
+from policy.service.approvals.grant import Grant
+
+# A definition nobody reviewed is approved call by call, or not at all.
+_NEVER_IN_ADVANCE = frozenset({"pin", "floor"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedCall:
+    """One call that asks, with the digest that names it."""
+
+    call: ToolCall
+    spec: ToolSpec | None
+    digest: str
+    caller: Caller
+
+
+def serving(
+    asked: AskedCall, reasons: Iterable[Reason], grants: tuple[Grant, ...], *, now: datetime
+) -> Mapping[AskKey, Grant]:
+    """Return the grant that answers each opinion, the oldest first; those without one are left."""
+    mine = caller_digest(asked.caller)
+    usable = tuple(grant for grant in grants if grant.caller == mine and _serves(grant, now))
+    found: dict[AskKey, Grant] = {}
+    for reason in reasons if usable else ():
+        grant = _answering(asked, reason, usable)
+        if grant is not None:
+            found[ask_key(reason)] = grant
+    return found
+
+
+def _serves(grant: Grant, now: datetime) -> bool:
+    begun = grant.given_at <= now
+    return begun and (grant.expires is None or now < grant.expires) and grant.uses != 0
+
+
+def _answering(asked: AskedCall, reason: Reason, grants: tuple[Grant, ...]) -> Grant | None:
+    if reason.undecided is not None:
+        return None
+    key = remembered_key(
+        reason, call=asked.call, spec=asked.spec, digest=asked.digest, caller=asked.caller
+    )
+    for grant in grants:
+        if _fits(grant, asked, reason, key=key) and not unanswered(
+            (reason,), grant.people, asked.caller
+        ):
+            return grant
+    return None
+
+
+def _fits(grant: Grant, asked: AskedCall, reason: Reason, *, key: str | None) -> bool:
+    match grant.kind:
+        case "remembered":
+            return key is not None and grant.key == key
+        case "elevation":
+            return reason.rule not in _NEVER_IN_ADVANCE and fits_tool(grant.tools, asked.spec)
+        case kind:
+            assert_never(kind)
