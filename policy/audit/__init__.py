@@ -2,12 +2,13 @@
 
 from policy.audit.bounded import bounded
 from policy.audit.digest import digest_of
-from policy.audit.record import Approval, AuditRecord, Outcome, record_line
+from policy.audit.record import Approval, ApprovalResult, AuditRecord, Outcome, record_line
 from policy.audit.sink import AuditSink
 from policy.audit.sinks import JsonlSink, MemorySink
 
 __all__ = [
     "Approval",
+    "ApprovalResult",
     "AuditRecord",
     "AuditSink",
     "JsonlSink",

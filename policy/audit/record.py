@@ -16,17 +16,25 @@ Outcome: TypeAlias = Literal[
 ]
 """How a call ended. `refused` is an input that is no call; `denied` a verdict; `failed` a tool."""
 
+ApprovalResult: TypeAlias = Literal["approved", "denied", "timeout", "none"]
+"""What came of one answer. `none`: nobody answered, or somebody who may not."""
+
 _LONGEST_TEXT = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """One answer to one question. `by` says who answered; None where nobody did."""
+    """One answer to one question. `by` says who answered; None where nobody did.
+
+    `rules` are those it is an answer to. `grant` is the standing approval that was given, or that
+    served the call in place of a question.
+    """
 
     digest: str
-    outcome: Literal["approved", "denied", "timeout", "none"]
+    outcome: ApprovalResult
     by: str | None = None
     rules: tuple[str, ...] = ()
+    grant: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +44,8 @@ class AuditRecord:
     `asked_tool` and `input` are as they came, `tool` and `final_input` as judged and run; None
     where the call never got so far. Values are cut to a bounded size, which `cut` tells; the
     digests are of the whole. `latency_ms` runs from arrival to end, waiting for people included.
+    `error` is the kind of error, `code` its reason, `message` the sentence the model was told.
+    `source` is where the tool comes from, `tokens_used` what it says it used.
     """
 
     id: str
@@ -52,6 +62,7 @@ class AuditRecord:
     latency_ms: int
     cut: bool = False
     error: str | None = None
+    code: str | None = None
     message: str | None = None
     reasons: tuple[Reason, ...] = ()
     shadowed: tuple[Reason, ...] = ()
@@ -60,6 +71,8 @@ class AuditRecord:
     repairs: tuple[str, ...] = ()
     rewritten: bool = False
     approvals: tuple[Approval, ...] = ()
+    source: str | None = None
+    tokens_used: int | None = None
 
 
 def record_line(record: AuditRecord) -> bytes:
@@ -81,8 +94,11 @@ def record_line(record: AuditRecord) -> bytes:
         "verdict": record.verdict.value,
         "outcome": record.outcome,
         "error": record.error,
+        "code": record.code,
         "message": _short(record.message),
         "latency_ms": record.latency_ms,
+        "tokens_used": record.tokens_used,
+        "source": record.source,
         "reasons": [_reason(reason) for reason in record.reasons],
         "shadowed": [_reason(reason) for reason in record.shadowed],
         "generation": _generation(record.generation),
@@ -129,6 +145,7 @@ def _approval(approval: Approval) -> dict[str, Any]:
         "outcome": approval.outcome,
         "by": _short(approval.by),
         "rules": [_short(rule) for rule in approval.rules],
+        "grant": approval.grant,
     }
 
 

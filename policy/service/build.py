@@ -12,9 +12,10 @@ from policy.catalog import Catalog, ToolSpec
 from policy.decision import Outlook, outlook
 from policy.reload import Generation, ServiceSettings, Settings
 from policy.service.adjudicator import Adjudicator
-from policy.service.approvals import Approver
+from policy.service.approvals import Approver, Ledger, MemoryApprovals
 from policy.service.asking import Asking
 from policy.service.dispatch import CoreDispatch
+from policy.service.elevating import Elevations
 from policy.service.events import Events
 from policy.service.facade import GovernedService
 from policy.service.guards import GuardCell, Guards
@@ -69,6 +70,7 @@ def build_tool_service(
     *,
     tools: Iterable[ToolHandler] | None = None,
     approver: Approver | None = None,
+    approvals: Ledger | None = None,
     audit: AuditSink | None = None,
     audit_required: bool = True,
     caller: Caller | None = None,
@@ -88,8 +90,10 @@ def build_tool_service(
     Without a store everything is denied until a filter is set. `tools` are the built-in ones
     unless given; they work in `workspace`, by default the current folder. `caller` is who calls
     where nobody is bound. `default_timeout` and `timeouts` (by tool) are in seconds and go before
-    those of the policy's configuration. What the configuration says of workspace, home, audit file
-    and limits is taken where nothing is given here, as it stood when the service was built.
+    those of the policy's configuration. `approvals` remembers what was refused and what an answer
+    is worth beyond one call, in memory unless given. What the configuration says of workspace,
+    home, audit file and limits is taken where nothing is given here, as it stood when the service
+    was built.
     Raises CatalogError or ToolError where two tools share a name.
     """
     given = None if tools is None else tuple(tools)
@@ -125,16 +129,25 @@ def build_tool_service(
         dispatchable=lambda name: registry.get(name) is not None,
         stale=lambda: store is not None and bool(store.status.stale),
     )
-    asking = Asking(limit=asks_per_session, seconds=approval_timeout, clock=clock)
+    asking = Asking(
+        ledger=MemoryApprovals() if approvals is None else approvals,
+        limit=asks_per_session,
+        seconds=approval_timeout,
+        clock=clock,
+    )
     seconds_for = _seconds_for(default_timeout, timeouts or {})
+
+    def recorded(inner: ToolService) -> ToolService:
+        return ExecAuditLayer(
+            inner, sink=audit, required=audit_required, events=events, clock=clock
+        )
+
     stack = stacked(
         CoreDispatch(registry),
         # Around all others, so that what a tool wants called next is a call like any other.
         FollowLayer,
         # Outside all that can refuse, so that denials, timeouts and crashes are recorded too.
-        lambda inner: ExecAuditLayer(
-            inner, sink=audit, required=audit_required, events=events, clock=clock
-        ),
+        recorded,
         # The call is read and judged once, by one policy; what follows reads that judgement.
         lambda inner: PinLayer(inner, adjudicator),
         # Deny stops here; ask goes to the approver, who sees the call as it will run.
@@ -149,6 +162,7 @@ def build_tool_service(
         registry=registry,
         guards=guards,
         events=events,
+        elevations=Elevations(asking.questions, guards, recorded=recorded),
         visibility=Visibility(lambda who: _outlook(store, guards, who, world)),
         announce=(lambda specs: None) if store is None else store.extend_catalog,
         caller=caller or Caller(),

@@ -10,16 +10,20 @@ from typing import Any
 
 from policy.call import Caller
 from policy.catalog import ToolSpec
-from policy.service.approvals import Approver
+from policy.errors import ToolError
+from policy.service.approvals import Approver, Grant
 from policy.service.classification import SmartFilter
 from policy.service.context_rule import ContextRule
+from policy.service.elevating import Elevations, elevation_of
 from policy.service.events import Events, Listener
 from policy.service.guards import GuardCell
 from policy.service.handler import ExecutionContext, ToolHandler
 from policy.service.in_flight import InFlight, RawCall, carrying
 from policy.service.registry import Registration, ToolRegistry
+from policy.service.sandbox import Sandbox
 from policy.service.service import ToolDefinition, ToolOutput, ToolService
 from policy.service.visibility import Visibility
+from policy.service.words import fitted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +39,7 @@ class GovernedService:
     guards: GuardCell
     events: Events
     visibility: Visibility
+    elevations: Elevations
     announce: Callable[[Iterable[ToolSpec]], object]
     # Between telling the catalogue and the registry, nobody else may do either.
     registering: threading.Lock = field(default_factory=threading.Lock)
@@ -50,7 +55,10 @@ class GovernedService:
         call = InFlight(caller=self.caller, raw=RawCall(tool=name, input=input))
         call.context = ExecutionContext(workspace=self.workspace, env=self.env, tools=self)
         with carrying(call):
-            return await self.stack.execute(name, input)
+            try:
+                return await self.stack.execute(name, input)
+            except ToolError as error:
+                raise fitted(error) from error.__cause__
 
     def list(self) -> builtins.list[ToolDefinition]:
         """Return the tools this caller may use, by name; each says whether a call may ask."""
@@ -79,6 +87,29 @@ class GovernedService:
     def set_approver(self, approver: Approver | None) -> None:
         """Exchange the approver; None turns every ask into a denial."""
         self.guards.set_approver(approver)
+
+    def set_sandbox(self, sandbox: Sandbox | None) -> None:
+        """Exchange the sandbox that may ask about tools which run code; None for no such one."""
+        self.guards.set_sandbox(sandbox)
+
+    async def elevate(
+        self, tools: Iterable[str], *, seconds: float, times: int, because: str = ""
+    ) -> Grant:
+        """Ask people to let calls of `tools` through for a while, and return what they gave.
+
+        It answers what would be asked of this very caller about tools that fit these patterns,
+        where those who gave it may answer that rule. It never lifts a denial, nor what could not
+        be decided. Raises PermissionDenied, or ValidationFailed for what is not well bounded.
+        """
+        wanted = elevation_of(tools, seconds=seconds, times=times, because=because)
+        try:
+            return await self.elevations.give(self.caller, wanted)
+        except ToolError as error:
+            raise fitted(error) from error.__cause__
+
+    async def revoke(self, grant_id: str) -> Grant | None:
+        """Take a standing approval back; calls that run go on. None if there is none."""
+        return await self.elevations.revoke(self.caller, grant_id)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Tell `listener` when calls start and end; return what ends that."""
