@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from policy.reload.builder import Builder, Built, build
 from policy.reload.disk import Disk
-from policy.reload.folder import ReadFile, Snapshot, read_folder
+from policy.reload.folder import SETTINGS_FILE, ReadFile, Snapshot, read_folder
 from policy.reload.generation import Generation
 from policy.reload.links import follow_links
 from policy.reload.loading import load, read_policy
 from policy.reload.settings import (
+    ApprovalSettings,
     BashSettings,
     CatalogueSettings,
     ServiceSettings,
@@ -21,6 +22,7 @@ from policy.reload.settings import (
     ToolSettings,
     WebSettings,
 )
+from policy.reload.settings_file import read_settings
 from policy.reload.shipped import shipped_profiles
 from policy.reload.status import Reloaded, Status
 from policy.reload.text import decode
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from policy.reload.current import PolicyStore
 
 __all__ = [
+    "SETTINGS_FILE",
+    "ApprovalSettings",
     "BashSettings",
     "Builder",
     "Built",
@@ -50,6 +54,7 @@ __all__ = [
     "load",
     "read_folder",
     "read_policy",
+    "read_settings",
     "shipped_profiles",
 ]
 

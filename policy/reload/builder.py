@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -66,9 +66,13 @@ def build(snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -
 
 
 class Builder:
-    """Builds generations, and reads again only the files whose text is new since the last one."""
+    """Builds generations, and reads again only the files whose text is new since the last one.
 
-    def __init__(self) -> None:
+    `guarded` are files besides those of the policy that no tool may write, by absolute path.
+    """
+
+    def __init__(self, *, guarded: Iterable[str] = ()) -> None:
+        self._guarded = tuple(guarded)
         self._parsed: dict[tuple[str, str], Parsed] = {}
 
     def build(self, snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
@@ -115,7 +119,7 @@ class Builder:
         work.problems += wrong
         if has_errors(work.problems):
             return work.failed()
-        floor = _floor(snapshot, settings)
+        floor = _floor(snapshot, settings, guarded=self._guarded)
         program = compile_policy(merged.policy, tools, floor=floor, profiles=profiles)
         examples = run_examples(checked.suites, program, catalog=tools)
         work.problems += (problem for result in examples for problem in result.diagnostics)
@@ -227,12 +231,27 @@ def _configuration(
     return settings, tables, places(source)
 
 
-def _floor(snapshot: Snapshot, settings: Settings) -> Floor:
+# What SQLite writes beside a database: whoever can write there writes the database.
+_BESIDE_A_STORE = ("", "-wal", "-shm", "-journal")
+
+
+def _floor(snapshot: Snapshot, settings: Settings, *, guarded: tuple[str, ...]) -> Floor:
     """Return the paths that no rule may let a call write, as spelled and with links resolved."""
-    paths = {posixpath.join(snapshot.root, SETTINGS_FILE)}
+    paths = {posixpath.join(snapshot.root, SETTINGS_FILE), *guarded}
     for file in snapshot.files.values():
         paths |= {file.lexical, file.real}
     if settings.service.audit is not None:
         paths.add(settings.service.audit)
+    if settings.approvals is not None and settings.approvals.store is not None:
+        for store in _both_ways(settings.approvals.store, snapshot):
+            paths |= {store + ending for ending in _BESIDE_A_STORE}
     folders = () if snapshot.only else tuple(sorted({snapshot.root, snapshot.real_root}))
     return Floor(files=tuple(sorted(paths)), folders=folders)
+
+
+def _both_ways(path: str, snapshot: Snapshot) -> tuple[str, ...]:
+    """Return a path as spelled, and by the real name of the policy folder where it lies there."""
+    root = snapshot.root.rstrip("/") + "/"
+    if not path.startswith(root):
+        return (path,)
+    return (path, posixpath.join(snapshot.real_root, path.removeprefix(root)))

@@ -61,6 +61,7 @@ class PolicyStore:
     The first load happens at once; if it fails, `current` is None and everything is denied.
     `poll` and `settle` are in seconds: how often the folder is compared without an event, and how
     long an error waits for one more read before it is believed (a save may be half done).
+    `guarded` are files besides those of the policy that no tool may write, by absolute path.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class PolicyStore:
         poll: float = 1.0,
         settle: float = 0.1,
         on_change: Iterable[Subscriber] = (),
+        guarded: Iterable[str] = (),
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._path = os.path.abspath(os.fspath(path))
@@ -81,7 +83,7 @@ class PolicyStore:
         self._clock = clock
         self._subscribers: tuple[Subscriber, ...] = tuple(on_change)
         self._building = threading.RLock()
-        self._builder = Builder()
+        self._builder = Builder(guarded=guarded)
         self._done: _Work | None = None
         self._good: _Work | None = None
         self._state = _State(
@@ -159,7 +161,7 @@ class PolicyStore:
         Raises CatalogError, and changes nothing, where the tools cannot stand in one catalogue.
         """
         with self._building:
-            extended = self._catalog.with_tools(specs)
+            extended = self._catalog.with_tools(specs, converting=True)
             if extended != self._catalog:
                 self._catalog = extended
                 self._tools += 1

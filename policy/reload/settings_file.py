@@ -49,7 +49,7 @@ def _plain(name: str) -> str:
 def _name(value: Any) -> Any:
     # Who may answer is compared letter by letter: a name that looks like another one is no name.
     if isinstance(value, str) and (not value.isprintable() or not value or value != value.strip()):
-        raise ValueError("a person or group is named by letters that can be seen, without spaces around")
+        raise ValueError("is a name of visible letters, without spaces around it")
     return value
 
 
@@ -68,10 +68,12 @@ class _Table(BaseModel):
 
 class _AgentPermissions(_Table):
     tools: Any = None
+    filter: Any = None
 
 
 class _Permissions(_Table):
     tools: Any = None
+    filter: Any = None
     agents: dict[str, _AgentPermissions] = {}
 
 

@@ -29,7 +29,7 @@ from policy.service.events import ToolEnded, ToolEvent, ToolStarted
 from policy.service.facade import GovernedService
 from policy.service.guards import GuardCell, Guards
 from policy.service.handler import ExecutionContext, ToolHandler
-from policy.service.handlers import Limits, builtin_handlers
+from policy.service.handlers import CALL_VARIABLE, Limits, builtin_handlers
 from policy.service.middleware import (
     ContextRuleLayer,
     ExecAuditLayer,
@@ -63,8 +63,10 @@ from policy.service.trace import (
     ToolResult,
     invoke_with_session_trace,
 )
+from policy.service.words import Words, because, fit, words
 
 __all__ = [
+    "CALL_VARIABLE",
     "Adjudicator",
     "Allow",
     "ApprovalOutcome",
@@ -123,10 +125,14 @@ __all__ = [
     "ToolStarted",
     "Traits",
     "Unregistered",
+    "Words",
+    "because",
     "build_tool_service",
     "builtin_handlers",
+    "fit",
     "fixed_limits",
     "handler_of",
     "invoke_with_session_trace",
     "tool",
+    "words",
 ]

@@ -19,6 +19,9 @@ from policy.service.handlers.limits import Limits
 from policy.service.handlers.native import Run
 
 _NAME = "bash_exec"
+# Says to every program below a call that no person started it: what only people may do, such as
+# answering the questions of agents, refuses to work where it is set.
+CALL_VARIABLE = "PLACET_CALL"
 _CHUNK = 65_536
 
 
@@ -87,7 +90,7 @@ async def _started(command: str, ctx: ExecutionContext, streams: tuple[int, int]
             "-c",
             command,
             cwd=ctx.workspace,
-            env=dict(ctx.env),
+            env={**ctx.env, CALL_VARIABLE: _NAME},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=streams[0],
             stderr=streams[1],

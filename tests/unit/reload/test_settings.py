@@ -12,7 +12,7 @@ from policy.call import Caller
 from policy.catalog import Resource
 from policy.diagnostics import Diagnostic
 from policy.reload.places import places
-from policy.reload.settings import Settings
+from policy.reload.settings import ApprovalSettings, Settings
 from policy.reload.settings_file import read_settings
 from policy.source import Source
 
@@ -209,3 +209,42 @@ def test_every_key_of_a_toml_file_has_a_place(table: dict[str, Any]) -> None:
 def test_places_of_any_text_end(text: str) -> None:
     found = places(Source(name="x.toml", text=text))
     assert all(place.key.end <= len(text) for place in found.values())
+
+
+def test_where_questions_wait_and_who_is_who_can_be_said() -> None:
+    assert good("").approvals is None
+    settings = good(
+        """
+        [approvals]
+        store = "../state/approvals.sqlite"
+        timeout = "10m"
+        per_session = 5
+        [approvals.groups]
+        finance = ["ada", "bob", "ada"]
+        secops = ["bob"]
+        """
+    )
+    approvals = settings.approvals
+    assert approvals is not None
+    assert (approvals.store, approvals.timeout) == ("/srv/state/approvals.sqlite", 600.0)
+    assert approvals.per_session == 5
+    assert approvals.groups["finance"] == ("ada", "bob")
+    assert approvals.groups_of("bob") == ("finance", "secops")
+    assert approvals.groups_of("Bob ") == approvals.groups_of("eve") == ()
+    assert good("[approvals]").approvals == ApprovalSettings()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[approvals]\nstore = ""',
+        "[approvals]\nper_session = -1",
+        '[approvals]\ntimeout = "0s"',
+        '[approvals.groups]\nfinance = "ada"',
+        '[approvals.groups]\nfinance = ["ada "]',
+        '[approvals.groups]\nfinance = ["a\\u200bda"]',
+        '[approvals.groups]\n"" = ["ada"]',
+    ],
+)
+def test_what_is_no_approvals_table_is_refused(text: str) -> None:
+    assert only(text)[0] == "bad-settings"

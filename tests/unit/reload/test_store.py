@@ -475,6 +475,20 @@ def test_a_call_may_not_write_the_policy(folder: Path) -> None:
         assert decision.reasons[0].rule == "floor"
 
 
+def test_a_call_may_not_write_what_approvals_are_kept_in(folder: Path, tmp_path: Path) -> None:
+    (folder / "global.policy").write_text(rules("allow"))
+    (folder / "placet.toml").write_text('[approvals]\nstore = "../kept/a.sqlite"\n')
+    guarded = tmp_path / "elsewhere" / "b.sqlite"
+    store = policy.PolicyStore(folder, guarded=[str(guarded)])
+    kept = folder.parent / "kept" / "a.sqlite"
+    for path in (kept, f"{kept}-wal", f"{kept}-shm", f"{kept}-journal", kept.parent, guarded):
+        write = policy.ToolCall(tool="file_write", input={"path": str(path), "content": ""})
+        decision = store.decide(write)
+        assert (decision.verdict, decision.reasons[0].rule) == (Verdict.DENY, "floor"), path
+    beside = policy.ToolCall(tool="file_write", input={"path": f"{kept}x", "content": ""})
+    assert store.decide(beside).verdict is Verdict.ALLOW
+
+
 # ------------------------------------------------------------------ watching
 
 
