@@ -10,7 +10,7 @@ from policy.audit import AuditSink, JsonlSink
 from policy.call import EMPTY, Caller
 from policy.catalog import Catalog, ToolSpec
 from policy.decision import Outlook, outlook
-from policy.reload import Generation, ServiceSettings, Settings
+from policy.reload import ApprovalSettings, Generation, ServiceSettings, Settings
 from policy.service.adjudicator import Adjudicator
 from policy.service.approvals import Approver, Ledger, MemoryApprovals
 from policy.service.asking import Asking
@@ -81,8 +81,8 @@ def build_tool_service(
     look_up: LookUp = look_up_host,
     default_timeout: float | None = None,
     timeouts: Mapping[str, float] | None = None,
-    approval_timeout: float = 300.0,
-    asks_per_session: int = 50,
+    approval_timeout: float | None = None,
+    asks_per_session: int | None = None,
     limits: Limits | None = None,
 ) -> GovernedService:
     """Return the service that runs `tools` as the policy in `store` says.
@@ -93,14 +93,15 @@ def build_tool_service(
     those of the policy's configuration. `approvals` remembers what was refused and what an answer
     is worth beyond one call, in memory unless given. What the configuration says of workspace,
     home, audit file and limits is taken where nothing is given here, as it stood when the service
-    was built.
+    was built; so are `approval_timeout` (seconds) and `asks_per_session`.
     Raises CatalogError or ToolError where two tools share a name.
     """
     given = None if tools is None else tuple(tools)
     # First of all: a policy that names these tools may only load once it knows of them, and its
     # configuration counts from the first call on.
     _announce(store, given or ())
-    settings = _configured(store)
+    configured = _configured(store)
+    settings, asked = configured.service, configured.approvals or ApprovalSettings()
     chosen = workspace if workspace is not None else settings.workspace
     folder = os.path.realpath(chosen if chosen is not None else os.getcwd())
     # What rules mean by `~` and what a shell makes of it must be the same folder.
@@ -131,8 +132,8 @@ def build_tool_service(
     )
     asking = Asking(
         ledger=MemoryApprovals() if approvals is None else approvals,
-        limit=asks_per_session,
-        seconds=approval_timeout,
+        limit=asked.per_session if asks_per_session is None else asks_per_session,
+        seconds=asked.timeout if approval_timeout is None else approval_timeout,
         clock=clock,
     )
     seconds_for = _seconds_for(default_timeout, timeouts or {})
@@ -188,10 +189,10 @@ def _announce(store: Store | None, handlers: tuple[ToolHandler, ...]) -> None:
         store.extend_catalog(unknown)
 
 
-def _configured(store: Store | None) -> ServiceSettings:
-    """Return what the policy's configuration says of the service."""
+def _configured(store: Store | None) -> Settings:
+    """Return what the policy's configuration says."""
     judge = None if store is None else store.current
-    return judge.settings.service if isinstance(judge, Generation) else ServiceSettings()
+    return judge.settings if isinstance(judge, Generation) else Settings()
 
 
 def _limits(settings: ServiceSettings) -> Limits:
