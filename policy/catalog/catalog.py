@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -9,7 +10,9 @@ from types import MappingProxyType
 from policy.catalog.names import LOOSEST, spellings
 from policy.catalog.nearby import Nearby, nearby
 from policy.catalog.slips import Slips
-from policy.catalog.tool import Origin, ToolSpec
+from policy.catalog.tool import VERSION_MARK, Origin, ToolSpec
+
+_VERSIONED = re.compile(rf".+{VERSION_MARK}[0-9]+", re.S)
 
 
 class CatalogError(Exception):
@@ -21,12 +24,14 @@ class Catalog:
     """The known tools. `complete` says that there are no others.
 
     A flat name belongs to exactly one origin, and the origin can be read off it: otherwise a
-    server could register a tool that a rule takes for another server's.
+    server could register a tool that a rule takes for another server's. Versions of one tool stand
+    side by side under their full names; the name they share is that of the newest.
     """
 
     specs: tuple[ToolSpec, ...] = ()
     complete: bool = False
     _by_name: Mapping[str, ToolSpec] = field(init=False, repr=False, compare=False)
+    _versions: Mapping[str, tuple[ToolSpec, ...]] = field(init=False, repr=False, compare=False)
     _spelled: Mapping[tuple[str, str], tuple[str, ...]] = field(
         init=False, repr=False, compare=False
     )
@@ -45,17 +50,38 @@ class Catalog:
                     f"one of {owner(spec.origin)}"
                 )
             by_name[spec.name] = spec
-            for key in spellings(spec.name):
-                spelled[key] = (*spelled.get(key, ()), spec.name)
+        versions = _versions(self.specs, by_name)
+        by_name |= {base: specs[-1] for base, specs in versions.items()}
+        for name in by_name:
+            for key in spellings(name):
+                spelled[key] = (*spelled.get(key, ()), name)
         object.__setattr__(self, "_by_name", MappingProxyType(by_name))
+        object.__setattr__(self, "_versions", MappingProxyType(versions))
         object.__setattr__(self, "_spelled", MappingProxyType(spelled))
         object.__setattr__(self, "_nearby", nearby(by_name))
         snaked = ((key, n) for (style, key), ns in spelled.items() if style == LOOSEST for n in ns)
         object.__setattr__(self, "_slips", Slips(snaked))
 
     def get(self, flat_name: str) -> ToolSpec | None:
-        """Return the tool agents call by this very name."""
+        """Return the tool agents call by this very name: the newest of several versions."""
         return self._by_name.get(flat_name)
+
+    def answering(self, names: Iterable[str]) -> tuple[ToolSpec, ...]:
+        """Return the tools that answer to one of these names, each once, ordered by name.
+
+        To the name that versions share, all of them do.
+        """
+        found: dict[str, ToolSpec] = {}
+        for name in names:
+            spec = self._by_name.get(name)
+            if spec is not None:
+                found |= {one.name: one for one in self._versions.get(name, (spec,))}
+        return tuple(found[name] for name in sorted(found))
+
+    def is_settled(self, name: str) -> bool:
+        """Tell whether exactly one tool answers to this name, whatever tools are added later."""
+        spec = self._by_name.get(name)
+        return spec is not None and spec.name == name
 
     def spelled(self, style: str, key: str) -> tuple[str, ...]:
         """Return the names whose spelling in `style` is `key`; see `names.STYLES`."""
@@ -70,28 +96,39 @@ class Catalog:
         return self._nearby.of(name)
 
     def find(self, origin: str, path: str) -> ToolSpec | None:
-        """Return the tool of origin `mcp`, `ext` or `host` at `SERVER/TOOL` (host: `TOOL`)."""
+        """Return the tool of origin `mcp`, `ext` or `host` at `SERVER/TOOL` (host: `TOOL`).
+
+        `TOOL` may end in a version; without it, the newest is meant.
+        """
         server, slash, tool = path.partition("/") if origin != "host" else ("", "/", path)
         for spec in self.specs:
-            place = (spec.origin.kind, spec.origin.server, spec.origin.tool)
-            if slash and place == (origin, server, tool):
-                return spec
+            place = (spec.origin.kind, spec.origin.server)
+            if slash and place == (origin, server) and tool in spec.names_at_origin:
+                return spec if tool != spec.origin.tool else self._by_name[spec.base]
         return None
 
-    def with_tools(self, specs: Iterable[ToolSpec]) -> Catalog:
-        """Return a catalogue with these tools added; a tool of the same origin is replaced.
+    def with_tools(self, specs: Iterable[ToolSpec], *, converting: bool = False) -> Catalog:
+        """Return a catalogue with these tools added; one of the same origin and version goes.
 
-        Raises CatalogError where a flat name would belong to two origins, or stands twice in
-        `specs`.
+        `converting` lets versions of a tool replace one without a version, and the other way
+        round. Raises CatalogError where a flat name would belong to two origins, or stands twice
+        in `specs`, and where a tool without a version would stand beside versions of it.
         """
         added = tuple(specs)
-        replaced = {spec.origin for spec in added}
-        kept = tuple(spec for spec in self.specs if spec.origin not in replaced)
+        replaced = {(spec.origin, spec.version) for spec in added}
+        if converting:
+            replaced |= {(spec.origin, None) for spec in added if spec.version is not None}
+        plain = {spec.origin for spec in added if converting and spec.version is None}
+        kept = tuple(
+            spec
+            for spec in self.specs
+            if (spec.origin, spec.version) not in replaced and spec.origin not in plain
+        )
         return Catalog(specs=kept + added, complete=self.complete)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The flat names of all tools, in the order of the catalogue."""
+        """The flat names of all tools, in the order of the catalogue, then the shared ones."""
         return tuple(self._by_name)
 
     @property
@@ -142,8 +179,38 @@ def _require_sound(spec: ToolSpec) -> None:
     problem = identifier_problem(spec.origin)
     if problem is not None:
         raise CatalogError(f"{owner(spec.origin)} cannot have tools here: {problem}")
-    if not spec.origin.tool or spec.name != spec.origin.flat_name():
+    flat, version = spec.origin.flat_name(), spec.version
+    if version is not None and (isinstance(version, bool) or version < 1):
+        raise CatalogError(f"the version of `{flat}` must be a whole number from 1 on")
+    if spec.origin.kind == "host" and _VERSIONED.fullmatch(spec.origin.tool):
         raise CatalogError(
-            f"the tool `{spec.name}` of {owner(spec.origin)} must be called "
-            f"`{spec.origin.flat_name()}`"
+            f"the host cannot call a tool `{flat}`: `{VERSION_MARK}` and a number stand for its "
+            "version, which is declared beside the name"
         )
+    expected = flat if version is None else f"{flat}{VERSION_MARK}{version}"
+    if not spec.origin.tool or spec.name != expected:
+        raise CatalogError(
+            f"the tool `{spec.name}` of {owner(spec.origin)} must be called `{expected}`"
+        )
+
+
+def _versions(
+    specs: Iterable[ToolSpec], by_name: Mapping[str, ToolSpec]
+) -> dict[str, tuple[ToolSpec, ...]]:
+    """Return the versions of each tool that has some, the oldest first, by their shared name."""
+    found: dict[str, tuple[ToolSpec, ...]] = {}
+    for spec in sorted(specs, key=lambda spec: spec.version or 0):
+        if spec.version is None:
+            continue
+        others = found.get(spec.base, ())
+        if others and others[0].origin != spec.origin:
+            raise CatalogError(
+                f"two tools are called `{spec.base}`: one of {owner(others[0].origin)}, "
+                f"one of {owner(spec.origin)}"
+            )
+        if spec.base in by_name:
+            raise CatalogError(
+                f"a tool called `{spec.base}` without a version cannot stand beside `{spec.name}`"
+            )
+        found[spec.base] = (*others, spec)
+    return found

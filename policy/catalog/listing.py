@@ -12,11 +12,12 @@ from typing import Any
 
 from policy.catalog.catalog import identifier_problem, owner
 from policy.catalog.fault import fault
-from policy.catalog.tool import VERBS, Origin, Resource, ToolSpec
+from policy.catalog.tool import VERBS, VERSION_MARK, Origin, Resource, ToolSpec
 from policy.catalog.walk import read_only_schema
 from policy.values import quote
 
 _LONGEST_NAME = 256
+_MOST_DIGITS = 9
 _NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}
 _SCHEMA_KEYS = ("inputSchema", "input_schema", "parameters")
 
@@ -68,9 +69,15 @@ def _read(entry: Any, server: str | None, *, reviewed: bool) -> ToolSpec | str:
     name = entry.get("name")
     if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
         return f"`name` must be a text of 1 to {_LONGEST_NAME} visible characters"
+    version = entry.get("version")
+    if entry.get("server") is None and server is None:
+        name, version = _apart(name, version)
     origin = _origin(name, entry.get("server") if server is None else server)
     if isinstance(origin, str):
         return origin
+    numbered = type(version) is int and version >= 1
+    if origin.kind == "host" and version is not None and not numbered:
+        return "`version` must be a whole number from 1 on"
     problem = identifier_problem(origin)
     if problem is not None:
         return f"{owner(origin)} cannot have tools here: {problem}"
@@ -86,6 +93,7 @@ def _read(entry: Any, server: str | None, *, reviewed: bool) -> ToolSpec | str:
         fault=broken,
         requires_confirmation=entry.get("requires_confirmation") is True,
         pinned=trusted,
+        version=version if trusted and numbered else None,
         **said,
     )
 
@@ -96,6 +104,14 @@ def _origin(name: str, server: Any) -> Origin | str:
     if not isinstance(server, str):
         return f"`server` of {quote(name)} must be a text"
     return Origin(kind="mcp", server=server, tool=name)
+
+
+def _apart(name: str, version: Any) -> tuple[str, Any]:
+    """Return a name of the host's without the version it may end in, and the version."""
+    base, mark, number = name.rpartition(VERSION_MARK)
+    if version is not None or not base or not mark or not number.isdecimal():
+        return name, version
+    return base, int(number[:_MOST_DIGITS])
 
 
 def _said(entry: Mapping[str, Any]) -> dict[str, Any]:

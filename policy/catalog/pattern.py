@@ -4,6 +4,9 @@ A pattern reads differently where it gives (`allow`, `default allow`, `delegate`
 and where it takes. Where it takes it is wide. Where it gives, a wildcard reaches only the host's
 own tools and those of a server or extension whose identifier is spelled out, so that connecting
 a server never hands its tools to an older rule.
+
+A tool with a version answers to two names, `translate@2` and `translate`: a pattern that fits the
+second one speaks of all versions, one that fits only the first of that version alone.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ class ToolPattern:
 
     @property
     def exact_name(self) -> str | None:
-        """The only flat name it can fit; None if it has a wildcard."""
+        """The only name it can fit, which versions of a tool share; None if it has a wildcard."""
         text = literal_text(self.text)
         if text is None or self.origin is None:
             return text
@@ -60,7 +63,7 @@ class ToolPattern:
             return lambda spec: True
         name = literal_text(self.text)
         if name is not None:
-            return lambda spec: spec.name == name
+            return lambda spec: name in spec.names
         return _narrow(self.text) if gives else _wide(self.text)
 
 
@@ -93,7 +96,7 @@ class ToolSelector:
         return lambda spec: included(spec) and not excluded(spec)
 
     def exact_names(self) -> frozenset[str] | None:
-        """Return the only flat names it can fit, some of which it may not; None: any."""
+        """Return the only names it can fit, some of which it may not; None: any."""
         found: set[str] = set()
         for part in self.included:
             if isinstance(part, ToolSelector):
@@ -117,7 +120,7 @@ def _any_of(tests: tuple[Fits, ...]) -> Fits:
 
 def _wide(text: str) -> Fits:
     match = compile_name_glob(text)
-    return lambda spec: match(spec.name)
+    return lambda spec: any(map(match, spec.names))
 
 
 def _by_origin(kind: str, text: str) -> Fits:
@@ -126,14 +129,14 @@ def _by_origin(kind: str, text: str) -> Fits:
     return lambda spec: (
         spec.origin.kind == kind
         and match_server(spec.origin.server)
-        and match_tool(spec.origin.tool)
+        and any(map(match_tool, spec.names_at_origin))
     )
 
 
 def _narrow(text: str) -> Fits:
     match = compile_name_glob(text)
     return lambda spec: (
-        (spec.origin.kind == "host" or _spells(text, spec.origin)) and match(spec.name)
+        (spec.origin.kind == "host" or _spells(text, spec.origin)) and any(map(match, spec.names))
     )
 
 

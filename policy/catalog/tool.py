@@ -11,6 +11,9 @@ from policy.call import EMPTY
 Verb: TypeAlias = Literal["reads", "writes", "runs", "connects", "sends"]
 VERBS: tuple[Verb, ...] = ("reads", "writes", "runs", "connects", "sends")
 
+# Between the name of a tool and its version.
+VERSION_MARK = "@"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
@@ -38,13 +41,23 @@ class Resource:
     """One argument that is a resource: `steps` lead to it from the input; `*` is each element.
 
     `tree` says that the path stands for everything below it, `tree_field` names the boolean
-    argument that says so call by call (a recursive listing).
+    argument that says so call by call (a recursive listing). `only_for` names a field and the
+    values of it for which the argument is a resource: that of some operations only.
     """
 
     verb: Verb
     steps: tuple[str, ...]
     tree: bool = False
     tree_field: str | None = None
+    only_for: tuple[str, tuple[str, ...]] | None = None
+
+    def counts_in(self, input: Mapping[str, Any]) -> bool:
+        """Tell whether the argument may be a resource of this call."""
+        if self.only_for is None:
+            return True
+        field, values = self.only_for
+        said = input.get(field)
+        return not isinstance(said, str) or said in values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +71,8 @@ class ToolSpec:
     raises ValueError where the model refuses. `fault` says why the schema cannot be used; every
     call of such a tool is refused. The facts `category`, `read_only`, `destructive`, `idempotent`
     are None where nobody reliable said so: unknown to every rule. `version` is that of a tool
-    that stands beside others of its name.
+    that stands beside others of its name; it is part of the full `name`, as in `translate@2`, and
+    put there if it was left out.
     """
 
     name: str
@@ -81,3 +95,30 @@ class ToolSpec:
     coerce: Callable[[dict[str, Any]], dict[str, Any]] | None = field(
         default=None, compare=False, repr=False
     )
+
+    def __post_init__(self) -> None:
+        if self.version is None:
+            return
+        base = self.origin.flat_name()
+        stem, _, number = self.name.rpartition(VERSION_MARK)
+        if self.name == base or (stem == base and number.isdecimal()):
+            object.__setattr__(self, "name", f"{base}{VERSION_MARK}{self.version}")
+
+    @property
+    def base(self) -> str:
+        """The name without the version: all versions of a tool share it."""
+        return self.name if self.version is None else self.origin.flat_name()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names it answers to: the full one, and the one it shares with its other versions.
+
+        Whatever names tools by patterns means a tool if it fits one of these.
+        """
+        return (self.name,) if self.version is None else (self.name, self.base)
+
+    @property
+    def names_at_origin(self) -> tuple[str, ...]:
+        """The same where it comes from: without the identifier of a server or extension."""
+        tool = self.origin.tool
+        return (tool,) if self.version is None else (f"{tool}{VERSION_MARK}{self.version}", tool)

@@ -74,7 +74,7 @@ class KnownTool:
         """
         match fact.path:
             case ("tool", "name"):
-                return Constant(value=self.spec.name)
+                return Constant(value=self.spec.base)
             case ("tool", "origin"):
                 return Constant(value=self.spec.origin.kind)
             case ("tool", "server"):
@@ -118,7 +118,7 @@ class Knowledge:
         """Return the tools that a selector fits, None where it may fit others too."""
         catalog = self.world.catalog
         names = selector.exact_names()
-        known = names is not None and all(catalog.get(name) is not None for name in names)
+        known = names is not None and all(catalog.is_settled(name) for name in names)
         return self.fitting(selector) if known or catalog.complete else None
 
     def _known(self, spec: ToolSpec) -> KnownTool:

@@ -9,6 +9,7 @@ from policy.decision.explain import (
     RuleOutcome,
     explain,
 )
+from policy.decision.identity import identity_reasons
 from policy.decision.outlook import Outlook, outlook
 from policy.decision.resource_use import ResourceUse, resource_uses
 from policy.reason import Reason
@@ -27,6 +28,7 @@ __all__ = [
     "answer",
     "decide",
     "explain",
+    "identity_reasons",
     "outlook",
     "resource_uses",
 ]

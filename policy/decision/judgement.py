@@ -57,7 +57,7 @@ def judge(
         call = root if one is caller else root.for_caller(one)
         plan = program.plan(spec, agent=one.agent, role=one.role)
         _judge_layers(found, plan, call)
-        found.reasons.extend(identity_reasons(one, spec, facts))
+        found.reasons.extend(identity_reasons(one, spec.names, facts.now))
     _judge_tool(found, program, root)
     return found
 

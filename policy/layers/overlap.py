@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from policy.catalog import Catalog, ToolPattern, ToolSelector, ToolSpec
+from policy.catalog import VERSION_MARK, Catalog, ToolPattern, ToolSelector, ToolSpec
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -21,11 +21,7 @@ class Overlaps:
         found = self._fitting.get(selector)
         if found is None:
             names = selector.exact_names()
-            candidates = (
-                self.catalog.specs
-                if names is None
-                else [spec for n in sorted(names) if (spec := self.catalog.get(n)) is not None]
-            )
+            candidates = self.catalog.specs if names is None else self.catalog.answering(names)
             found = tuple(spec for spec in candidates if selector.fits(spec))
             self._fitting[selector] = found
         return found
@@ -34,12 +30,12 @@ class Overlaps:
         """Tell whether a tool that is not known yet could be in both; exceptions do not count."""
         if self.catalog.complete:
             return False
-        return any(_meet(a, b) for a in self._open_globs(left) for b in set(_globs(right)))
+        return any(_may_meet(a, b) for a in self._open_globs(left) for b in set(_globs(right)))
 
     def _open_globs(self, selector: ToolSelector) -> Iterator[str]:
         """Yield the flat patterns of a selector that could fit a tool not known yet."""
         for glob in dict.fromkeys(_globs(selector)):
-            if "*" in glob or "?" in glob or self.catalog.get(glob) is None:
+            if "*" in glob or "?" in glob or not self.catalog.is_settled(glob):
                 yield glob
 
 
@@ -57,6 +53,12 @@ def _flat(pattern: ToolPattern) -> str:
         return pattern.text
     server, _, tool = pattern.text.partition("/")
     return f"{server}__{tool}" if pattern.origin == "mcp" else f"ext__{server}__{tool}"
+
+
+def _may_meet(left: str, right: str) -> bool:
+    """Tell whether a tool may fit both: with a version it has two names, one for each of them."""
+    version = f"{VERSION_MARK}*"
+    return _meet(left, right) or _meet(left + version, right) or _meet(left, right + version)
 
 
 @lru_cache(maxsize=65_536)

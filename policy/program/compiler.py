@@ -90,11 +90,12 @@ class _Index(Generic[_Rule]):
 
     def fitting(self, spec: ToolSpec) -> Iterator[_Rule]:
         """Yield the items that fit a tool, in the order of the text."""
-        for _, item in sorted(
-            (*self._exact.get(spec.name, ()), *self._wild), key=lambda placed: placed[0]
-        ):
-            if item.tools.fits(spec):
-                yield item
+        placed = dict(self._wild)
+        for name in spec.names:
+            placed.update(self._exact.get(name, ()))
+        for place in sorted(placed):
+            if placed[place].tools.fits(spec):
+                yield placed[place]
 
 
 def _plan_layer(

@@ -20,7 +20,7 @@ def _learnt(value: Value, what: str) -> Value:
 
 _READERS: dict[tuple[str, ...], Reader] = {
     ("input",): lambda call: call.input,
-    ("tool", "name"): lambda call: call.spec.name,
+    ("tool", "name"): lambda call: call.spec.base,
     ("tool", "origin"): lambda call: call.spec.origin.kind,
     ("tool", "server"): lambda call: call.spec.origin.server or ABSENT,
     ("tool", "category"): lambda call: _learnt(call.spec.category, "the category"),

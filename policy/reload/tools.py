@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import reduce
 
 from policy.catalog import Catalog, CatalogError, ToolSpec, read_listing
 from policy.diagnostics import Diagnostic, Severity, diagnose, did_you_mean, visible
@@ -104,8 +105,9 @@ def _unknown(catalog: Catalog, settings: Settings, found: Mapping[Path, Place]) 
 
 
 def _added(catalog: Catalog, settings: Settings) -> Catalog:
+    tools = settings.tools
     specs = tuple(
-        _with(spec, settings.tools[spec.name]) if spec.name in settings.tools else spec
+        reduce(_with, (tools[name] for name in reversed(spec.names) if name in tools), spec)
         for spec in catalog.specs
     )
     return Catalog(specs=specs, complete=catalog.complete)
