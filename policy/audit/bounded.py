@@ -51,8 +51,13 @@ def _copy(value: Any, budget: _Budget, *, depth: int) -> Frozen:
     if budget.spent() or depth > _DEEPEST:
         budget.cut = True
         return _CUT
-    if value is None or isinstance(value, bool):
-        return value
+    kind = type(value)
+    if kind is str:
+        return budget.take(value)
+    if value is None or kind is bool:
+        return value  # type: ignore[no-any-return]
+    if kind is dict or kind is MappingProxyType:
+        return _copy_object(value, budget, depth=depth)
     if isinstance(value, int):
         return value if value.bit_length() <= 256 else _long_integer(value, budget)
     if isinstance(value, float):

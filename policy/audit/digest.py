@@ -7,41 +7,73 @@ call cannot shed its digest by being spelled another way.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from decimal import Decimal
+from json.encoder import encode_basestring_ascii as quoted
+from math import isfinite
 from typing import Any
 
 
 def digest_of(value: Any) -> str | None:
     """Return `sha256:…` of a JSON value, frozen or not; None for what is no JSON value."""
     try:
-        text = json.dumps(_canonical(value), sort_keys=True, allow_nan=False, separators=(",", ":"))
+        text = _text(value)
     except (TypeError, ValueError, RecursionError):
         return None
     return f"sha256:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
 
 
-def _canonical(value: Any) -> Any:
-    if value is None or isinstance(value, (bool, int)):
-        return value
-    if isinstance(value, str):
-        return f"s{value}"
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else value
-    if isinstance(value, Decimal):
-        # Tagged unlike any text, which begins with `s`: no text passes for such a number.
-        return f"d{value.normalize()}"
-    if isinstance(value, bytes):
-        return f"b{value.hex()}"
+def _text(value: Any) -> str:
+    """Return the one JSON text of all spellings of a value; raise TypeError or ValueError.
+
+    Texts are tagged `s`, so that none passes for the number or the bytes that it spells.
+    """
+    kind = type(value)
+    if kind is str:
+        return quoted(f"s{value}")
+    if kind is int:
+        return repr(value)
+    if value is None:
+        return "null"
+    if kind is bool:
+        return "true" if value else "false"
     if isinstance(value, Mapping):
-        return {_key(key): _canonical(item) for key, item in value.items()}
+        items = sorted(value.items())
+        return "{" + ",".join([f"{_key(key)}:{_text(item)}" for key, item in items]) + "}"
     if isinstance(value, (list, tuple)):
-        return [_canonical(item) for item in value]
+        return "[" + ",".join([_text(item) for item in value]) + "]"
+    return _number(value) if isinstance(value, (int, float, Decimal)) else _other(value)
+
+
+def _number(value: float | Decimal) -> str:
+    if isinstance(value, Decimal):
+        return quoted(f"d{_exact(value)}")
+    if not isfinite(value):
+        raise ValueError
+    return repr(int(value) if value == int(value) else float(value))
+
+
+def _exact(value: Decimal) -> str:
+    """Return a number's digits and exponent; `normalize` would round to the context's precision."""
+    sign, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int):
+        raise ValueError
+    written = "".join(map(str, digits))
+    kept = written.rstrip("0")
+    if not kept:
+        return "0"
+    return f"{'-' if sign else ''}{kept}e{exponent + len(written) - len(kept)}"
+
+
+def _other(value: Any) -> str:
+    if isinstance(value, bytes):
+        return quoted(f"b{value.hex()}")
+    if isinstance(value, str):
+        return quoted(f"s{value}")
     raise TypeError
 
 
 def _key(key: Any) -> str:
     if not isinstance(key, str):
         raise TypeError
-    return key
+    return quoted(key)

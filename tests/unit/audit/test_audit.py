@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import threading
@@ -107,6 +108,33 @@ def test_unlike_values_never_share_a_digest() -> None:
     digests = [digest_of(value) for value in values]
     assert len(set(digests)) == len(values)
     assert None not in digests
+
+
+@given(JSON)
+def test_the_digest_is_that_of_the_sorted_json_text_with_texts_tagged(value: Any) -> None:
+    def tagged(part: Any) -> Any:
+        if isinstance(part, str):
+            return f"s{part}"
+        if isinstance(part, float) and part.is_integer():
+            return int(part)
+        if isinstance(part, dict):
+            return {key: tagged(item) for key, item in part.items()}
+        return [tagged(item) for item in part] if isinstance(part, list) else part
+
+    try:
+        text = json.dumps(tagged(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        assert digest_of(value) is None
+        return
+    assert digest_of(value) == f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def test_no_digit_of_a_long_number_is_lost_in_its_digest() -> None:
+    near = [Decimal("1"), Decimal("1.00000000000000000000000000001"), Decimal(f"{10**40 + 1}")]
+    assert len({digest_of(number) for number in near}) == 3
+    assert digest_of(Decimal("1.50")) == digest_of(Decimal("1.5"))
+    assert digest_of(Decimal("-0")) == digest_of(Decimal("0.00"))
+    assert {digest_of(Decimal(word)) for word in ("NaN", "sNaN", "Infinity")} == {None}
 
 
 def test_what_is_no_json_has_no_digest() -> None:
