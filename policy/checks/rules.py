@@ -133,8 +133,8 @@ def read_invariant(invariant: tree.Invariant, unit: Unit, world: World) -> Check
 
 def read_tools(tools: tree.Tools, unit: Unit, world: World, *, gives: bool) -> ToolSelector:
     """Return the selector of a rule's tools; a table's key may be an alias or a category."""
-    if unit.table and len(tools.included) == 1 and not tools.excluded:
-        return world.tools.table_selector(tools.included[0], gives=gives)
+    if unit.table:
+        return world.tools.table_selector(tools, gives=gives)
     return world.tools.selector(tools, unit.scope, gives=gives, lenient=unit.pack)
 
 

@@ -6,7 +6,7 @@ is looked up in the catalogue.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -33,6 +33,7 @@ from policy.checks.texts import dotted, fill_in, value_of_param
 from policy.diagnostics import Label, Severity, nearest
 from policy.source import Span
 from policy.syntax import tree
+from policy.values import escape_glob
 
 # What other agents call tools like ours; a host of theirs may have them under these names.
 _ELSEWHERE = ALIASES | {
@@ -98,21 +99,44 @@ class ToolReader:
         names = selector.exact_names()
         if names is None:
             return self.catalog.specs
-        return [spec for name in sorted(names) if (spec := self.catalog.get(name)) is not None]
+        return self.catalog.answering(names)
 
-    def table_selector(self, key: tree.ToolRef, *, gives: bool) -> ToolSelector:
-        """Return the selector of a configuration table's key: a pattern, an alias, a category."""
+    def table_selector(self, keys: tree.Tools, *, gives: bool) -> ToolSelector:
+        """Return the selector of keys of the configuration: patterns, aliases, categories."""
+        return ToolSelector(
+            included=self._keys(keys.included, gives=gives),
+            excluded=self._keys(keys.excluded, gives=not gives),
+            gives=gives,
+        )
+
+    def _keys(self, keys: Iterable[tree.ToolRef], *, gives: bool) -> tuple[ToolPattern, ...]:
+        return tuple(pattern for key in keys for pattern in self._key(key, gives=gives))
+
+    def _key(self, key: tree.ToolRef, *, gives: bool) -> tuple[ToolPattern, ...]:
+        """Return what one key names; its own name goes before an alias, that before a category."""
         pattern = ToolPattern(origin=key.origin, text=key.pattern)
         name = pattern.exact_name if key.origin is None else None
         if name is not None and self.catalog.get(name) is None:
             alias = ALIASES.get(name)
             if alias is not None and self.catalog.get(alias) is not None:
-                return _of((ToolPattern(text=alias),), gives=gives)
-            members = _category(name, self.catalog.categories)
+                return (ToolPattern(text=alias),)
+            members = self._category(name, gives=gives)
             if members:
-                return _of(tuple(ToolPattern(text=n) for n in members), gives=gives)
+                return tuple(ToolPattern(text=escape_glob(member)) for member in members)
         self._check(pattern, key.span, None, lenient=True)
-        return _of(() if pattern.problem else (pattern,), gives=gives)
+        return () if pattern.problem else (pattern,)
+
+    def _category(self, name: str, *, gives: bool) -> tuple[str, ...]:
+        """Return the tools of a category; `file_ops` is how some configurations call `file`.
+
+        A server says itself of which category its tools are: that alone is given nothing.
+        """
+        known = self.catalog.categories
+        members = known.get(name) or known.get(name.removesuffix("_ops")) or ()
+        if not gives:
+            return members
+        specs = (self.catalog.get(member) for member in members)
+        return tuple(s.name for s in specs if s and (s.origin.kind == "host" or s.pinned))
 
     def named(
         self, found: Definition, *, lenient: bool = False, chain: tuple[Definition, ...] = ()
@@ -353,8 +377,3 @@ def _tool_sets(scope: Scope | None) -> list[str]:
 
 def _of(parts: tuple[ToolPattern | ToolSelector, ...], *, gives: bool) -> ToolSelector:
     return ToolSelector(included=parts, gives=gives)
-
-
-def _category(name: str, categories: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the tools of a category; `file_ops` is how some configurations call `file`."""
-    return categories.get(name) or categories.get(name.removesuffix("_ops")) or ()

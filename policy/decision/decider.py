@@ -62,6 +62,9 @@ def decide(
     spec = program.catalog.get(call.tool)
     if spec is None:
         return _unknown_tool(call, generation)
+    if call.tool != spec.name:
+        # The name that versions share is that of the newest, and the decision says which it is.
+        call = ToolCall(tool=spec.name, input=call.input)
     found = judge(program, spec, call.input, caller=caller, facts=facts)
     final = call
     if found.wanted:
@@ -82,7 +85,8 @@ def _ordered(found: Judgement, verdict: Verdict) -> tuple[Reason, ...]:
     """Return every reason once: those that carry the verdict first, then the stricter ones first.
 
     Reasons of one verdict keep the order of layers (the global layer first) and, in a layer, stand
-    by file, line and name. The order never changes a verdict.
+    by file, line and name; keys of a table by name alone, as their lines may stand in any order.
+    The order never changes a verdict.
     """
     if len(found.reasons) == 1:
         return (found.reasons[0],)
@@ -96,8 +100,9 @@ def _ordered(found: Judgement, verdict: Verdict) -> tuple[Reason, ...]:
                 -r.verdict.rank,
                 layers[r.layer],
                 r.file or "",
-                r.line or 0,
+                0 if r.file and r.file.endswith(".toml") else r.line or 0,
                 r.rule,
+                r.line or 0,
             ),
         )
     )

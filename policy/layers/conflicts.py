@@ -88,6 +88,8 @@ def _allows_without_effect(scene: _Scene) -> Iterator[Diagnostic]:
             # Its other half, the ask, takes wherever something else gives.
             if rule.with_approval or _matters(rule.tools, given, scene.overlaps):
                 continue
+            if rule.id.startswith("table:filter."):  # the same list also denies all others
+                continue
             yield diagnose(
                 "allow-without-effect",
                 f"an `allow` of {policy.key.title} gives nothing by itself",

@@ -1,4 +1,4 @@
-"""The text of a TOML file that parses, in; where each of its keys and values stands, out."""
+"""The text of a TOML file that parses, in; where its lines, keys and values stand, out."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _STRING = re.compile(
     r'|"(?:[^"\\\n]|\\.)*"'
     r"|'[^'\n]*'"
 )
+_TOKEN = re.compile(rf"{_STRING.pattern}|#[^\n]*")
 _SCALAR = re.compile(r"[^,\]}#\n]*")
 
 Path = tuple[str, ...]
@@ -28,6 +29,50 @@ class Place:
 
     key: Span
     value: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """The line that begins a table, from its first to behind its last bracket."""
+
+    path: Path
+    start: int
+    stop: int
+    array: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A key with its value, from the key's first character to behind the value's last.
+
+    `path` is the whole path and `table` that of the header above, of which the key adds the rest.
+    """
+
+    path: Path
+    table: Path
+    start: int
+    value: int
+    stop: int
+
+
+def comments(text: str) -> tuple[str, ...]:
+    """Return the comments of a text that parses, in order, without what surrounds them."""
+    return tuple(
+        found.group().rstrip() for found in _TOKEN.finditer(text) if found.group()[0] == "#"
+    )
+
+
+def outline(source: Source) -> tuple[Header | Entry, ...] | None:
+    """Return headers and entries in the order of the text, None if it cannot be followed.
+
+    What stands inside a value is no entry of its own.
+    """
+    scanner = _Scanner(source)
+    try:
+        scanner.document()
+    except (_LostError, RecursionError):
+        return None
+    return tuple(scanner.lines)
 
 
 def places(source: Source) -> Mapping[Path, Place]:
@@ -53,30 +98,37 @@ class _Scanner:
         self.text = source.text
         self.at = 0
         self.found: dict[Path, Place] = {}
+        self.lines: list[Header | Entry] = []
 
     def document(self) -> None:
         table: Path = ()
         while self._skip_blank() < len(self.text):
             if self.text.startswith("[", self.at):
-                table = self._header()
+                header = self._header()
+                self.lines.append(header)
+                table = header.path
             else:
-                self._pair(table)
+                self.lines.append(self._pair(table))
 
-    def _header(self) -> Path:
+    def _header(self) -> Header:
+        start = self.at
         brackets = 2 if self.text.startswith("[[", self.at) else 1
         self.at += brackets
         path = self._key(())
         self._expect("]" * brackets)
-        return path
+        return Header(path=path, start=start, stop=self.at, array=brackets == 2)
 
-    def _pair(self, table: Path) -> None:
+    def _pair(self, table: Path) -> Entry:
+        start = self.at
         path = self._key(table)
         self._expect("=")
         self._skip_blank()
         begin = self.at
         self._value(path)
-        value = self.source.span(begin, self._trimmed(begin, self.at))
+        stop = self._trimmed(begin, self.at)
+        value = self.source.span(begin, stop)
         self.found[path] = Place(key=self.found[path].key, value=value)
+        return Entry(path=path, table=table, start=start, value=begin, stop=stop)
 
     def _key(self, table: Path) -> Path:
         """Read a dotted key below `table`, noting the place of each of its steps."""

@@ -1,8 +1,9 @@
 """The permission tables of `placet.toml` -> the same nodes that rule files give.
 
-`[permissions.tools]` and `[policies.tool_permissions]` bind every agent, each
-`[permissions.agents.NAME.tools]` the agent of that name. A key is a rule and keeps its text: what
-it names (a tool, a glob, an alias, a category) is for the checks, which know the catalogue.
+`[permissions.tools]`, `[permissions.filter]` and `[policies.tool_permissions]` bind every agent,
+each `[permissions.agents.NAME.tools]` and `….filter` the agent of that name. A key is a rule and
+keeps its text: what it names (a tool, a glob, an alias, a category) is for the checks, which know
+the catalogue.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import Any, TypeAlias
 from policy.diagnostics import Diagnostic, diagnose, in_order
 from policy.source import Source, Span
 from policy.syntax import tree as t
+from policy.syntax.filter_table import FilterReader
+from policy.syntax.table_rules import asking, table_rule, tool_ref
 from policy.verdict import Verdict
 
 Path: TypeAlias = tuple[str, ...]
@@ -64,6 +67,7 @@ class _Reader:
             rules += self.entries({"default": permissions["default"]}, older)
         overrides = self.table_at(table, (*older, "overrides"))
         rules += self.rules(overrides, (*older, "overrides"))
+        rules += self.filter(table, ("permissions", "filter"))
         for key in permissions:
             if key not in ("default", "overrides"):
                 self.report(
@@ -81,7 +85,14 @@ class _Reader:
             binding = t.Agents(
                 patterns=(name,), plural="*" in name or "?" in name, span=self.span(path)
             )
-            yield binding, tuple(self.entries(self.table_at(table, path), path))
+            rules = [*self.entries(self.table_at(table, path), path)]
+            rules += self.filter(table, (*above, name, "filter"))
+            yield binding, tuple(rules)
+
+    def filter(self, table: Mapping[str, Any], path: Path) -> Iterator[t.Rule]:
+        """Read a table of lists of tools."""
+        reader = FilterReader(source=self.source, place=self.span, tell=self.tell)
+        return reader.rules(self.table_at(table, path), path)
 
     def entries(self, table: Mapping[str, Any], path: Path) -> Iterator[t.Rule | t.Default]:
         """Read a table whose key `default` is the default of its layer."""
@@ -94,11 +105,11 @@ class _Reader:
         yield from self.rules(rest, path)
 
     def rules(self, table: Mapping[str, Any], path: Path) -> Iterator[t.Rule]:
-        """Read a table in which every key is a rule."""
-        for key, value in table.items():
+        """Read a table in which every key is a rule, in the order of the keys."""
+        for key, value in sorted(table.items()):
             verdict = self.verdict((*path, key), value)
             if verdict is not None:
-                yield _rule(key, verdict, span=self.span((*path, key)))
+                yield from _rules(key, verdict, span=self.span((*path, key)))
 
     def verdict(self, path: Path, value: object) -> Verdict | None:
         """Return the verdict an entry names, or report that it names none."""
@@ -132,9 +143,13 @@ class _Reader:
 
     def report(self, path: Path, message: str, *, help: str) -> None:
         """Report a mistake at an entry."""
+        self.tell(path, None, message, help)
+
+    def tell(self, path: Path, span: Span | None, message: str, help: str) -> None:
+        """Report a mistake at a place, or else at an entry."""
         if not any(known.message == message for known in self.diagnostics):
-            diagnostic = diagnose("table-value", message, span=self.span(path), help=help)
-            self.diagnostics.append(diagnostic)
+            place = span or self.span(path)
+            self.diagnostics.append(diagnose("table-value", message, span=place, help=help))
 
     def span(self, path: Path) -> Span:
         """Return the place of the entry, or of the nearest table around it."""
@@ -144,23 +159,12 @@ class _Reader:
         return self.source.span(0, 0)
 
 
-def _rule(key: str, verdict: Verdict, *, span: Span) -> t.Rule:
-    """Return the rule of one entry; `ask` is an `allow` with approval."""
-    asks = verdict is Verdict.ASK
-    origin, _, rest = key.partition(" ")
-    tool = (
-        t.ToolRef(origin="mcp" if origin == "mcp" else "ext", pattern=rest.strip(), span=span)
-        if origin in ("mcp", "ext") and rest.strip()
-        else t.ToolRef(origin=None, pattern=key, span=span)
-    )
-    return t.Rule(
-        name=f"table:{key}",
-        shadow=False,
-        verdict=Verdict.ALLOW if asks else verdict,
-        tools=t.Tools(included=(tool,), span=span),
-        clauses=(t.WithApproval(span=span),) if asks else (),
-        span=span,
-    )
+def _rules(key: str, verdict: Verdict, *, span: Span) -> Iterator[t.Rule]:
+    """Yield the rules of one entry."""
+    if verdict is Verdict.ASK:
+        yield from asking(f"table:{key}", tool_ref(key, span))
+    else:
+        yield table_rule(f"table:{key}", verdict, (tool_ref(key, span),))
 
 
 def _kind(value: object) -> str:

@@ -19,7 +19,12 @@ _MOST = 200
 def find(scene: Scene) -> None:
     """Say so of every `allow` that changes nothing."""
     for policy in scene.policies:
-        allows = [r for r in policy.rules if r.verdict is Verdict.ALLOW and not r.shadow]
+        # The list of a filter also denies all others, so that its items are never needless.
+        allows = [
+            r
+            for r in policy.rules
+            if r.verdict is Verdict.ALLOW and not r.shadow and not r.id.startswith("table:filter.")
+        ]
         said = _find_repeated(allows, scene.world)
         _find_given_anyway(policy, allows, said, scene.world)
 
@@ -103,7 +108,8 @@ def _find_given_anyway(
         own = 1 if _is_plain(rule) else 0
         wider = next((r for r in plain if r is not rule and _includes(r.tools, rule.tools)), None)
         names = [spec.name for spec in world.tools.fitting(rule.tools)]
-        known = rule.tools.exact_names() is not None and names
+        exact = rule.tools.exact_names()
+        known = names and exact is not None and all(map(world.catalog.is_settled, exact))
         if (wider is not None and not own) or (
             known and all(granted[name] > own for name in names)
         ):

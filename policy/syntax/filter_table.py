@@ -1,0 +1,101 @@
+"""The table `filter` of `placet.toml`, lists of tools, in; the rules that mean the same out.
+
+`allowed` gives what it names and, where it is set, denies everything else; `blocked` denies;
+`require_confirmation` gives with approval and asks wherever something else gives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from policy.source import Source, Span
+from policy.syntax import tree as t
+from policy.syntax.table_rules import asking, table_rule, tool_ref
+from policy.verdict import Verdict
+
+LISTS = ("allowed", "blocked", "require_confirmation")
+
+_NAME = "table:filter"
+
+# Where a list stands, what is wrong with it, and what to do about that.
+Tell: TypeAlias = Callable[[tuple[str, ...], Span | None, str, str], None]
+
+_BLANK = re.compile(r"(?:[ \t\r\n,]|#[^\n]*)*")
+_OPENING = re.compile(r"[^=\n]*=[ \t]*\[")
+_TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"|' + r"'[^'\n]*'")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilterReader:
+    """Reads one filter table; `place` gives the place of a path, `tell` takes what is wrong."""
+
+    source: Source
+    place: Callable[[tuple[str, ...]], Span]
+    tell: Tell
+
+    def rules(self, table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[t.Rule]:
+        """Yield the rules of the table at `path`, in the order of their effects and keys."""
+        for key in table:
+            if key not in LISTS:
+                known = ", ".join(f"`{name}`" for name in LISTS)
+                self.tell((*path, key), None, f"`{key}` is no list of a filter", f"known: {known}")
+        for tool in self._entries(table, path, "blocked"):
+            yield table_rule(_named("blocked", tool), Verdict.DENY, (tool,))
+        if "allowed" in table:
+            yield from self._allowed(table, path)
+        for tool in self._entries(table, path, "require_confirmation"):
+            yield from asking(_named("require_confirmation", tool), tool)
+
+    def _allowed(self, table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[t.Rule]:
+        entries = self._entries(table, path, "allowed")
+        everything = tool_ref("*", self.place((*path, "allowed")))
+        yield table_rule(f"{_NAME}.allowed", Verdict.DENY, (everything,), excluded=entries)
+        for tool in entries:
+            yield table_rule(_named("allowed", tool), Verdict.ALLOW, (tool,))
+
+    def _entries(
+        self, table: Mapping[str, Any], path: tuple[str, ...], key: str
+    ) -> tuple[t.ToolRef, ...]:
+        """Return the patterns of a list, sorted; a list that is none is as good as empty."""
+        given, here = table.get(key, []), (*path, key)
+        if not isinstance(given, list):
+            self.tell(here, None, f"`{key}` is no list", 'write a list of tools: ["memory_*"]')
+            return ()
+        spans = self._spans(here, len(given))
+        entries: list[tuple[str, Span]] = []
+        for item, span in zip(given, spans, strict=True):
+            if isinstance(item, str):
+                entries.append((item, span))
+            else:
+                help = 'write names in quotes: ["memory_*"]'
+                self.tell(here, span, f"`{key}` holds what is no text", help)
+        return tuple(tool_ref(text, at) for text, at in sorted(entries, key=lambda e: e[0]))
+
+    def _spans(self, path: tuple[str, ...], count: int) -> tuple[Span, ...]:
+        """Return the place of each item of a list of texts; of the list where that is not sure."""
+        whole = self.place(path)
+        opening = _OPENING.match(self.source.text, whole.start)
+        found: list[Span] = []
+        at = whole.start if opening is None else opening.end()
+        while opening is not None and len(found) < count:
+            at = _after(_BLANK, self.source.text, at)
+            item = _TEXT.match(self.source.text, at)
+            if item is None:
+                break
+            found.append(self.source.span(item.start(), item.end()))
+            at = item.end()
+        return tuple(found) if len(found) == count else (whole,) * count
+
+
+def _named(key: str, tool: t.ToolRef) -> str:
+    origin = f"{tool.origin} " if tool.origin else ""
+    return f"{_NAME}.{key}.{origin}{tool.pattern}"
+
+
+def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    assert found is not None  # it fits the empty text
+    return found.end()
