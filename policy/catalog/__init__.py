@@ -3,11 +3,14 @@
 from policy.catalog.arguments import (
     Arguments,
     Connects,
+    ModelArguments,
     Reads,
     Runs,
     Sends,
     Writes,
     coercion_of,
+    resources_of,
+    schema_of,
     tool_of,
 )
 from policy.catalog.builtin import builtin_catalog
@@ -15,10 +18,13 @@ from policy.catalog.catalog import Catalog, CatalogError
 from policy.catalog.fault import fault, unfolded
 from policy.catalog.listing import Listing, read_listing
 from policy.catalog.names import ALIASES, Repaired, repair_name, snake_case, spellings
+from policy.catalog.operations import Operations, arguments_of, models_of, operations_of
 from policy.catalog.pattern import ToolPattern, ToolSelector
+from policy.catalog.plain import schema_strictify
+from policy.catalog.reading import as_input, read_arguments
 from policy.catalog.schema import FieldInfo, fields_of, is_closed, lookup, named_fields, requires
-from policy.catalog.strict import schema_strictify, strict_schema
-from policy.catalog.tool import VERBS, Origin, Resource, ToolSpec, Verb
+from policy.catalog.strict import strict_schema
+from policy.catalog.tool import VERBS, VERSION_MARK, Origin, Resource, ToolSpec, Verb
 from policy.catalog.walk import (
     ANY,
     OPEN,
@@ -37,12 +43,15 @@ __all__ = [
     "ANY",
     "OPEN",
     "VERBS",
+    "VERSION_MARK",
     "Arguments",
     "Catalog",
     "CatalogError",
     "Connects",
     "FieldInfo",
     "Listing",
+    "ModelArguments",
+    "Operations",
     "Origin",
     "Reads",
     "Repaired",
@@ -56,6 +65,8 @@ __all__ = [
     "ToolSpec",
     "Verb",
     "Writes",
+    "arguments_of",
+    "as_input",
     "builtin_catalog",
     "coercion_of",
     "descend",
@@ -67,11 +78,16 @@ __all__ = [
     "kinds_of",
     "lookup",
     "mapping",
+    "models_of",
     "named_fields",
+    "operations_of",
     "parts",
+    "read_arguments",
     "read_listing",
     "repair_name",
     "requires",
+    "resources_of",
+    "schema_of",
     "schema_strictify",
     "snake_case",
     "spellings",

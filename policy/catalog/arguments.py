@@ -9,15 +9,16 @@ which arguments are resources:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from inspect import cleandoc
 from typing import Annotated, Any, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from policy.catalog.names import snake_case
-from policy.catalog.strict import schema_strictify
+from policy.catalog.plain import schema_strictify
+from policy.catalog.reading import as_input, read_arguments
 from policy.catalog.tool import Origin, Resource, ToolSpec, Verb
 from policy.catalog.walk import read_only_schema
 
@@ -79,8 +80,8 @@ def tool_of(
         name=name,
         origin=Origin(kind="host", tool=name),
         description=cleandoc(model.__doc__ or ""),
-        schema=read_only_schema(_schema(model)),
-        resources=tuple(_resources(model, ())),
+        schema=read_only_schema(schema_of(model)),
+        resources=tuple(resources_of(model)),
         complete=complete,
         unseen=unseen,
         requires_confirmation=requires_confirmation,
@@ -93,22 +94,37 @@ def tool_of(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ModelArguments:
+    """The arguments of a tool as one model says them."""
+
+    model: type[BaseModel]
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The plain schema of what the model takes."""
+        return schema_of(self.model)
+
+    def read(self, given: Mapping[str, Any]) -> BaseModel:
+        """Return the input as an object of the model; ValueError says where it refuses."""
+        return read_arguments(self.model, given)
+
+    def coerce(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return what the model makes of an input, as JSON."""
+        return as_input(self.read(given))
+
+    def resources(self) -> Iterator[Resource]:
+        """Yield the resources that the markers on the model's fields tell of."""
+        return resources_of(self.model)
+
+
 def coercion_of(model: type[BaseModel]) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return what the model makes of an input, as JSON; ValueError says where it refuses."""
-
-    def coerce(given: dict[str, Any]) -> dict[str, Any]:
-        try:
-            return model.model_validate(given).model_dump(mode="json", exclude_none=True)
-        except ValidationError as error:
-            # The library's own text quotes the input; ours must not.
-            found = error.errors(include_url=False, include_context=False, include_input=False)
-            lines = (f"`{'.'.join(map(str, e['loc']))}`: {e['msg'].lower()}" for e in found[:5])
-            raise ValueError("; ".join(lines)) from None
-
-    return coerce
+    return ModelArguments(model).coerce
 
 
-def _schema(model: type[BaseModel]) -> dict[str, Any]:
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the plain schema of what a model takes."""
     schema = schema_strictify(model.model_json_schema())
     schema.pop("description", None)
     properties = {name: _present(part) for name, part in schema.get("properties", {}).items()}
@@ -125,30 +141,59 @@ def _present(field: dict[str, Any]) -> dict[str, Any]:
     return {**branches[0], **rest}
 
 
-def _resources(model: type[BaseModel], steps: tuple[str, ...]) -> Iterator[Resource]:
+def resources_of(model: type[BaseModel]) -> Iterator[Resource]:
+    """Yield the resources that the markers on a model's fields tell of.
+
+    Raises TypeError for resources in a model that holds itself: there is no end of them.
+    """
+    yield from _of_model(model, (), ())
+
+
+def _of_model(
+    model: type[BaseModel], steps: tuple[str, ...], around: tuple[type, ...]
+) -> Iterator[Resource]:
+    if model in around:
+        marked = (m for kind in around[around.index(model) :] for m in _markers(kind))
+        if any(marked):
+            raise TypeError(f"`{model.__name__}` holds itself, so it can have no resources")
+        return
     for name, info in model.model_fields.items():
-        here = (*steps, name)
+        here = (*steps, info.alias or name)
         for marker in info.metadata:
             if isinstance(marker, _Marker):
                 yield _resource(marker, here)
-        yield from _inside(info.annotation, here)
+        yield from _inside(info.annotation, here, (*around, model))
 
 
-def _inside(kind: Any, steps: tuple[str, ...]) -> Iterator[Resource]:
+def _markers(model: type) -> Iterator[_Marker]:
+    """Yield the markers on a model's own fields, and in the types of these."""
+    if not issubclass(model, BaseModel):
+        return
+    todo: list[Any] = []
+    for info in model.model_fields.values():
+        todo += [*info.metadata, info.annotation]
+    while todo:
+        kind = todo.pop()
+        if isinstance(kind, _Marker):
+            yield kind
+        todo.extend(get_args(kind))
+
+
+def _inside(kind: Any, steps: tuple[str, ...], around: tuple[type, ...]) -> Iterator[Resource]:
     if isinstance(kind, type) and issubclass(kind, BaseModel):
-        yield from _resources(kind, steps)
+        yield from _of_model(kind, steps, around)
         return
     origin = get_origin(kind)
     if origin is Annotated:
         inner, *markers = get_args(kind)
         yield from (_resource(m, steps) for m in markers if isinstance(m, _Marker))
-        yield from _inside(inner, steps)
+        yield from _inside(inner, steps, around)
     elif origin in (list, tuple, set, frozenset):
         for inner in get_args(kind):
-            yield from _inside(inner, (*steps, "*"))
+            yield from _inside(inner, (*steps, "*"), around)
     elif origin is not dict:
         for inner in get_args(kind):
-            yield from _inside(inner, steps)
+            yield from _inside(inner, steps, around)
 
 
 def _resource(marker: _Marker, steps: tuple[str, ...]) -> Resource:
