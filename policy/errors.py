@@ -1,6 +1,7 @@
 """The exceptions Placet raises, as one tree.
 
 PolicyInvalid              a policy that cannot be used; carries the diagnostics
+ConfigurationRefused       an edit of the configuration that was not made
 ToolError                  a call that did not end in an output; carries the tool's name
 ├── PermissionDenied       refused by the policy; carries the decision
 ├── NotFound               no such tool
@@ -13,7 +14,9 @@ ToolError                  a call that did not end in an output; carries the too
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import ClassVar, Protocol
+
+from policy.codes import Code
 
 
 class _Problem(Protocol):
@@ -43,24 +46,49 @@ class PolicyInvalid(Exception):
         super().__init__(f"the policy cannot be used: {first}{more}")
 
 
+class ConfigurationRefused(Exception):
+    """An edit of the configuration that was not made; `again`: repeating it may succeed."""
+
+    def __init__(self, message: str, *, again: bool = False) -> None:
+        super().__init__(message)
+        self.message = message
+        self.again = again
+
+
 class ToolError(Exception):
-    """A call that did not end in an output. `kind` is the stable name for programs."""
+    """A call that did not end in an output.
 
-    kind = "tool-error"
+    `kind` is the stable name of what sort of error this is, `code` that of its reason: for most
+    kinds the same. `message` is one sentence for the model. `call_id` leads to the audit record,
+    where the rest stands; None for an error of no recorded call.
+    """
 
-    def __init__(self, tool: str, message: str) -> None:
+    kind: ClassVar[str] = "tool-error"
+    usual: ClassVar[Code] = "tool-error"
+
+    def __init__(self, tool: str, message: str, *, code: Code | None = None) -> None:
         super().__init__(message)
         self.tool = tool
         self.message = message
+        self.code: Code = code or self.usual
+        self.call_id: str | None = None
 
 
 class PermissionDenied(ToolError):
-    """The policy refused the call, or nobody approved it."""
+    """The policy refused the call, or nobody approved it; `decision` holds every reason."""
 
     kind = "permission-denied"
+    usual = "denied-by-policy"
 
-    def __init__(self, tool: str, message: str, *, decision: _Decision | None = None) -> None:
-        super().__init__(tool, message)
+    def __init__(
+        self,
+        tool: str,
+        message: str,
+        *,
+        decision: _Decision | None = None,
+        code: Code | None = None,
+    ) -> None:
+        super().__init__(tool, message, code=code)
         self.decision = decision
 
 
@@ -68,18 +96,21 @@ class NotFound(ToolError):
     """No tool has this name."""
 
     kind = "not-found"
+    usual = "not-found"
 
 
 class ValidationFailed(ToolError):
     """The call's input is no JSON object that fits the tool's schema."""
 
     kind = "validation-failed"
+    usual = "validation-failed"
 
 
 class Timeout(ToolError):
     """The tool took longer than its limit; `seconds` is that limit."""
 
     kind = "timeout"
+    usual = "timeout"
 
     def __init__(self, tool: str, message: str, *, seconds: float) -> None:
         super().__init__(tool, message)
@@ -90,9 +121,11 @@ class Execution(ToolError):
     """The tool ran and failed; the cause is `__cause__`."""
 
     kind = "execution"
+    usual = "execution"
 
 
 class Transport(ToolError):
     """The server behind the tool could not be reached; the cause is `__cause__`."""
 
     kind = "transport"
+    usual = "transport"

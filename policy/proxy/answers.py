@@ -1,7 +1,7 @@
 """A call that has ended in, the MCP result out: text, structure, and what Placet says about it.
 
-An error tells its stable kind, what the service says, and the first few deciding reasons; nothing
-in `_meta` says more than the text does.
+An error tells its stable code and one sentence, for the model. `_meta` is for the client's program:
+it names the rules that decided as well. No argument's value is in either.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ from typing import Any
 from mcp.types import CallToolResult, TextContent
 
 from policy.audit import AuditRecord
-from policy.diagnostics import visible
 from policy.errors import ToolError
-from policy.service import ToolOutput
+from policy.service import ToolOutput, because, fit
 from policy.verdict import Verdict
 
 _MOST_REASONS = 3
-_LONGEST_TEXT = 300
 _LONGEST_MESSAGE = 2_000
 
 
@@ -38,10 +36,10 @@ def answer(output: ToolOutput, record: AuditRecord | None) -> CallToolResult:
 
 def refusal(error: ToolError, record: AuditRecord | None) -> CallToolResult:
     """Return the result of a call that ended in an error, for the model to read and go on."""
-    message = visible(error.message, _LONGEST_MESSAGE)
+    message = fit(error.message, longest=_LONGEST_MESSAGE)
     return CallToolResult(
-        content=[TextContent(text=f"{error.kind}: {message}")],
-        structured_content={"error": {"kind": error.kind, "message": message}},
+        content=[TextContent(text=f"{error.code}: {message}")],
+        structured_content={"error": {"kind": error.kind, "code": error.code, "message": message}},
         is_error=True,
         _meta=_meta(record),
     )
@@ -54,17 +52,16 @@ def _meta(record: AuditRecord | None) -> dict[str, Any] | None:
     said: dict[str, Any] = {"call": record.id, "verdict": record.verdict.value}
     if record.error is not None:
         said["kind"] = record.error
+    if record.code is not None:
+        said["code"] = record.code
     if record.generation is not None:
         said["generation"] = {
             "number": record.generation.number,
             "digest": record.generation.digest,
         }
     said["reasons"] = [
-        {
-            "rule": visible(reason.rule, _LONGEST_TEXT),
-            **({"message": visible(reason.message, _LONGEST_TEXT)} if reason.message else {}),
-        }
-        for reason in _told(record)
+        {"rule": fit(reason.rule), **({"message": fit(said_of)} if said_of else {})}
+        for reason, said_of in ((reason, because(reason)) for reason in _told(record))
     ]
     if record.stale:
         said["stale"] = True

@@ -11,6 +11,7 @@ from policy.decision import Decision
 from policy.facts import Facts
 from policy.service.judge import JudgeSource
 from policy.service.reasons import sentence
+from policy.service.words import words
 from policy.verdict import Verdict
 
 
@@ -37,7 +38,11 @@ Classification: TypeAlias = Allow | Confirm | Deny
 
 
 class SmartFilter(Protocol):
-    """Classifies calls. It sees the repaired name and the validated input, and never waits."""
+    """Classifies calls. It sees the repaired name and the validated input, and never waits.
+
+    Of a tool with versions it is asked by both names, `translate@2` and `translate`, and the
+    stricter answer counts, unless it has `knows_versions = True`: then by the full name alone.
+    """
 
     def classify(self, name: str, input: Mapping[str, Any]) -> Classification:
         """Say what is to become of one call; raising counts as Deny."""
@@ -50,7 +55,7 @@ def classification_of(decision: Decision) -> Classification:
         return Allow()
     if decision.verdict is Verdict.ASK:
         return Confirm(sentence(decision))
-    return Deny(sentence(decision))
+    return Deny(words(decision).message)
 
 
 class LayeredPermissionResolver:
@@ -59,6 +64,8 @@ class LayeredPermissionResolver:
     A service that was built on a store reads the store's decisions itself and needs none; this is
     for other services, and for asking what would become of a call.
     """
+
+    knows_versions = True
 
     def __init__(
         self,

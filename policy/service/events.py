@@ -1,24 +1,32 @@
-"""What happens to calls, told to those who listen and to the log `tool.call`."""
+"""What happens to calls, told to those who listen and to the log `tool.call`.
+
+Of every call listeners are told exactly twice: `stream.tool_start`, then `stream.tool_end`.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias
+from typing import Any, ClassVar, TypeAlias, assert_never
 
-from policy.audit import AuditRecord
+from policy.audit import AuditRecord, Outcome
 from policy.call import Caller
+from policy.codes import Code
 from policy.diagnostics import visible
 
 _LOG = logging.getLogger("tool.call")
+_LONGEST_NAME = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStarted:
     """A call has arrived."""
+
+    name: ClassVar[str] = "stream.tool_start"
 
     call_id: str
     tool: str
@@ -28,12 +36,35 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolEnded:
-    """A call has ended; its record says how."""
+    """A call has ended, as its caller sees it; its record says the rest.
+
+    `outcome` is not that of the record where an output is withheld because the record could not
+    be written: then it is `failed`.
+    """
+
+    name: ClassVar[str] = "stream.tool_end"
 
     call_id: str
     tool: str
     caller: Caller
     record: AuditRecord
+    outcome: Outcome
+    code: Code | None = None
+
+    @property
+    def latency_ms(self) -> int:
+        """The milliseconds from the call's arrival to its end."""
+        return self.record.latency_ms
+
+    @property
+    def tokens_used(self) -> int | None:
+        """The tokens that the tool says it used."""
+        return self.record.tokens_used
+
+    @property
+    def source(self) -> str | None:
+        """Where the tool comes from; None where there is none."""
+        return self.record.source
 
 
 ToolEvent: TypeAlias = ToolStarted | ToolEnded
@@ -48,18 +79,25 @@ class Events:
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Tell `listener` of every event from now on; return what ends that."""
-        self._listeners = (*self._listeners, listener)
+
+        def entry(event: ToolEvent) -> None:
+            # An entry of its own: whoever listens twice ends one at a time.
+            listener(event)
+
+        self._listeners = (*self._listeners, entry)
 
         def end() -> None:
-            self._listeners = tuple(kept for kept in self._listeners if kept is not listener)
+            self._listeners = tuple(kept for kept in self._listeners if kept is not entry)
 
         return end
 
     def tell(self, event: ToolEvent) -> None:
         """Log an event and pass it on."""
-        _log(event)
+        with suppress(Exception):
+            _log(event)
         for listener in self._listeners:
-            with suppress(Exception):
+            # A listener that claims to be cancelled has not cancelled the call.
+            with suppress(Exception, asyncio.CancelledError):
                 listener(event)
 
     def failing_sink(self, error: Exception) -> None:
@@ -67,14 +105,52 @@ class Events:
         _LOG.error("record not written: %s", type(error).__name__)
 
 
+def as_json(event: ToolEvent) -> dict[str, Any]:
+    """Return an event as a JSON object: nothing of the input, and nothing of the output."""
+    shown = {
+        "event": event.name,
+        "call_id": event.call_id,
+        "tool": visible(event.tool, _LONGEST_NAME),
+        "agent": visible(event.caller.agent, _LONGEST_NAME),
+        "session": visible(event.caller.session, _LONGEST_NAME),
+    }
+    match event:
+        case ToolStarted():
+            return {**shown, "at": event.at.isoformat(timespec="milliseconds")}
+        case ToolEnded():
+            return {
+                **shown,
+                "outcome": event.outcome,
+                "code": event.code,
+                "latency_ms": event.latency_ms,
+                "tokens_used": event.tokens_used,
+                "source": event.source,
+            }
+        case _:
+            assert_never(event)
+
+
 def _log(event: ToolEvent) -> None:
     if not _LOG.isEnabledFor(logging.INFO):
         return
-    tool = visible(event.tool, 120)
+    tool = visible(event.tool, _LONGEST_NAME)
     match event:
         case ToolStarted():
             _LOG.info("start %s %s", tool, event.call_id)
-        case ToolEnded(record=record) if record.outcome == "ok":
-            _LOG.info("ok %s %s %d ms", tool, event.call_id, record.latency_ms)
-        case ToolEnded(record=record):
-            _LOG.info("err %s %s %d ms %s", tool, event.call_id, record.latency_ms, record.outcome)
+        case ToolEnded(outcome="ok"):
+            _LOG.info("ok %s %s %s", tool, event.call_id, _measured(event))
+        case ToolEnded():
+            code = event.code or event.outcome
+            _LOG.info(
+                "err %s %s %s %s %s", tool, event.call_id, _measured(event), event.outcome, code
+            )
+
+
+def _measured(event: ToolEnded) -> str:
+    """Return time, tokens and source of a call, as far as they are known."""
+    parts = [f"{event.latency_ms} ms"]
+    if event.tokens_used is not None:
+        parts.append(f"{event.tokens_used} tokens")
+    if event.source is not None:
+        parts.append(event.source)
+    return " ".join(parts)

@@ -11,6 +11,7 @@ from policy.catalog import ToolSpec
 from policy.decision import Decision
 from policy.facts import Facts
 from policy.service.service import ToolDefinition, ToolService
+from policy.service.usage import Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +20,8 @@ class ExecutionContext:
 
     `workspace` is the folder it works in, `env` the environment for programs it starts, `facts`
     the world as it was judged (its resolvers give the paths and addresses that were judged), and
-    `tools` the service as this caller sees it.
+    `tools` the service as this caller sees it. `usage` counts what the tool says it used, and
+    `capabilities` are what it was granted.
     """
 
     call_id: str = ""
@@ -29,6 +31,12 @@ class ExecutionContext:
     facts: Facts = field(default_factory=Facts)
     decision: Decision | None = None
     tools: ToolService | None = None
+    usage: Usage = field(default_factory=Usage)
+    capabilities: frozenset[str] = frozenset()
+
+    def report_tokens(self, count: int) -> None:
+        """Add tokens to what this call used; it is recorded even if the call fails."""
+        self.usage.add(count)
 
 
 class ToolHandler(Protocol):

@@ -1,6 +1,7 @@
-"""A decision in, the sentence that agent and approver read out: bounded, with nothing hidden.
+"""A decision in, the sentence that people read out: bounded, with nothing hidden.
 
-A reason names rules and places, and what the rule's author wrote; never the input.
+It names rules and places, what the rule's author wrote, and what could not be decided, which may
+quote the input. What a model is told stands in `policy.service.words`.
 """
 
 from __future__ import annotations

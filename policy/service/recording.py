@@ -9,10 +9,12 @@ from typing import Any
 
 from policy.audit import AuditRecord, Outcome, bounded, digest_of
 from policy.call import Frozen
+from policy.codes import Code
 from policy.decision import Decision
 from policy.errors import ToolError
 from policy.service.in_flight import InFlight
-from policy.service.service import ToolOutput, ToolOutputMetadata
+from policy.service.service import ToolOutput, ToolOutputMetadata, ToolSource, source_of
+from policy.service.usage import tokens
 from policy.verdict import Verdict
 
 _LONGEST_NAME = 300
@@ -44,7 +46,12 @@ def arrival(tool: str, input: Any, at: datetime) -> Arrival:
 
 
 def record_of(
-    call: InFlight, arrived: Arrival, *, latency_ms: int, problem: BaseException | None
+    call: InFlight,
+    arrived: Arrival,
+    *,
+    latency_ms: int,
+    problem: BaseException | None,
+    output: ToolOutput | None = None,
 ) -> AuditRecord:
     """Return the record of a call; `problem` is what it raised, None for an output."""
     decision = _decision(call, problem)
@@ -64,6 +71,7 @@ def record_of(
         latency_ms=latency_ms,
         cut=arrived.cut or final_cut,
         error=None if problem is None else getattr(problem, "kind", type(problem).__name__),
+        code=code_of(problem),
         message=_message(problem),
         reasons=() if decision is None else decision.reasons,
         shadowed=() if decision is None else decision.shadowed,
@@ -72,6 +80,8 @@ def record_of(
         repairs=() if decision is None else decision.repairs,
         rewritten=decision is not None and decision.rewritten,
         approvals=tuple(call.approvals),
+        source=_source(call),
+        tokens_used=tokens_used(call, output),
     )
 
 
@@ -83,7 +93,7 @@ def ended(output: ToolOutput, call: InFlight, *, latency_ms: int) -> ToolOutput:
         then=output.then,
         metadata=ToolOutputMetadata(
             latency_ms=latency_ms,
-            tokens_used=given.tokens_used,
+            tokens_used=tokens_used(call, output),
             source=given.source,
             call_id=call.id,
             tool=given.tool if decision is None else decision.call.tool,
@@ -113,6 +123,26 @@ def outcome_of(problem: BaseException | None) -> Outcome:
         return _OUTCOMES.get(problem.kind, "failed")
     # What is no answer of a tool ends the program around it, or was never meant to happen.
     return "failed" if isinstance(problem, Exception) else "cancelled"
+
+
+def code_of(problem: BaseException | None) -> Code | None:
+    """Return the code of what a call raised, None for an output."""
+    if problem is None:
+        return None
+    if isinstance(problem, ToolError):
+        return problem.code
+    return "cancelled" if outcome_of(problem) == "cancelled" else "tool-error"
+
+
+def tokens_used(call: InFlight, output: ToolOutput | None) -> int | None:
+    """Return the tokens that a tool says it used: in its output, else reported while it ran."""
+    said = None if output is None else tokens(output.metadata.tokens_used)
+    return call.usage.tokens if said is None else said
+
+
+def _source(call: InFlight) -> ToolSource | None:
+    spec = None if call.judgement is None else call.judgement.spec
+    return None if spec is None else source_of(spec)
 
 
 def _decision(call: InFlight, problem: BaseException | None) -> Decision | None:

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from policy.audit import AuditRecord, AuditSink
-from policy.errors import Execution, PermissionDenied
+from policy.codes import SENTENCES
+from policy.errors import Execution, PermissionDenied, ToolError
 from policy.service.events import Events, ToolEnded, ToolStarted
 from policy.service.in_flight import InFlight, carrying, current_call
-from policy.service.recording import arrival, ended, record_of
+from policy.service.recording import arrival, code_of, ended, record_of
 from policy.service.service import PassThrough, ToolOutput, ToolService
 from policy.service.world import Clock, utc_now
 
@@ -57,23 +58,35 @@ class ExecAuditLayer(PassThrough):
             with carrying(call):
                 output = await self.inner.execute(name, input)
         except BaseException as error:
+            if isinstance(error, ToolError):
+                error.call_id = call.id
             problem = error
             raise
         finally:
             latency = max(0, round((self._ticks() - began) * 1000))
-            record = record_of(call, arrived, latency_ms=latency, problem=problem)
+            record = record_of(call, arrived, latency_ms=latency, problem=problem, output=output)
             kept = self._keep(record)
+            withheld = problem is None and not kept
             self._events.tell(
-                ToolEnded(call_id=call.id, tool=arrived.tool, caller=call.caller, record=record)
+                ToolEnded(
+                    call_id=call.id,
+                    tool=arrived.tool,
+                    caller=call.caller,
+                    record=record,
+                    outcome="failed" if withheld else record.outcome,
+                    code="output-withheld" if withheld else code_of(problem),
+                )
             )
-        if not kept:
-            raise Execution(name, f"{name} has run, but its record could not be written")
+        if withheld:
+            unrecorded = Execution(name, SENTENCES["output-withheld"], code="output-withheld")
+            unrecorded.call_id = call.id
+            raise unrecorded
         return ended(output, call, latency_ms=latency)
 
     def _require_sink(self, name: str) -> None:
         """Refuse the call while the sink does not take what it is owed."""
         if self._required and not self._pay():
-            raise PermissionDenied(name, "calls cannot be recorded, and unrecorded none may run")
+            raise PermissionDenied(name, SENTENCES["cannot-record"], code="cannot-record")
 
     def _keep(self, record: AuditRecord) -> bool:
         """Write a record, and tell whether the call may count as recorded."""

@@ -43,6 +43,8 @@ class FollowLayer(PassThrough):
             with carrying(call):
                 return await self.inner.execute(name, input)
         except PermissionDenied as error:
-            raise PermissionDenied(
-                name, f"{then.because}: {error.message}", decision=error.decision
-            ) from error
+            refused = PermissionDenied(
+                name, f"{then.because}: {error.message}", decision=error.decision, code=error.code
+            )
+            refused.call_id = error.call_id
+            raise refused from error

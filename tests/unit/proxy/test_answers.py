@@ -78,11 +78,13 @@ def test_every_output_is_json_that_every_client_can_read(
         ToolError("t", "other"),
     ],
 )
-def test_an_error_has_its_stable_kind_in_text_and_structure(error: ToolError) -> None:
+def test_an_error_has_its_stable_code_in_text_and_structure(error: ToolError) -> None:
     result = refusal(error, None)
     assert result.is_error
-    assert text_of(result) == f"{error.kind}: {error.message}"
-    assert result.structured_content == {"error": {"kind": error.kind, "message": error.message}}
+    assert text_of(result) == f"{error.code}: {error.message}"
+    assert result.structured_content == {
+        "error": {"kind": error.kind, "code": error.code, "message": error.message}
+    }
 
 
 def test_what_is_told_of_an_error_is_bounded_and_shows_what_it_hides() -> None:

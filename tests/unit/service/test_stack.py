@@ -134,8 +134,9 @@ async def test_without_a_store_everything_is_denied_until_a_filter_allows() -> N
 async def test_a_store_without_a_generation_denies_everything() -> None:
     f = Fixture(FakeStore(None))
     f.service.set_smart_filter(Says(Allow()))
-    with pytest.raises(PermissionDenied, match="no policy is in force"):
+    with pytest.raises(PermissionDenied) as refused:
         await f.service.execute("echo", {})
+    assert refused.value.code == "policy-unavailable"
     assert f.service.list() == []
     assert f.counts == (0, 0)
 
@@ -255,8 +256,10 @@ async def test_whatever_fails_while_deciding_denies() -> None:
         raise RecursionError
 
     f = Fixture(FakeStore(FakeGeneration(fails)), YES)
-    with pytest.raises(PermissionDenied, match="could not be asked"):
+    with pytest.raises(PermissionDenied) as refused:
         await f.service.execute("echo", {})
+    assert refused.value.code == "policy-unavailable"
+    assert refused.value.decision.reasons[0].message == "the policy could not be asked"
 
     async def no_network(name: str) -> tuple[str, ...] | None:
         raise OSError

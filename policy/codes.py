@@ -1,0 +1,65 @@
+"""Why a call did not end in an output: the closed list of codes, each with our sentence for it.
+
+Programs branch on a code and models read the sentence, so a code is never reused, and no sentence
+says anything of one particular call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+Code: TypeAlias = Literal[
+    "denied-by-policy",
+    "not-allowed",
+    "not-understood",
+    "outside-scope",
+    "unknown-caller",
+    "out-of-bounds",
+    "not-reviewed",
+    "no-approver",
+    "approval-refused",
+    "approval-timeout",
+    "approval-failed",
+    "too-many-questions",
+    "changed-meanwhile",
+    "policy-unavailable",
+    "cannot-record",
+    "not-found",
+    "validation-failed",
+    "timeout",
+    "execution",
+    "output-withheld",
+    "transport",
+    "cancelled",
+    "tool-error",
+]
+
+SENTENCES: Mapping[Code, str] = MappingProxyType(
+    {
+        "denied-by-policy": "a rule denies this",
+        "not-allowed": "no rule allows this",
+        "not-understood": "a part of this call cannot be decided",
+        "outside-scope": "this is outside of what this guest may call",
+        "unknown-caller": "this caller may not call tools",
+        "out-of-bounds": "the policy's own files are out of bounds",
+        "not-reviewed": "the tool is new or has changed and was not reviewed yet",
+        "no-approver": "it needs an approval, and there is nobody to give it",
+        "approval-refused": "the approval was refused",
+        "approval-timeout": "nobody approved it in time",
+        "approval-failed": "no valid approval was given",
+        "too-many-questions": "this session has caused too many questions",
+        "changed-meanwhile": "the policy or the call changed while it was being approved",
+        "policy-unavailable": "there is no policy that could decide this now",
+        "cannot-record": "calls cannot be recorded, and unrecorded none may run",
+        "not-found": "no tool has this name",
+        "validation-failed": "the input does not fit the tool",
+        "timeout": "the tool took too long",
+        "execution": "the tool failed",
+        "output-withheld": "the tool has run, but its record could not be written",
+        "transport": "the tool's server could not be reached",
+        "cancelled": "the call was cancelled",
+        "tool-error": "the call failed",
+    }
+)
