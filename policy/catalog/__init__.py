@@ -36,6 +36,7 @@ from policy.catalog.walk import (
     kinds_of,
     mapping,
     parts,
+    read_only_schema,
 )
 
 __all__ = [
@@ -84,6 +85,7 @@ __all__ = [
     "parts",
     "read_arguments",
     "read_listing",
+    "read_only_schema",
     "repair_name",
     "requires",
     "resources_of",

@@ -1,0 +1,86 @@
+"""What an author says of a tool besides its arguments, in; `Traits`, checked, out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from policy.catalog import Resource
+
+Example = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traits:
+    """What an author may say of a tool besides its arguments; see `ToolSpec`.
+
+    `strict_schema` shows models the strict schema, `examples` are inputs worth imitating, and
+    `usage_rule` is a line for the prompt of whoever has the tool. `resources` are added to those
+    that the arguments are marked with.
+    """
+
+    category: str | None = None
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    complete: bool = False
+    unseen: bool = False
+    exec_class: bool = False
+    requires_confirmation: bool = False
+    strict_schema: bool = False
+    examples: tuple[Example, ...] = ()
+    usage_rule: str | None = None
+    version: int | None = None
+    resources: tuple[Resource, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("category", "usage_rule"):
+            if not isinstance(getattr(self, name), str | None):
+                raise TypeError(f"`{name}` is a text or None")
+        for name in ("read_only", "destructive", "idempotent"):
+            if not isinstance(getattr(self, name), bool | None):
+                raise TypeError(f"`{name}` is true, false or None")
+        for name in _FLAGS:
+            if not isinstance(getattr(self, name), bool):
+                raise TypeError(f"`{name}` is true or false")
+        if isinstance(self.version, bool) or not isinstance(self.version, int | None):
+            raise TypeError("`version` is a whole number or None")
+        examples: object = self.examples
+        if not isinstance(examples, (list, tuple)) or not all(
+            isinstance(example, Mapping) for example in examples
+        ):
+            raise TypeError("`examples` are inputs: a tuple of objects")
+        object.__setattr__(self, "examples", tuple(examples))
+        if self.usage_rule is not None:
+            # It becomes one line of a list.
+            object.__setattr__(self, "usage_rule", " ".join(self.usage_rule.split()) or None)
+
+
+_FLAGS = ("complete", "unseen", "exec_class", "requires_confirmation", "strict_schema")
+# What an object may also say in a method or attribute of its own, as most tool interfaces have it.
+_SAID = ("category", "requires_confirmation", "strict_schema", "examples", "usage_rule")
+
+
+def traits_of(authored: object) -> Traits:
+    """Return what a tool's object says of itself; TypeError where it says what cannot be.
+
+    It may have `traits`, constants such as `CATEGORY`, and methods such as `usage_rule()`.
+    """
+    given = getattr(authored, "traits", None)
+    if isinstance(given, Traits):
+        return given
+    said: dict[str, Any] = {}
+    for field in fields(Traits):
+        value = getattr(authored, field.name.upper(), None)
+        if value is None and field.name in _SAID:
+            value = said_by(authored, field.name)
+        if value is not None:
+            said[field.name] = tuple(value) if isinstance(value, list) else value
+    return Traits(**said)
+
+
+def said_by(authored: object, name: str) -> Any:
+    """Return what an attribute, or a method without parameters, gives; None if there is none."""
+    value = getattr(authored, name, None)
+    return value() if callable(value) and not isinstance(value, type) else value
