@@ -7,6 +7,7 @@ from bench.effort import Effort, tell
 from bench.process import in_turn, processes
 from bench.rows import PEERS, Row, Table, row
 from bench.subjects.asking import expected
+from bench.subjects.enforcing import WRAPPERS
 
 _ENGINES = ("placet", *PEERS)
 _ADMITTED = (100, 10_000)
@@ -23,7 +24,8 @@ def _enforcing(effort: Effort) -> Table:
     peers = {peer: ("asking", {"name": peer}) for peer in PEERS}
     with processes({"placet": ("enforcing", {}), **peers}) as running:
         found = in_turn(running, rounds=effort.rounds, seconds=effort.seconds)
-    against = {peer: found[peer]["a text begins"] for peer in PEERS}
+    against = {WRAPPERS: found["placet"][WRAPPERS]}
+    against |= {peer: found[peer]["a text begins"] for peer in PEERS}
     rows = [
         row(rounds, engine="placet", what=what, against=against)
         for what, rounds in found["placet"].items()
@@ -31,15 +33,19 @@ def _enforcing(effort: Effort) -> Table:
     rows += [
         row(rounds, engine=peer, what="one rule decided", against=against)
         for peer, rounds in against.items()
+        if peer in PEERS
     ]
     return Table(
         title="The layers around a handler",
         note="One rule, one tool whose handler only counts. The five layers judge, ask nobody, "
-        "watch the time and hand the handler an input of its own; the record goes to memory. A "
-        "tool that does not say what its texts are costs a look at the disk: each may be a path to "
-        "what no tool may write.",
+        "watch the time and hand the handler an input of its own; the record goes to memory. "
+        "Beside them five coroutines that only await the next one, which is what five layers cost "
+        "at least. A tool that does not say what its texts are costs a look at the disk: each may "
+        "be a path to what no tool may write. A thousand questions that wait, and are then "
+        "answered, are timed as one and divided.",
         unit="us",
         rows=tuple(rows),
+        beside=(WRAPPERS, *PEERS),
     )
 
 

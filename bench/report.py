@@ -69,22 +69,29 @@ def _table(table: Table) -> str:
     has_scale = any(row.scale for row in table.rows)
     unit = _UNITS[table.unit]
     head = ["scale"] if has_scale else []
-    head += ["engine", "what", f"median {unit}", f"p99 {unit}", *(f"÷ {peer}" for peer in PEERS)]
-    words = len(head) - 2 - len(PEERS)
+    head += [
+        "engine",
+        "what",
+        f"median {unit}",
+        f"p99 {unit}",
+        *(f"÷ {one}" for one in table.beside),
+    ]
+    words = len(head) - 2 - len(table.beside)
     lines = [_line(head), _line(["---"] * words + ["--:"] * (len(head) - words))]
-    lines += [_line(_cells(row, table.unit, has_scale=has_scale)) for row in table.rows]
+    lines += [_line(_cells(row, table, has_scale=has_scale)) for row in table.rows]
     return f"### {table.title}\n\n{table.note}\n\n" + "\n".join(lines)
 
 
-def _cells(row: Row, unit: str, *, has_scale: bool) -> Iterator[str]:
+def _cells(row: Row, table: Table, *, has_scale: bool) -> Iterator[str]:
+    unit = table.unit
     if has_scale:
         yield row.scale
     yield f"**{row.engine}**" if row.engine == "placet" else row.engine
     yield row.what
     yield _number(row.median / _PER_UNIT[unit])
     yield _number(row.p99 / _PER_UNIT[unit]) if row.count >= 100 else "–"
-    for peer in PEERS:
-        yield _number(row.times[peer]) if peer in row.times else "–"
+    for one in table.beside:
+        yield _number(row.times[one]) if one in row.times else "–"
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -31,12 +31,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows under a title, and what a reader must know of them. `unit` is `us` or `ms`."""
+    """Rows under a title, and what a reader must know of them. `unit` is `us` or `ms`.
+
+    `beside` names what the rows' times are compared with, a column each.
+    """
 
     title: str
     note: str
     unit: str
     rows: tuple[Row, ...]
+    beside: tuple[str, ...] = PEERS
 
 
 Taken = Sequence[Sequence[float]]

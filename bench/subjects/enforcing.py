@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import tempfile
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from time import perf_counter_ns
@@ -14,14 +15,23 @@ import policy
 from bench.timing import Round
 from policy.audit import MemorySink
 from policy.catalog import Origin, ToolSpec
-from policy.service import ExecutionContext, ToolDefinition
+from policy.service import (
+    ApprovalOutcome,
+    ApprovalRequest,
+    Approved,
+    ExecutionContext,
+    ToolDefinition,
+)
 
 _RULES = """policy for every agent
 
 default deny
 
 small: allow count, undeclared when input.size < 100
+asked: allow careful with approval
 """
+WRAPPERS = "five empty wrappers"
+_WAITING = 1_000
 _INPUT = {"name": "x", "size": 7}
 
 
@@ -41,6 +51,47 @@ class Empty:
         return None
 
 
+class Wrapper:
+    """A layer that does nothing: what any middleware costs."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    async def execute(self, name: str, input: Any) -> Any:
+        """Await the next one."""
+        return await self.inner.execute(name, input)
+
+
+class Nothing:
+    """The end of a chain of wrappers."""
+
+    async def execute(self, name: str, input: Any) -> Any:
+        """Return at once."""
+        return None
+
+
+class Later:
+    """An approver whose answers come all at once; `full` is set once as many wait as are wanted."""
+
+    def __init__(self) -> None:
+        self.full = asyncio.Event()
+        self.waiting: list[asyncio.Future[ApprovalOutcome]] = []
+
+    async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
+        """Wait."""
+        answer: asyncio.Future[ApprovalOutcome] = asyncio.get_running_loop().create_future()
+        self.waiting.append(answer)
+        if len(self.waiting) == _WAITING:
+            self.full.set()
+        return await answer
+
+    def release(self) -> None:
+        """Approve everything."""
+        for answer in self.waiting:
+            answer.set_result(Approved(by="bench"))
+        self.waiting = []
+
+
 class Enforcing:
     """The tool awaited directly, decided about alone, and called through the service."""
 
@@ -51,11 +102,18 @@ class Enforcing:
         # Its texts may be paths for all that anybody said, and are held against what no tool may
         # write.
         undeclared = Empty("undeclared", complete=False)
-        tools = [self.handler, undeclared]
+        tools = [self.handler, undeclared, Empty("careful", complete=True)]
         catalog = policy.builtin_catalog().with_tools(tool.spec for tool in tools)
         self.store = policy.PolicyStore(self.folder.name, catalog=catalog)
         assert self.store.current is not None, self.store.status.diagnostics
         self.plain = policy.build_tool_service(self.store, tools=tools)
+        self.wrappers: Any = Nothing()
+        for _ in range(5):
+            self.wrappers = Wrapper(self.wrappers)
+        self.later = Later()
+        self.asking = policy.build_tool_service(
+            self.store, tools=tools, approver=self.later, asks_per_session=1_000_000_000
+        )
         self.recorded = policy.build_tool_service(self.store, tools=tools, audit=MemorySink())
 
     def round(self, seconds: float) -> Round:
@@ -72,11 +130,29 @@ class Enforcing:
         ways: dict[str, Callable[[], Awaitable[Any]]] = {
             "the handler, awaited directly": lambda: handler.invoke(dict(_INPUT), context),
             "the decision alone": decided,
+            WRAPPERS: lambda: self.wrappers.execute("count", _INPUT),
             "through the five layers": lambda: self.plain.execute("count", _INPUT),
             "through them, with a record": lambda: self.recorded.execute("count", _INPUT),
             "through them, effects undeclared": lambda: self.plain.execute("undeclared", _INPUT),
         }
-        return {name: await _per_call(way, seconds / len(ways)) for name, way in ways.items()}
+        share = seconds / (len(ways) + 1)
+        taken = {name: await _per_call(way, share) for name, way in ways.items()}
+        return taken | {"asked, approved and run, 1,000 at once": [await self._waiting()]}
+
+    async def _waiting(self) -> int:
+        """Return how long one of many calls takes that wait for an answer together."""
+        self.later.full = asyncio.Event()
+        threads = threading.active_count()
+        before = perf_counter_ns()
+        calls = [
+            asyncio.ensure_future(self.asking.execute("careful", {"name": "x", "size": number}))
+            for number in range(_WAITING)
+        ]
+        await self.later.full.wait()
+        assert threading.active_count() == threads, "a call that waits costs a thread"
+        self.later.release()
+        await asyncio.gather(*calls)
+        return (perf_counter_ns() - before) // _WAITING
 
 
 async def _per_call(
