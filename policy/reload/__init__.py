@@ -1,10 +1,12 @@
 """Files on disk -> the generation in force.
 
-The store is imported when it is first asked for: who only loads needs neither watcher nor loop.
+The store and what edits the configuration are imported when they are first asked for: who only
+loads needs neither watcher nor loop, and no writer of TOML.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from policy.reload.builder import Builder, Built, build
@@ -28,7 +30,15 @@ from policy.reload.status import Reloaded, Status
 from policy.reload.text import decode
 
 if TYPE_CHECKING:
+    from policy.reload.configuration import (
+        Configured,
+        Witness,
+        configure,
+        read_configuration,
+        value_of,
+    )
     from policy.reload.current import PolicyStore
+    from policy.reload.toml_words import read_key, read_value, write_key, write_value
 
 __all__ = [
     "SETTINGS_FILE",
@@ -37,6 +47,7 @@ __all__ = [
     "Builder",
     "Built",
     "CatalogueSettings",
+    "Configured",
     "Disk",
     "Generation",
     "PolicyStore",
@@ -48,22 +59,42 @@ __all__ = [
     "Status",
     "ToolSettings",
     "WebSettings",
+    "Witness",
     "build",
+    "configure",
     "decode",
     "follow_links",
     "load",
+    "read_configuration",
     "read_folder",
+    "read_key",
     "read_policy",
     "read_settings",
+    "read_value",
     "shipped_profiles",
+    "value_of",
+    "write_key",
+    "write_value",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Import the store and keep it."""
-    if name != "PolicyStore":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from policy.reload.current import PolicyStore
+_LATER = {
+    "Configured": "policy.reload.configuration",
+    "PolicyStore": "policy.reload.current",
+    "Witness": "policy.reload.configuration",
+    "configure": "policy.reload.configuration",
+    "read_configuration": "policy.reload.configuration",
+    "read_key": "policy.reload.toml_words",
+    "read_value": "policy.reload.toml_words",
+    "value_of": "policy.reload.configuration",
+    "write_key": "policy.reload.toml_words",
+    "write_value": "policy.reload.toml_words",
+}
 
-    globals()[name] = PolicyStore
-    return PolicyStore
+
+def __getattr__(name: str) -> Any:
+    """Import one of the later names and keep it."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_LATER[name]), name)
+    return value

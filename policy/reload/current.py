@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from policy.call import Caller, ToolCall
 from policy.catalog import Catalog, ToolSpec, builtin_catalog
@@ -23,6 +23,7 @@ from policy.decision import Answer, Decision, GenerationId
 from policy.diagnostics import Diagnostic
 from policy.facts import Facts
 from policy.reload.builder import Builder, Built, unexpected
+from policy.reload.configuration import Configured, Witness, configure
 from policy.reload.folder import Snapshot, read_folder, signature
 from policy.reload.generation import Generation
 from policy.reload.nothing import refuse
@@ -83,7 +84,11 @@ class PolicyStore:
         self._clock = clock
         self._subscribers: tuple[Subscriber, ...] = tuple(on_change)
         self._building = threading.RLock()
-        self._builder = Builder(guarded=guarded)
+        kept = tuple(guarded)
+        self._builder = Builder(guarded=kept)
+        # Edits are built beside what is being reloaded, one after the other.
+        self._drafts = Builder(guarded=kept)
+        self._editing = threading.Lock()
         self._done: _Work | None = None
         self._good: _Work | None = None
         self._state = _State(
@@ -166,6 +171,38 @@ class PolicyStore:
                 self._catalog = extended
                 self._tools += 1
             return self.reload()
+
+    def configure(
+        self,
+        key: str,
+        value: Any,
+        *,
+        witness: Witness | None = None,
+        dry_run: bool = False,
+    ) -> Configured:
+        """Set one key of `placet.toml`, None taking it away, and put that in force at once.
+
+        Raises PolicyInvalid and ConfigurationRefused, and changes nothing, where that cannot be.
+        The `generation` of the answer is the one in force. Blocks while it builds and writes.
+        """
+        with self._editing:
+            current = self.current
+            made = configure(
+                self._path,
+                key,
+                value,
+                catalog=self._catalog,
+                builder=self._drafts,
+                number=1 if current is None else current.id.number + 1,
+                witness=witness,
+                dry_run=dry_run,
+            )
+        if dry_run:
+            return made
+        reloaded = self.reload()
+        if reloaded.generation is None:
+            return made
+        return replace(made, generation=reloaded.generation, diagnostics=reloaded.diagnostics)
 
     def reload(self) -> Reloaded:
         """Read the files now and, if they say something new and right, put it in force.

@@ -100,6 +100,14 @@ def read_folder(path: str | os.PathLike[str]) -> Snapshot:
     return _snapshot(before.path, before.root, before.only, before.files, {"": moving})
 
 
+def with_file(snapshot: Snapshot, name: str, content: bytes) -> Snapshot:
+    """Return the snapshot that a read would give if this file held `content`."""
+    lexical = os.path.join(snapshot.root, name)
+    file = ReadFile(name=name, lexical=lexical, real=os.path.realpath(lexical), content=content)
+    files = dict(sorted({**snapshot.files, name: file}.items()))
+    return _snapshot(snapshot.path, snapshot.root, snapshot.only, files, snapshot.unread)
+
+
 Signature: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
 
 
