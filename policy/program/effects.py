@@ -194,7 +194,10 @@ def read_effects(call: Evaluation, declared: DeclaredResources) -> Effects:
     effects = Effects(declared, call.paths, call.has_other_names())
     present: dict[str, bool] = {}
     for resource in declared.resources:
-        leaves = list(_leaves(call.input, resource.steps))
+        if not resource.counts_in(call.input):
+            present.setdefault(resource.verb, False)
+            continue
+        leaves = list(_leaves(call.input, resource.steps, whole=resource.verb == "runs"))
         present[resource.verb] = present.get(resource.verb, False) or bool(leaves)
         for leaf in leaves:
             _add_leaf(effects, call, resource, leaf=leaf)
@@ -231,20 +234,28 @@ def _shown(thing: Path | Endpoint | str | Unreadable, text: str) -> str:
 # ------------------------------------------------------------------ the input
 
 
-def _leaves(value: Any, steps: tuple[str, ...]) -> Iterator[Any]:
-    """Yield what stands at `steps`, through lists; null counts as absent."""
+def _leaves(value: Any, steps: tuple[str, ...], *, whole: bool) -> Iterator[Any]:
+    """Yield what stands at `steps`, through lists; null counts as absent.
+
+    Where a `whole` value is meant, the elements of a list are its values only if a step says so:
+    a list of texts may be several commands, or the words of one.
+    """
     if value is None:
         return
     if isinstance(value, tuple):
+        if whole and not steps:
+            yield Unreadable(reason="a list may be commands, or the words of one")
+            return
+        rest = steps[1:] if steps and steps[0] == "*" else steps
         for item in value:
-            yield from _leaves(item, steps[1:] if steps and steps[0] == "*" else steps)
+            yield from _leaves(item, rest, whole=whole)
         return
     if not steps:
         yield value
     elif steps[0] == "*":
-        yield from _leaves(value, steps[1:])
+        yield from _leaves(value, steps[1:], whole=whole)
     elif isinstance(value, Mapping):
-        yield from _leaves(value.get(steps[0]), steps[1:])
+        yield from _leaves(value.get(steps[0]), steps[1:], whole=whole)
     else:
         yield Unreadable(reason="a value of another type stands in the way of a resource")
 
