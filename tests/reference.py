@@ -84,6 +84,45 @@ def _answer(input: Any, opinions: set[Opinion]) -> Answer:
     )
 
 
+# ------------------------------------------------------------------ approvals
+
+# Groups, whether two people are wanted, and how long one approval serves.
+Wants: TypeAlias = tuple[tuple[str, ...], bool, object]
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+
+
+def wants_of(files: Sequence[tree.PolicyFile]) -> dict[str, Wants]:
+    """Return what each rule wants of an approval, as its clauses say it."""
+    found: dict[str, Wants] = {}
+    for file in files:
+        for statement in file.statements:
+            if isinstance(statement, tree.Rule):
+                found[_identity(statement)] = _wants(statement.clauses)
+    return found
+
+
+def _wants(clauses: tuple[tree.Clause, ...]) -> Wants:
+    groups: tuple[str, ...] = ()
+    two, remember = False, None
+    for clause in clauses:
+        match clause:
+            case tree.By():
+                groups = clause.groups
+            case tree.TwoPeople():
+                two = True
+            case tree.Remember(period=period):
+                seconds = (
+                    period.amount * _SECONDS[period.unit]
+                    if isinstance(period, tree.Duration)
+                    else None
+                )
+                fields = tuple(path.steps for path in clause.fields)
+                remember = (seconds, fields, clause.times)
+            case _:
+                pass
+    return groups, two, remember
+
+
 # ------------------------------------------------------------------ layers
 
 

@@ -52,7 +52,21 @@ def _rule(draw: DrawFn, call: ToolCall, *, verdicts: tuple[str, ...]) -> str:
     clauses = _clauses(draw, call, permits=verdict == "allow")
     if verdict == "allow" and once_in(draw, 5):
         clauses += " with approval"
+    if verdict == "ask" or clauses.endswith(" with approval"):
+        clauses += pick(draw, _TERMS)
     return f"{verdict} {tools}{clauses}"
+
+
+# What a rule wants of an approval, in any order.
+_TERMS = (
+    "",
+    ' by "ops"',
+    " two people",
+    " remember 1h up to 2 times",
+    ' remember session for input.a up to 1_000 times by "ops", "secops"',
+    ' two people by "ops", "secops", "legal"',
+    ' by "ops" remember 90s for input.box.c, input.tags[0], input.n up to 1 times two people',
+)
 
 
 @st.composite

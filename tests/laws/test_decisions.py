@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 from policy.call import ToolCall, thaw
 from policy.catalog import Catalog
-from policy.decision import answer, decide
+from policy.decision import Decision, answer, decide
+from policy.reason import Terms
 from policy.source import Source
 from policy.syntax import parse, print_tree
 from policy.verdict import Verdict, strictest
@@ -32,7 +34,7 @@ from tests.laws.situations import (
     spelled,
     without_words,
 )
-from tests.reference import Answer, reference_decide
+from tests.reference import Answer, reference_decide, wants_of
 
 MANY = settings(max_examples=250)
 PLAIN = ("note", "nota", "risky", "bank__pay")
@@ -104,6 +106,64 @@ def test_the_program_says_what_the_oracle_says() -> None:
         tally.shows(verdict)
         tally.shows(f"rule {verdict}")
     tally.shows("rewritten", share=0.05)
+
+
+def test_what_asks_says_what_it_wants_of_an_answer() -> None:
+    tally = Tally()
+
+    @settings(MANY, max_examples=500)
+    @given(situations())
+    def law(case: Situation) -> None:
+        wants = wants_of(case.built.trees)
+        for reason in case.decision().reasons:
+            if reason.verdict is not Verdict.ASK or reason.rule == "confirmation":
+                assert reason.terms is None
+                continue
+            assert reason.terms is not None
+            assert reason.terms.digest is not None
+            groups, two, remember = wants.get(reason.rule, ((), False, None))
+            assert (reason.terms.groups, reason.terms.two_people) == (groups, two)
+            assert _remembered(reason.terms) == remember
+            tally.case(
+                reason.rule if reason.rule == "default" else "rule",
+                "undecided" if reason.undecided else "decided",
+                *("groups",) * bool(groups),
+                *("two people",) * two,
+                *("remember",) * (remember is not None),
+            )
+
+    law()
+    for word in ("default", "rule", "undecided", "groups", "two people", "remember"):
+        tally.shows(word, share=0.01)
+
+
+def _remembered(terms: Terms) -> object:
+    remember = terms.remember
+    return None if remember is None else (remember.seconds, remember.fields, remember.times)
+
+
+def test_a_rules_meaning_does_not_hang_on_its_name_or_place() -> None:
+    tally = Tally()
+
+    @MANY
+    @given(situations())
+    def law(case: Situation) -> None:
+        moved = PolicyText(
+            files=tuple(
+                (name, (head, *(re.sub(r"^r\d", "moved", one) for one in reversed(rest))))
+                for name, (head, *rest) in reversed(case.policy.files)
+            )
+        )
+        before, after = case.decision(), case.under(moved).decision()
+        assert _digests(after) == _digests(before)
+        tally.case("asks" if _digests(before) else "asks nothing")
+
+    law()
+    tally.shows("asks")
+
+
+def _digests(decision: Decision) -> list[str]:
+    return sorted(r.terms.digest or "" for r in decision.reasons if r.terms is not None)
 
 
 def test_the_printed_policy_says_what_the_policy_says() -> None:
