@@ -127,16 +127,18 @@ async def test_a_session_hears_of_a_call_twice_and_cannot_break_it() -> None:
     service = build_tool_service(tools=[add])
     heard: list[str] = []
 
-    def emit(event: Any) -> None:
-        heard.append(type(event).__name__)
-        raise RuntimeError
+    class Fails:
+        def emit(self, event: Any) -> None:
+            heard.append(type(event).__name__)
+            raise RuntimeError
 
+    session = Fails()
     with pytest.raises(PermissionDenied):
-        await invoke_with_session_trace(service, emit, "add", {"a": 1}, session="s")
+        await invoke_with_session_trace(service, session, "add", {"a": 1}, session="s")
     service.set_smart_filter(Anything())
-    await invoke_with_session_trace(service, emit, "add", {"a": 1}, session="s")
+    await invoke_with_session_trace(service, session, "add", {"a": 1}, session="s")
     with pytest.raises(ValidationFailed):
-        await invoke_with_session_trace(service, emit, "add", {}, session="s")
+        await invoke_with_session_trace(service, session, "add", {}, session="s")
     assert heard == [
         *("ToolCallRequested", "ToolCallDenied"),
         *("ToolCallRequested", "ToolResult"),
