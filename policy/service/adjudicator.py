@@ -8,23 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 from policy.call import Caller, ToolCall, thaw
 from policy.catalog import ToolSpec
-from policy.decision import Decision, Reason
-from policy.errors import NotFound, PermissionDenied, ToolError, ValidationFailed
+from policy.codes import Code
+from policy.decision import Decision, Outlook, Reason
+from policy.diagnostics import visible
+from policy.errors import NotFound, ToolError, ValidationFailed
 from policy.facts import Facts
-from policy.service.classification import Allow, Confirm, Deny
+from policy.service.classification import Allow, Confirm, Deny, SmartFilter
 from policy.service.context_rule import ContextRule, Rewrite, RuleContext
 from policy.service.guards import GuardCell, Guards
-from policy.service.judge import Answer, Judge, JudgeSource, NoPolicy
-from policy.service.reasons import sentence
+from policy.service.identity import denials
+from policy.service.judge import Answer, Judge, JudgeSource, NoPolicy, Refusal
+from policy.service.registry_snapshot import Meant
+from policy.service.visibility import expected_by
+from policy.service.words import denial
 from policy.service.world import World
 from policy.verdict import Verdict, strictest
 
-# Whether a handler stands ready for a name.
-Dispatchable: TypeAlias = Callable[[str], bool]
+
+class Tools(Protocol):
+    """The tools that handlers stand ready for."""
+
+    def __contains__(self, full_name: object) -> bool:
+        """Tell whether there is a handler for this very tool."""
+        ...
+
+    def meant(self, name: object) -> Meant | None:
+        """Return which version a name without one means; None where there is no such choice."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +68,13 @@ class Adjudicator:
         source: JudgeSource = NoPolicy,
         guards: GuardCell | None = None,
         world: World | None = None,
-        dispatchable: Dispatchable = lambda name: True,
+        tools: Callable[[], Tools] | None = None,
         stale: Callable[[], bool] = lambda: False,
     ) -> None:
         self._source = source
         self.guards = guards or GuardCell()
         self._world = world or World()
-        self._dispatchable = dispatchable
+        self._tools = tools
         self._stale = stale
 
     @classmethod
@@ -74,36 +88,77 @@ class Adjudicator:
         judge = self._source()
         if judge is None:
             return _undecided(tool, guards, stale=stale, why="no policy is in force")
+        tools = None if self._tools is None else self._tools()
+        # The newest version is the newest that can run, whatever the policy knows of besides.
+        meant = None if tools is None else tools.meant(tool)
+        name = tool if meant is None else meant.name
         try:
             answer, facts = await self._world.answered(
-                lambda facts: judge.answer(tool, input, caller=caller, facts=facts), caller
+                lambda facts: judge.answer(name, input, caller=caller, facts=facts), caller
             )
-            joined = _Joining(judge=judge, guards=guards, caller=caller, facts=facts).join(answer)
+            spec = None if answer.admitted is None else answer.admitted.spec
+            joined = _Joining(
+                judge=judge, guards=guards, caller=caller, facts=facts, spec=spec
+            ).join(answer)
         except Exception:  # noqa: BLE001 - what fails while deciding has allowed nothing
             return _undecided(tool, guards, stale=stale, why="the policy could not be asked")
         decision = _concluded(joined)
+        if meant is not None and meant.note:
+            decision = replace(decision, repairs=(meant.note, *decision.repairs))
+        situation = _Situation(judge=judge, guards=guards, caller=caller, facts=facts)
+        error = _error(tool, decision, answer, situation)
+        if error is None and tools is not None and decision.call.tool not in tools:
+            error = NotFound(tool, f"no tool is called `{visible(decision.call.tool, 60)}` here")
         return Judgement(
             decision=decision,
             facts=facts,
             guards=guards,
             judge=judge,
-            spec=None if answer.admitted is None else answer.admitted.spec,
+            spec=spec,
             stale=stale,
-            error=self._error(tool, decision, answer),
+            error=error,
         )
 
-    def _error(self, tool: str, decision: Decision, answer: Answer) -> ToolError | None:
-        refused = answer.refused
-        if refused is not None:
-            if refused.kind == "not-found":
-                return NotFound(tool, refused.message)
-            return ValidationFailed(decision.call.tool, refused.message)
-        name = decision.call.tool
-        if decision.verdict is Verdict.DENY:
-            return PermissionDenied(name, sentence(decision), decision=decision)
-        if not self._dispatchable(name):
-            return NotFound(name, f"no tool is called `{name}` here")
-        return None
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Situation:
+    """Who calls, in what world, and everything that has a say."""
+
+    judge: Judge
+    guards: Guards
+    caller: Caller
+    facts: Facts
+
+    def hides(self, name: str) -> bool:
+        """Tell whether no call of this tool can pass, so that nothing is said of it either."""
+        expected = expected_by(self.judge, self.guards, self.caller, self.facts)
+        return expected(name) is Outlook.HIDDEN
+
+
+def _error(
+    tool: str, decision: Decision, answer: Answer, situation: _Situation
+) -> ToolError | None:
+    refused = answer.refused
+    if refused is not None:
+        return _refusal(tool, decision, refused, situation)
+    if decision.verdict is Verdict.DENY:
+        # Without a generation nothing was decided: there is no policy to speak of.
+        missing = answer.decision.verdict is Verdict.DENY and decision.generation is None
+        code: Code | None = "policy-unavailable" if missing else None
+        return denial(decision.call.tool, decision, code=code)
+    return None
+
+
+def _refusal(tool: str, decision: Decision, refused: Refusal, situation: _Situation) -> ToolError:
+    """Return the error of what is no call; it tells nothing of tools hidden from this caller."""
+    if refused.kind == "not-found":
+        near = refused.suggestion
+        if near is None or not situation.hides(near):
+            return NotFound(tool, refused.message)
+        return NotFound(tool, f"no tool is called `{refused.tool}`")
+    if not refused.tool or not situation.hides(refused.tool):
+        return ValidationFailed(decision.call.tool, refused.message)
+    return denial(refused.tool, decision, code="not-allowed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,12 +169,14 @@ class _Joining:
     guards: Guards
     caller: Caller
     facts: Facts
+    spec: ToolSpec | None
 
     def join(self, answer: Answer) -> Decision:
         decision = answer.decision
         if answer.refused is not None or decision.verdict is Verdict.DENY:
             return decision
-        reasons = list(self._opinions(decision.call))
+        reasons = list(denials(self.caller, self._names(decision.call), self.facts.now))
+        reasons += self._opinions(decision.call)
         if decision.rewritten:
             # What stands against the call as asked must not be rewritten away.
             reasons += [r for r in self._opinions(decision.asked) if r.verdict is not Verdict.ALLOW]
@@ -157,17 +214,28 @@ class _Joining:
             shadowed=tuple(dict.fromkeys((*first.shadowed, *joined.shadowed))),
         )
 
+    def _names(self, call: ToolCall) -> tuple[str, ...]:
+        return (call.tool,) if self.spec is None else self.spec.names
+
+    def _asked_by(self, guard: object, call: ToolCall) -> tuple[str, ...]:
+        """Return the names to ask a guard about: one that says `translate` means all versions."""
+        names = self._names(call)
+        return names[:1] if getattr(guard, "knows_versions", False) is True else names
+
     def _opinions(self, call: ToolCall) -> Iterator[Reason]:
         smart_filter = self.guards.smart_filter
-        if smart_filter is not None:
-            yield _filter_opinion(lambda: smart_filter.classify(call.tool, call.input))
+        if smart_filter is None:
+            return
+        for name in self._asked_by(smart_filter, call):
+            yield _filter_opinion(smart_filter, name, call.input)
 
     def _rewritten(self, call: ToolCall, reasons: list[Reason]) -> Mapping[str, Any] | None:
         """Ask every rule about a call; denials go to `reasons`, the one new input is returned."""
         ctx = RuleContext(caller=self.caller, facts=self.facts)
         wanted: list[Mapping[str, Any]] = []
-        for rule in self.guards.rules:
-            outcome = _outcome(rule, call, ctx)
+        asked = [(rule, name) for rule in self.guards.rules for name in self._asked_by(rule, call)]
+        for rule, name in asked:
+            outcome = _outcome(rule, ToolCall(tool=name, input=call.input), ctx)
             if isinstance(outcome, Reason):
                 reasons.append(outcome)
             elif isinstance(outcome, Rewrite):
@@ -179,9 +247,9 @@ class _Joining:
         return wanted[0] if len(wanted) == 1 else None
 
 
-def _filter_opinion(classify: Callable[[], object]) -> Reason:
+def _filter_opinion(smart_filter: SmartFilter, name: str, input: Mapping[str, Any]) -> Reason:
     try:
-        said = classify()
+        said: object = smart_filter.classify(name, input)
     except Exception:  # noqa: BLE001 - whatever a filter raises, the call is denied
         return _denial("filter", "the filter failed")
     if isinstance(said, Allow):
@@ -243,5 +311,5 @@ def _undecided(tool: object, guards: Guards, *, stale: bool, why: str) -> Judgem
         guards=guards,
         judge=None,
         stale=stale,
-        error=PermissionDenied(name, sentence(decision), decision=decision),
+        error=denial(name, decision, code="policy-unavailable"),
     )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+from dataclasses import replace
 from typing import Any
 
 from policy.call import freeze, thaw
+from policy.diagnostics import visible
 from policy.errors import Execution, NotFound, PermissionDenied, ToolError
 from policy.service.handler import ExecutionContext, ToolHandler
 from policy.service.in_flight import InFlight, carrying, current_call
 from policy.service.registry import ToolRegistry
-from policy.service.service import ToolDefinition, ToolOutput, ToolOutputMetadata, ToolSource
+from policy.service.service import ToolDefinition, ToolOutput, ToolOutputMetadata, source_of
 
 
 class CoreDispatch:
@@ -30,24 +32,39 @@ class CoreDispatch:
         _require_judged(call, name, input)
         # A judged input is frozen already; any other belongs to whoever passed it.
         given = input if call is not None and call.permitted else freeze(input)
-        handler = self._registry.get(name)
+        handler = self._handler(call, name)
         if handler is None:
-            raise NotFound(name, f"no tool is called `{name}` here")
+            raise NotFound(name, f"no tool is called `{visible(str(name), 60)}` here")
         context = _context(call)
         # A tool that calls tools begins new calls; this one is not theirs to speak for.
         with carrying(None):
             value = await _invoke(handler, name, thaw(given), context)
         return _output(value, handler)
 
+    def _handler(self, call: InFlight | None, name: str) -> ToolHandler | None:
+        """Return what runs a tool: for a judged call, only the very tool it was judged as."""
+        if call is None or call.judgement is None:
+            return self._registry.get(name)
+        entry = self._registry.snapshot().get(name)
+        return None if entry is None else entry.handler
+
     def list(self) -> builtins.list[ToolDefinition]:
-        """Return the definitions of all registered tools, by name."""
-        entries = self._registry.snapshot()
-        return [entries[name].handler.definition for name in sorted(entries)]
+        """Return the definitions of all registered tools, by name: the newest of versions."""
+        called = self._registry.snapshot().called()
+        return [shown_as(name, entry.handler) for name, entry in called.items()]
 
     def describe(self, name: str) -> ToolDefinition | None:
-        """Return a registered tool's definition."""
+        """Return a registered tool's definition, of the version that the name asks for."""
         handler = self._registry.get(name)
-        return None if handler is None else handler.definition
+        return None if handler is None else shown_as(name, handler)
+
+
+def shown_as(name: str, handler: ToolHandler) -> ToolDefinition:
+    """Return a tool's definition under one of the names it answers to."""
+    definition, version = handler.definition, handler.spec.version
+    if version is None:
+        return definition
+    return replace(definition, name=name, version=version)
 
 
 def _require_judged(call: InFlight | None, name: str, input: Any) -> None:
@@ -63,6 +80,7 @@ def _require_judged(call: InFlight | None, name: str, input: Any) -> None:
             name,
             "the call that reached the tool is not the one that was judged",
             decision=call.judgement.decision,
+            code="changed-meanwhile",
         )
 
 
@@ -78,6 +96,8 @@ def _context(call: InFlight | None) -> ExecutionContext:
         facts=base.facts if judgement is None else judgement.facts,
         decision=call.decision,
         tools=base.tools,
+        usage=call.usage,
+        capabilities=base.capabilities,
     )
 
 
@@ -102,18 +122,10 @@ async def _invoke(
 
 _OF_HANDLERS = frozenset({"execution", "transport", "timeout", "validation-failed"})
 
-_SOURCES: dict[str, ToolSource] = {"host": "builtin", "mcp": "mcp", "ext": "extension"}
-
-
-def source_of(handler: ToolHandler) -> ToolSource:
-    """Return which kind of handler a tool has."""
-    return _SOURCES[handler.spec.origin.kind]
-
 
 def _output(value: Any, handler: ToolHandler) -> ToolOutput:
+    """Return what a handler gave as an output; where it came from is not the handler's to say."""
+    source, tool = source_of(handler.spec), handler.spec.name
     if isinstance(value, ToolOutput):
-        return value
-    return ToolOutput(
-        value=value,
-        metadata=ToolOutputMetadata(source=source_of(handler), tool=handler.spec.name),
-    )
+        return replace(value, metadata=replace(value.metadata, source=source, tool=tool))
+    return ToolOutput(value=value, metadata=ToolOutputMetadata(source=source, tool=tool))

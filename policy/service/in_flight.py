@@ -8,8 +8,6 @@ nothing and judges for itself.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +17,7 @@ from policy.call import Caller
 from policy.decision import Decision
 from policy.service.adjudicator import Judgement
 from policy.service.handler import ExecutionContext
+from policy.service.usage import Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +33,8 @@ class InFlight:
     """One call on its way.
 
     `raw` is the call as it came. `judgement` is None until it is judged; `permitted` says that
-    nothing stands against running exactly its call; `approvals` are in the order they were given.
+    nothing stands against running exactly its call; `approvals` are in the order they were given;
+    `usage` is what the tool reports while it runs.
     """
 
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -44,6 +44,7 @@ class InFlight:
     judgement: Judgement | None = None
     permitted: bool = False
     approvals: list[Approval] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
 
     @property
     def decision(self) -> Decision | None:
@@ -59,11 +60,17 @@ def current_call() -> InFlight | None:
     return _CURRENT.get()
 
 
-@contextmanager
-def carrying(call: InFlight | None) -> Iterator[InFlight | None]:
+class carrying:  # noqa: N801 - used as a statement, `with carrying(call):`
     """Let everything awaited within the block belong to `call`; None for no call."""
-    token = _CURRENT.set(call)
-    try:
-        yield call
-    finally:
-        _CURRENT.reset(token)
+
+    __slots__ = ("_call", "_token")
+
+    def __init__(self, call: InFlight | None) -> None:
+        self._call = call
+
+    def __enter__(self) -> InFlight | None:
+        self._token = _CURRENT.set(self._call)
+        return self._call
+
+    def __exit__(self, *raised: object) -> None:
+        _CURRENT.reset(self._token)

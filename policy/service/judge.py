@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 
 from policy.admission import Admitted, RawCall, Refused, admit
 from policy.call import Caller, ToolCall
-from policy.catalog import Catalog
+from policy.catalog import Catalog, ToolSpec
 from policy.decision import Decision
 from policy.facts import Facts
 from policy.verdict import Verdict
@@ -25,6 +25,16 @@ class Refusal(Protocol):
     @property
     def message(self) -> str:
         """One sentence for the agent."""
+        ...
+
+    @property
+    def tool(self) -> str:
+        """The tool that is meant, as it may be shown; the name as it came where none is."""
+        ...
+
+    @property
+    def suggestion(self) -> str | None:
+        """The name of a tool, or of a field, that the sentence proposes."""
         ...
 
 
@@ -76,6 +86,10 @@ class NoPolicy:
 
     def __init__(self, catalog: Callable[[], Catalog] | None = None) -> None:
         self._catalog = catalog
+
+    def spec(self, name: str) -> ToolSpec | None:
+        """Return the tool of this name, as far as that is known."""
+        return None if self._catalog is None else self._catalog().get(name)
 
     def answer(self, tool: str, input: Any, *, caller: Caller, facts: Facts) -> Answer:
         """Return the call as it would run, with the verdict `none`."""

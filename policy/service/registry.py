@@ -3,86 +3,56 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TypeAlias
 
 from policy.catalog import ToolSpec
 from policy.errors import ToolError
 from policy.service.handler import ToolHandler
+from policy.service.registry_feed import RegistryFeed
+from policy.service.registry_snapshot import (
+    Registered,
+    Registration,
+    RegistryChange,
+    RegistrySnapshot,
+    Replaced,
+    Unregistered,
+)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Registration:
-    """One entry, as its owner holds it. `revision` grows with every change of the registry."""
-
-    name: str
-    revision: int
-    handler: ToolHandler
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Registered:
-    """A tool is there that was not."""
-
-    name: str
-    revision: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replaced:
-    """A tool's handler is another one now."""
-
-    name: str
-    revision: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unregistered:
-    """A tool is gone."""
-
-    name: str
-    revision: int
-
-
-RegistryChange: TypeAlias = Registered | Replaced | Unregistered
 Subscriber: TypeAlias = Callable[[RegistryChange], None]
 
 
 class ToolRegistry:
     """The one mutable map of tools; safe to change from any thread while calls run.
 
-    Subscribers are told of changes in the order in which they happened.
+    Readers take one snapshot. Subscribers are told of changes in the order in which they happened,
+    in the thread that changed the registry and before it goes on; `changes` tells of them in the
+    event loop of whoever listens.
     """
 
     def __init__(self) -> None:
-        self._entries: Mapping[str, Registration] = MappingProxyType({})
-        self._revision = 0
+        self._snapshot = RegistrySnapshot()
         self._subscribers: tuple[Subscriber, ...] = ()
+        self._untold: deque[RegistryChange] = deque()
+        self._telling = False
         self._writing = threading.RLock()
 
     def register(self, name: str, handler: ToolHandler) -> Registration:
         """Add a tool; raise ToolError if the name is taken or not the handler's own."""
         with self._writing:
-            _require_own_name(name, handler)
-            if name in self._entries:
-                raise ToolError(name, f"a tool called `{name}` is registered already")
-            entry = self._put(name, handler)
-            self._tell(Registered(name=name, revision=entry.revision))
-            return entry
+            self.require_free(name, handler)
+            return self._put(handler, told_as=Registered)
 
     def replace(self, registration: Registration, handler: ToolHandler) -> Registration:
         """Exchange the handler of an entry; raise ToolError if the entry is no longer there."""
         with self._writing:
             name = registration.name
             _require_own_name(name, handler)
-            if self._entries.get(name) is not registration:
+            if self._snapshot.get(name) is not registration:
                 raise ToolError(name, f"the tool called `{name}` is another one by now")
-            entry = self._put(name, handler)
-            self._tell(Replaced(name=name, revision=entry.revision))
-            return entry
+            return self._put(handler, told_as=Replaced)
 
     def unregister(self, entry: str | Registration) -> ToolHandler | None:
         """Remove a tool and return its handler; None if it is not there.
@@ -90,61 +60,95 @@ class ToolRegistry:
         A `Registration` removes only the very entry it stands for, never a newer one of its name.
         """
         with self._writing:
-            name = entry if isinstance(entry, str) else entry.name
-            found = self._entries.get(name)
+            now = self._snapshot
+            found = now.find(entry) if isinstance(entry, str) else now.get(entry.name)
             if found is None or (isinstance(entry, Registration) and found is not entry):
                 return None
-            self._revision += 1
-            rest = {key: value for key, value in self._entries.items() if key != name}
-            self._entries = MappingProxyType(rest)
-            self._tell(Unregistered(name=name, revision=self._revision))
+            self._snapshot = now.without(found)
+            self._tell(Unregistered(name=found.name, revision=self._snapshot.revision))
             return found.handler
 
-    def snapshot(self) -> Mapping[str, Registration]:
+    def require_free(self, name: str, handler: ToolHandler) -> None:
+        """Raise ToolError unless the handler could be registered under this name now."""
+        _require_own_name(name, handler)
+        problem = self._snapshot.objection(handler.spec)
+        if problem is not None:
+            raise ToolError(name, problem)
+
+    def snapshot(self) -> RegistrySnapshot:
         """Return all entries as they are now; later changes do not show in it."""
-        return self._entries
+        return self._snapshot
 
     def get(self, name: str) -> ToolHandler | None:
-        """Return a tool's handler."""
-        entry = self._entries.get(name)
+        """Return a tool's handler: by the name that versions share, the newest one's."""
+        entry = self._snapshot.find(name)
         return None if entry is None else entry.handler
 
     def list(self) -> tuple[str, ...]:
-        """Return the names of all tools, sorted."""
-        return tuple(sorted(self._entries))
+        """Return the full names of all tools, sorted."""
+        return tuple(self._snapshot)
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """Return what policies are to know of the tools, by name."""
-        entries = self._entries
-        return tuple(entries[name].handler.spec for name in sorted(entries))
+        return self._snapshot.specs
 
     @property
     def revision(self) -> int:
         """How often the registry has changed."""
-        return self._revision
+        return self._snapshot.revision
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Tell `subscriber` of every change from now on; return what ends that."""
+        """Tell `subscriber` of every change from now on; return what ends that.
+
+        It may change the registry itself; everybody hears of that after the change before it.
+        """
         with self._writing:
             self._subscribers = (*self._subscribers, subscriber)
 
         def end() -> None:
             with self._writing:
-                self._subscribers = tuple(s for s in self._subscribers if s is not subscriber)
+                kept = list(self._subscribers)
+                with suppress(ValueError):
+                    kept.remove(subscriber)
+                self._subscribers = tuple(kept)
 
         return end
 
-    def _put(self, name: str, handler: ToolHandler) -> Registration:
-        self._revision += 1
-        entry = Registration(name=name, revision=self._revision, handler=handler)
-        self._entries = MappingProxyType({**self._entries, name: entry})
+    def changes(self, *, buffer: int = 256) -> RegistryFeed:
+        """Return the changes from now on, for `async for` in the event loop that runs here.
+
+        A reader that is more than `buffer` changes behind finds a `Missed` where the others were.
+        """
+        return RegistryFeed(self.subscribe, buffer=buffer)
+
+    def _put(
+        self, handler: ToolHandler, *, told_as: type[Registered] | type[Replaced]
+    ) -> Registration:
+        entry = Registration(
+            name=handler.spec.name,
+            revision=self._snapshot.revision + 1,
+            handler=handler,
+            _remove=self.unregister,
+        )
+        self._snapshot = self._snapshot.having(entry)
+        self._tell(told_as(name=entry.name, revision=entry.revision))
         return entry
 
     def _tell(self, change: RegistryChange) -> None:
-        for subscriber in self._subscribers:
-            # A failing subscriber neither undoes the change nor keeps it from the others.
-            with suppress(Exception):
-                subscriber(change)
+        """Tell everybody of one change before the next one, even if a subscriber causes that."""
+        self._untold.append(change)
+        if self._telling:
+            return
+        self._telling = True
+        try:
+            while self._untold:
+                told = self._untold.popleft()
+                for subscriber in self._subscribers:
+                    # A failing subscriber neither undoes the change nor keeps it from the others.
+                    with suppress(Exception):
+                        subscriber(told)
+        finally:
+            self._telling = False
 
 
 def _require_own_name(name: str, handler: ToolHandler) -> None:

@@ -13,9 +13,16 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from policy.call import EMPTY
+from policy.catalog import VERSION_MARK, ToolSpec
 from policy.decision import GenerationId
 
 ToolSource: TypeAlias = Literal["builtin", "mcp", "extension"]
+_SOURCES: dict[str, ToolSource] = {"host": "builtin", "mcp": "mcp", "ext": "extension"}
+
+
+def source_of(spec: ToolSpec) -> ToolSource:
+    """Return which kind of handler runs a tool."""
+    return _SOURCES[spec.origin.kind]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +88,12 @@ class ToolDefinition:
     version: int | None = None
     may_ask: bool = False
     source: ToolSource = "builtin"
+
+    @property
+    def full_name(self) -> str:
+        """The name of this very version, whatever `name` it is shown by."""
+        mark = "" if self.version is None else f"{VERSION_MARK}{self.version}"
+        return self.name if self.name.endswith(mark) else f"{self.name}{mark}"
 
 
 class ToolService(Protocol):

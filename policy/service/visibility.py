@@ -10,11 +10,19 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from policy.call import Caller
-from policy.decision import Outlook
+from policy.catalog import ToolSpec
+from policy.decision import Outlook, outlook
+from policy.facts import Facts
+from policy.reload import Generation
+from policy.service.guards import Guards
+from policy.service.identity import denials
+from policy.service.judge import Judge, NoPolicy
 from policy.service.service import ToolDefinition
 
-# What a caller can expect of a tool; takes one look at the policy in force for a whole list.
-OutlookOf: TypeAlias = Callable[[Caller], Callable[[str], Outlook]]
+# What a caller can expect of a tool, by its full name.
+Expected: TypeAlias = Callable[[str], Outlook]
+# What a caller can expect; takes one look at the policy in force for a whole list.
+OutlookOf: TypeAlias = Callable[[Caller], Expected]
 
 
 class Visibility:
@@ -25,11 +33,34 @@ class Visibility:
 
     def shown(self, definitions: Iterable[ToolDefinition], caller: Caller) -> list[ToolDefinition]:
         """Return the definitions that `caller` may use, those that may ask marked so."""
-        outlook = self._outlook_of(caller)
+        expected_of = self._outlook_of(caller)
         shown = []
         for definition in definitions:
-            expected = outlook(definition.name)
+            expected = expected_of(definition.full_name)
             if expected is not Outlook.HIDDEN:
                 asks = expected is Outlook.ASKS or definition.requires_confirmation
                 shown.append(replace(definition, may_ask=asks))
         return shown
+
+
+def expected_by(judge: Judge | None, guards: Guards, caller: Caller, facts: Facts) -> Expected:
+    """Return what `caller` may hope for from each tool, in the situation that `facts` tell.
+
+    Filters and context rules see inputs, so what they would say is not known here.
+    """
+    if judge is None or (isinstance(judge, NoPolicy) and guards.smart_filter is None):
+        return lambda name: Outlook.HIDDEN
+    if isinstance(judge, Generation):
+        program = judge.program
+        return lambda name: outlook(program, name, caller, facts)
+
+    def expected(name: str) -> Outlook:
+        spec = judge.spec(name) if isinstance(judge, NoPolicy) else None
+        return Outlook.HIDDEN if _barred(caller, name, spec, facts) else Outlook.OPEN
+
+    return expected
+
+
+def _barred(caller: Caller, name: str, spec: ToolSpec | None, facts: Facts) -> bool:
+    names = (name,) if spec is None else spec.names
+    return any(True for _ in denials(caller, names, facts.now))
