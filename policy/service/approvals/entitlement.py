@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 
 from policy.call import Caller
@@ -16,13 +17,29 @@ def entitled(people: Iterable[Person], caller: Caller) -> tuple[Person, ...]:
 
     No agent may, and nobody out of a session of the asker's own chain.
     """
-    sessions = {one.session for one in caller.chain()}
-    found = {
-        person.id: person
-        for person in people
-        if person.id.strip() and person.agent is None and person.session not in sessions
-    }
+    found = {identity(person): person for person in people if not unable(person, caller)}
     return tuple(found.values())
+
+
+def unable(person: Person, caller: Caller) -> str | None:
+    """Return why somebody may not approve for this caller at all; None where nothing is wrong."""
+    if not identity(person):
+        return "an approval needs the name of a person"
+    if person.agent is not None:
+        return "an agent cannot approve"
+    if person.session is not None and any(person.session == one.session for one in caller.chain()):
+        return "nobody can approve out of the session that asks"
+    return None
+
+
+def identity(person: Person) -> str:
+    """Return what tells one person from another: letter case and spaces around do not."""
+    return unicodedata.normalize("NFKC", person.id).strip().casefold()
+
+
+def may_answer(person: Person, reason: Reason) -> bool:
+    """Tell whether somebody is of a group that this opinion wants an answer of."""
+    return _may(person, (reason.terms or _ANYBODY).groups)
 
 
 def unanswered(
@@ -52,7 +69,7 @@ def _one_of_each(able: tuple[Person, ...], groups: tuple[str, ...], taken: froze
         return True
     first, rest = groups[0], groups[1:]
     return any(
-        _one_of_each(able, rest, taken | {person.id})
+        _one_of_each(able, rest, taken | {identity(person)})
         for person in able
-        if first in person.groups and person.id not in taken
+        if first in person.groups and identity(person) not in taken
     )

@@ -1,0 +1,152 @@
+"""Questions and standing approvals in one SQLite file: they outlive the process that put them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from types import TracebackType
+from typing import Self
+
+from policy.service.approvals import ledger_rows, question_rows
+from policy.service.approvals.codec import NotDecodable, NotEncodable
+from policy.service.approvals.database import Database
+from policy.service.approvals.grant import Grant
+from policy.service.approvals.ledger import Bounds, Ended, Filed, StoreUnusable
+from policy.service.approvals.person import Person
+from policy.service.approvals.request import ApprovalRequest
+from policy.service.approvals.transitions import agreed, as_of, denied
+
+
+class SqliteApprovals:
+    """A `Desk` and a `Ledger` in the file at `path`, which several processes may use at once.
+
+    The file, and a folder that has to be made for it, are for their owner only: whoever can write
+    there can approve. It is opened at once, and raises StoreUnusable where that cannot be.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, bounds: Bounds | None = None) -> None:
+        self._bounds = bounds or Bounds()
+        self._database = Database(path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._database.aclose()
+
+    # ---- the desk
+
+    async def file(self, request: ApprovalRequest, key: str, *, now: datetime) -> Filed:
+        """Put a question; one of the same key that is open, or approved and unused, is taken up."""
+        with _readable():
+            return await self._database.write(
+                question_rows.put, request, key, now=now, bounds=self._bounds
+            )
+
+    async def get(self, id: str, *, now: datetime) -> Filed | None:
+        """Return one question; raise StoreUnusable where it cannot be read."""
+        with _readable():
+            found = await self._database.read(question_rows.find, id)
+        return None if found is None else as_of(found, now)
+
+    async def open(self, *, now: datetime, session: str | None = None) -> tuple[Filed, ...]:
+        """Return the pending questions, oldest first, of one session tree if one is named."""
+        return await self._database.read(question_rows.pending, session, now=now)
+
+    async def since(self, revision: int) -> tuple[Filed, ...]:
+        """Return the questions that changed after `revision`, in that order."""
+        return await self._database.read(question_rows.changed, revision)
+
+    async def revision(self) -> int:
+        """Return the number of the last change."""
+        return await self._database.read(question_rows.last_change)
+
+    async def agree(self, id: str, person: Person, *, now: datetime) -> Filed:
+        """Note that somebody agrees; raise AnswerRefused where the answer cannot be taken."""
+        return await self._answer(id, lambda filed: agreed(filed, person), now)
+
+    async def refuse(
+        self, id: str, person: Person, *, now: datetime, message: str | None = None
+    ) -> Filed:
+        """Deny a question; raise AnswerRefused where it is not pending any more."""
+        return await self._answer(id, lambda filed: denied(filed, person, message), now)
+
+    async def refuse_all(
+        self, session: str, person: Person, *, now: datetime, message: str | None = None
+    ) -> tuple[Filed, ...]:
+        """Deny every pending question of a session tree at once; return them."""
+        return await self._database.write(
+            question_rows.refuse_all, session, person, now=now, message=message
+        )
+
+    async def end(self, id: str, state: Ended, *, now: datetime) -> Filed | None:
+        """End a question otherwise, and return it; None where it had ended already."""
+        with _readable():
+            return await self._database.write(question_rows.end, id, state, now=now)
+
+    async def _answer(self, id: str, change: Callable[[Filed], Filed], now: datetime) -> Filed:
+        with _readable():
+            return await self._database.write(question_rows.change, id, change, now=now)
+
+    # ---- the ledger
+
+    async def count(self, session: str, *, limit: int) -> bool:
+        """Count one more question of a session tree; False, and not counted, beyond `limit`."""
+        return await self._database.write(
+            ledger_rows.count, session, limit=limit, kept=self._bounds.sessions
+        )
+
+    async def refused(self, session: str, digest: str) -> bool:
+        """Tell whether this very call was refused in this session tree."""
+        return await self._database.read(ledger_rows.is_refused, session, digest)
+
+    async def note_refusal(self, session: str, digest: str, *, now: datetime) -> None:
+        """Remember that this very call was refused in this session tree."""
+        await self._database.write(
+            ledger_rows.note_refusal,
+            session,
+            digest,
+            kept=self._bounds.sessions,
+            most=self._bounds.refusals,
+        )
+
+    async def give(self, grant: Grant) -> None:
+        """Keep a standing approval; one of an id that is kept already stays as it is."""
+        with _readable():
+            await self._database.write(ledger_rows.give, grant, kept=self._bounds.grants)
+
+    async def grants(self, caller: str, *, now: datetime) -> tuple[Grant, ...]:
+        """Return what still serves a caller, oldest first."""
+        return await self._database.read(ledger_rows.grants, caller, now=now)
+
+    async def spend(self, ids: tuple[str, ...], *, now: datetime) -> bool:
+        """Take one use of each of these grants, or of none where one of them no longer serves."""
+        return await self._database.write(ledger_rows.spend, ids, now=now)
+
+    async def revoke(self, id: str) -> Grant | None:
+        """Take a standing approval back; None if there is none."""
+        return await self._database.write(ledger_rows.revoke, id)
+
+    async def standing(self, *, now: datetime) -> tuple[Grant, ...]:
+        """Return everything that still serves somebody, oldest first."""
+        return await self._database.read(ledger_rows.grants, None, now=now)
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Tell of a record that cannot be read or written as of a store that is of no use for it."""
+    try:
+        yield
+    except (NotDecodable, NotEncodable) as error:
+        raise StoreUnusable(str(error)) from error
