@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from policy.call import Caller, GuestScope, ToolCall
 from policy.errors import (
+    ConfigurationRefused,
     Execution,
     NotFound,
     PermissionDenied,
@@ -27,12 +28,22 @@ if TYPE_CHECKING:
     from policy.catalog import Catalog, Origin, ToolSpec, builtin_catalog
     from policy.decision import Decision, GenerationId
     from policy.diagnostics import Diagnostic
-    from policy.reload import Generation, PolicyStore, Reloaded, Settings, Status, load
-    from policy.service import ToolOutput, build_tool_service
+    from policy.reload import (
+        Configured,
+        Generation,
+        PolicyStore,
+        Reloaded,
+        Settings,
+        Status,
+        configure,
+        load,
+    )
+    from policy.service import ToolFilter, ToolOutput, build_tool_service
 
 # Where each name that is not imported at once comes from.
 _LATER = {
     "Catalog": "policy.catalog",
+    "Configured": "policy.reload",
     "Decision": "policy.decision",
     "Diagnostic": "policy.diagnostics",
     "Generation": "policy.reload",
@@ -42,16 +53,20 @@ _LATER = {
     "Reloaded": "policy.reload",
     "Settings": "policy.reload",
     "Status": "policy.reload",
+    "ToolFilter": "policy.service",
     "ToolOutput": "policy.service",
     "ToolSpec": "policy.catalog",
     "build_tool_service": "policy.service",
     "builtin_catalog": "policy.catalog",
+    "configure": "policy.reload",
     "load": "policy.reload",
 }
 
 __all__ = [
     "Caller",
     "Catalog",
+    "ConfigurationRefused",
+    "Configured",
     "Decision",
     "Diagnostic",
     "Execution",
@@ -73,6 +88,7 @@ __all__ = [
     "Timeout",
     "ToolCall",
     "ToolError",
+    "ToolFilter",
     "ToolOutput",
     "ToolSpec",
     "Transport",
@@ -80,6 +96,7 @@ __all__ = [
     "Verdict",
     "build_tool_service",
     "builtin_catalog",
+    "configure",
     "load",
 ]
 

@@ -13,8 +13,8 @@ ToolError                  a call that did not end in an output; carries the too
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Protocol
 
 from policy.codes import Code
 
@@ -37,10 +37,16 @@ def _told(problem: _Problem) -> str:
 
 
 class PolicyInvalid(Exception):
-    """A policy with errors; `diagnostics` holds all of them, warnings included."""
+    """A policy with errors; `diagnostics` holds all of them, warnings included.
 
-    def __init__(self, diagnostics: Sequence[_Problem]) -> None:
+    `sources` are the texts they were found in, by name, where somebody may want to show them.
+    """
+
+    def __init__(
+        self, diagnostics: Sequence[_Problem], *, sources: Mapping[str, Any] | None = None
+    ) -> None:
         self.diagnostics = tuple(diagnostics)
+        self.sources = sources or {}
         first = _told(self.diagnostics[0]) if self.diagnostics else "no diagnostics"
         more = f" (and {len(self.diagnostics) - 1} more)" if len(self.diagnostics) > 1 else ""
         super().__init__(f"the policy cannot be used: {first}{more}")

@@ -183,7 +183,7 @@ class _Work:
             edited, catalog=self.catalog, number=self.number, now=datetime.now(UTC)
         )
         if built.generation is None:
-            raise PolicyInvalid(built.diagnostics)
+            raise PolicyInvalid(built.diagnostics, sources=built.sources)
         before, after = value_at(tomllib.loads(old), self.path), self.value
         planned = Configured(
             key=write_key(self.path),
