@@ -22,6 +22,8 @@ _COMMANDS = {
     "decide": "Calls as JSON lines in, one decision a line out.",
     "explain": "One decision for people: which rules, which clauses, why not others.",
     "serve": "Offer the governed tools to MCP clients.",
+    "config": "Show and change the configuration, checked first, while it is in force.",
+    "approvals": "The questions that wait for people, and their answers.",
 }
 
 _INTERRUPTED = 130

@@ -162,8 +162,13 @@ def _clause(clause: ClauseOutcome) -> str:
 
 
 def _json(value: Any) -> str:
+    return as_shown(value, limit=_LONGEST_INPUT)
+
+
+def as_shown(value: Any, *, limit: int | None = None) -> str:
+    """Return a value as one line of JSON for people, with nothing hidden in it."""
     text = json.dumps(thaw(value), ensure_ascii=False, default=_number)
-    return visible(text, _LONGEST_INPUT)
+    return visible(text, limit)
 
 
 def _number(value: Any) -> Any:

@@ -1,35 +1,85 @@
-"""What `--approve` and `--approve-script` say in, the approver that answers questions out."""
+"""What `--approve` and `--approve-script` say in, what becomes of asks out."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 import click
 
+from policy.cli.approvals import store_path
 from policy.cli.loading import stop
+from policy.cli.users import person_of
+from policy.reload import ApprovalSettings
 from policy.service import (
+    ApprovalGate,
     ApprovalOutcome,
+    ApprovalRequest,
     Approved,
     Approver,
     Denied,
+    Filed,
+    Ledger,
+    Person,
     ScriptedApprover,
+    SqliteApprovals,
     TerminalApprover,
 )
 
-Asked: TypeAlias = Literal["deny", "terminal"]
+Asked: TypeAlias = Literal["queue", "terminal", "deny"]
+
+# What the configuration says now: who belongs to which group follows every edit.
+SettingsNow: TypeAlias = Callable[[], ApprovalSettings | None]
 
 
-def approver_for(asked: Asked, script: Path | None) -> Approver | None:
-    """Return the approver; None where every ask is denied."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approving:
+    """What becomes of asks: who is asked, what remembers the answers, and how that is told.
+
+    `ask` None: they are denied. `ledger` None: nothing outlives the process. `store` is the file
+    that questions wait in.
+    """
+
+    ask: Approver | None = None
+    ledger: Ledger | None = None
+    store: Path | None = None
+    told: str = "asks are denied"
+
+    def leave(self) -> None:
+        """Let questions wait on while the process ends: the call that asks again takes them up."""
+        if isinstance(self.ask, ApprovalGate):
+            self.ask.leave()
+
+
+def approving(
+    asked: Asked | None,
+    script: tuple[ApprovalOutcome, ...] | None,
+    *,
+    policy: Path,
+    settings: SettingsNow,
+    heard: Callable[[Filed], None] = lambda filed: None,
+) -> Approving:
+    """Return what becomes of asks; where nothing was said, the policy's configuration decides.
+
+    Raises StoreUnusable where questions are to wait in a file that cannot be used.
+    """
     if script is not None:
-        return ScriptedApprover(*scripted_answers(script))
-    if asked == "terminal":
-        return TerminalApprover(
-            read=sys.stdin.readline, write=lambda text: click.echo(text, err=True, nl=False)
-        )
-    return None
+        return Approving(ask=ScriptedApprover(*script), told="asks are put to the approver")
+    match asked or ("deny" if settings() is None else "queue"):
+        case "terminal":
+            return Approving(ask=_Terminal(settings), told="asks are put to the approver")
+        case "queue":
+            path = store_path(policy, settings())
+            store = SqliteApprovals(path)
+            gate = ApprovalGate(store)
+            gate.subscribe(heard)
+            told = f"asks wait for `placet approvals {policy}`"
+            return Approving(ask=gate, ledger=store, store=path, told=told)
+        case _:
+            return Approving()
 
 
 def scripted_answers(script: Path) -> tuple[ApprovalOutcome, ...]:
@@ -51,3 +101,28 @@ def scripted_answers(script: Path) -> tuple[ApprovalOutcome, ...]:
             case _:
                 stop(f"{script}:{number}: an answer is `yes`, `no` or `no: a reason`")
     return tuple(found)
+
+
+class _Terminal:
+    """Asks at this terminal; whoever started the server is who answers there."""
+
+    def __init__(self, settings: SettingsNow) -> None:
+        self._settings = settings
+        self._inner = TerminalApprover(
+            read=sys.stdin.readline, write=lambda text: click.echo(text, err=True, nl=False)
+        )
+
+    async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
+        """Return the answer, in the name of the user of the operating system."""
+        outcome = await self._inner.ask(request)
+        person = self._person()
+        match outcome:
+            case Approved():
+                return replace(outcome, by=person.id, groups=person.groups)
+            case Denied():
+                return replace(outcome, by=person.id)
+            case _:
+                return outcome
+
+    def _person(self) -> Person:
+        return person_of(self._settings())

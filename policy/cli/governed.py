@@ -9,8 +9,9 @@ from pathlib import Path
 
 from policy.audit import JsonlSink
 from policy.call import Caller
-from policy.reload import PolicyStore, ServiceSettings
-from policy.service import Approver, GovernedService, Limits, ToolEvent, build_tool_service
+from policy.cli.approvers import Approving, SettingsNow
+from policy.reload import ApprovalSettings, PolicyStore, ServiceSettings
+from policy.service import GovernedService, Limits, ToolEvent, build_tool_service
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,21 +20,22 @@ class Serving:
 
     `authenticated` says that whoever can call is known: the parent process on stdio, the holder
     of the token over HTTP. Everybody else is anonymous, whatever the configuration says.
+    `approving` gives what becomes of asks under the configuration in force.
     """
 
     workspace: Path | None
     audit: Path | None
     agent: str | None
-    approver: Approver | None
+    approving: Callable[[SettingsNow], Approving]
     authenticated: bool
 
 
 class Governed:
     """Gives the service, bound to the caller that the policy in force names at that moment.
 
-    Workspace, audit file and limits are taken from the first generation there is, and kept: a
-    service that began without any is built anew when a policy comes, before that policy allows
-    anything.
+    Workspace, audit file, limits and where questions wait are taken from the first generation
+    there is, and kept: a service that began without any is built anew when a policy comes, before
+    that policy allows anything.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Governed:
         self.serving = serving
         self._listener = listener
         self._configured = False
+        self.approving = Approving()
         self._service = self._build()
 
     @property
@@ -69,10 +72,13 @@ class Governed:
         generation = self._store.current
         self._configured = generation is not None
         said = ServiceSettings() if generation is None else generation.settings.service
+        if generation is not None:
+            self.approving = self.serving.approving(self._approvals)
         audit = self.serving.audit or said.audit
         service = build_tool_service(
             self._store,
-            approver=self.serving.approver,
+            approver=self.approving.ask,
+            approvals=self.approving.ledger,
             audit=None if audit is None else JsonlSink(audit),
             workspace=self.serving.workspace or said.workspace,
             home=said.home,
@@ -84,3 +90,7 @@ class Governed:
         )
         service.subscribe(self._listener)
         return service
+
+    def _approvals(self) -> ApprovalSettings | None:
+        generation = self._store.current
+        return None if generation is None else generation.settings.approvals

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from policy.cli.approvers import Asked, approver_for
+from policy.cli.approvals import store_path, watched_paths
+from policy.cli.approvers import Asked, approving, scripted_answers
 from policy.cli.governed import Governed, Serving
 from policy.cli.loading import path_argument, stop
 from policy.diagnostics import visible
 from policy.reload import PolicyStore, Reloaded
+from policy.service import Filed, StoreUnusable
 
 if TYPE_CHECKING:
     from policy.proxy import Address
@@ -49,10 +51,9 @@ _SHORTEST_TOKEN = 16
 )
 @click.option(
     "--approve",
-    type=click.Choice(["deny", "terminal"]),
-    default="deny",
-    show_default=True,
-    help="What becomes of asks. The terminal can only be asked with --http.",
+    type=click.Choice(["queue", "terminal", "deny"]),
+    help="What becomes of asks: they wait for `placet approvals`, are put on this terminal (only "
+    "with --http), or are denied.  [default: queue if the policy has `[approvals]`, else deny]",
 )
 @click.option(
     "--approve-script",
@@ -73,7 +74,7 @@ def command(
     address: str | None,
     token_file: Path | None,
     names: tuple[str, ...],
-    approve: Asked,
+    approve: Asked | None,
     script: Path | None,
     audit: Path | None,
     agent: str | None,
@@ -94,22 +95,31 @@ def command(
         stop("--approve terminal, --token-file and --allow-host need --http")
     where = None if address is None else _address(address, names)
     token = None if token_file is None else _token(token_file)
+    answers = None if script is None else scripted_answers(script)
     serving = Serving(
         workspace=workspace,
         audit=None if audit is None else Path(os.path.abspath(audit)),
         agent=agent,
-        approver=approver_for(approve, script),
+        approving=lambda settings: approving(
+            approve, answers, policy=path, settings=settings, heard=_tell_question
+        ),
         authenticated=where is None or token is not None,
     )
     _log_to_stderr()
     from policy.proxy import keep
 
-    store = PolicyStore(path, on_change=(_tell,))
-    governed = Governed(store, serving, listener=keep)
+    # Guarded whether it is used or not: another server of this policy may use it.
+    guarded = watched_paths(store_path(path, None))
+    store = PolicyStore(path, on_change=(_tell,), guarded=guarded)
+    try:
+        governed = Governed(store, serving, listener=keep)
+    except StoreUnusable as error:
+        stop(str(error))
     if not os.path.isdir(governed.workspace):
         stop(f"the workspace {governed.workspace} is no folder: name one with --workspace")
-    if audit is not None:
-        _require_apart(audit, governed.workspace)
+    for file in (audit, governed.approving.store):
+        if file is not None:
+            _require_apart(file, governed.workspace)
     with suppress(KeyboardInterrupt):
         asyncio.run(_serve(store, governed, where, token=token))
 
@@ -134,7 +144,7 @@ async def _serve(
     async with store.watch(), changes.telling():
         ended = store.subscribe(lambda outcome: changes.changed() if outcome.changed else None)
         try:
-            await _until_signalled(serve)
+            await _until_signalled(serve, before_end=lambda: governed.approving.leave())
         except OSError as error:
             if where is None:
                 raise
@@ -143,7 +153,9 @@ async def _serve(
             ended()
 
 
-async def _until_signalled(serve: Callable[[], Coroutine[Any, Any, None]]) -> None:
+async def _until_signalled(
+    serve: Callable[[], Coroutine[Any, Any, None]], *, before_end: Callable[[], None]
+) -> None:
     """Serve until that ends by itself or a signal asks for the end; a second one insists."""
     loop = asyncio.get_running_loop()
     serving = asyncio.create_task(serve())
@@ -152,6 +164,7 @@ async def _until_signalled(serve: Callable[[], Coroutine[Any, Any, None]]) -> No
     def end() -> None:
         nonlocal asked
         asked = True
+        before_end()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
         serving.cancel()
@@ -175,7 +188,7 @@ def _welcome(how: str, governed: Governed) -> str:
     serving = governed.serving
     caller = governed.caller
     who = visible(f"{caller.role} as agent {caller.agent}", 200)
-    asks = "asks are denied" if serving.approver is None else "asks are put to the approver"
+    asks = visible(governed.approving.told, 300)
     if not serving.authenticated:
         who, asks = "nobody in particular", "every call is denied without --token-file"
     return f"serving on {how} for {who}; workspace {governed.workspace}; {asks}"
@@ -193,6 +206,14 @@ def _tell(outcome: Reloaded) -> None:
         _say(f"stale: {named} stays in force: {because} ({milliseconds})")
         return
     _say(f"{named} in force ({milliseconds})")
+
+
+def _tell_question(filed: Filed) -> None:
+    request = filed.request
+    if filed.state != "pending" or filed.people:
+        return
+    what = visible(f"agent {request.caller.agent} asks to run {request.tool}", 300)
+    _say(f"{what}: placet approvals show {visible(request.id[:8])}")
 
 
 def _say(line: str) -> None:

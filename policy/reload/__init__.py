@@ -15,6 +15,7 @@ from policy.reload.folder import SETTINGS_FILE, ReadFile, Snapshot, read_folder
 from policy.reload.generation import Generation
 from policy.reload.links import follow_links
 from policy.reload.loading import load, read_policy
+from policy.reload.proposing import propose_rule
 from policy.reload.settings import (
     ApprovalSettings,
     BashSettings,
@@ -65,6 +66,7 @@ __all__ = [
     "decode",
     "follow_links",
     "load",
+    "propose_rule",
     "read_configuration",
     "read_folder",
     "read_key",

@@ -1,0 +1,85 @@
+"""A policy folder and a call that asks in, the rule text that would allow just that call out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from types import MappingProxyType
+
+from policy.call import Caller, ToolCall
+from policy.catalog import Catalog
+from policy.decision import Decision
+from policy.diagnostics import has_errors, visible
+from policy.facts import Facts
+from policy.reload.builder import Builder
+from policy.reload.folder import POLICY_SUFFIX, Snapshot, content_digest
+from policy.reload.generation import Generation
+from policy.reload.status import first_error
+from policy.reload.text import decode
+from policy.verify import ExactCall, Judge, NoProposal, Proposal, Situation, propose
+
+
+def propose_rule(
+    snapshot: Snapshot,
+    generation: Generation,
+    asked: tuple[ToolCall, Caller, Facts],
+    *,
+    catalog: Catalog,
+    name: str,
+    now: datetime,
+) -> Proposal | NoProposal:
+    """Return what the files of `snapshot`, which made `generation`, would have to say.
+
+    `catalog` is what they were built with; `name` is for a new rule. Nothing is written.
+    """
+    call, caller, facts = asked
+    facts = generation.complete(facts)
+    spec = generation.catalog.get(call.tool)
+    if spec is None:
+        return NoProposal(why=("the tool is not known any more",))
+    judge = _judge(generation)
+    builder = Builder()
+
+    def rebuild(texts: Mapping[str, str]) -> Judge | str:
+        built = builder.build(_with(snapshot, texts), catalog=catalog, number=1, now=now)
+        if built.generation is None or has_errors(built.diagnostics):
+            return visible(first_error(built.diagnostics) or "it cannot be built", 300)
+        return _judge(built.generation)
+
+    return propose(
+        Situation(
+            asked=ExactCall(call=call, caller=caller, facts=facts, spec=spec),
+            decision=judge(call, caller, facts),
+            texts=_texts(snapshot),
+            judge=judge,
+            rebuild=rebuild,
+            name=name,
+        )
+    )
+
+
+def _judge(generation: Generation) -> Judge:
+    def judge(call: ToolCall, caller: Caller, facts: Facts) -> Decision:
+        return generation.decide(call, caller, facts=facts)
+
+    return judge
+
+
+def _texts(snapshot: Snapshot) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for name, file in snapshot.files.items():
+        source, _ = decode(name, file.content) if name.endswith(POLICY_SUFFIX) else (None, ())
+        if source is not None:
+            found[name] = source.text
+    return found
+
+
+def _with(snapshot: Snapshot, texts: Mapping[str, str]) -> Snapshot:
+    """Return the snapshot as it would be read with these texts in it."""
+    files = dict(snapshot.files)
+    for name, text in texts.items():
+        files[name] = replace(files[name], content=text.encode())
+    told = "\n".join(content_digest(files[name].content) for name in sorted(files))
+    digest = content_digest(told.encode())
+    return replace(snapshot, files=MappingProxyType(files), digest=digest)

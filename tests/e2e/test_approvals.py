@@ -1,0 +1,197 @@
+"""Questions of a real `placet serve`, answered by a `placet approvals` in another process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.serving import ENV, PATIENCE, Place, Reply, call, place_in, served
+
+SETTINGS = '[approvals]\nstore = "../state/approvals.sqlite"\ntimeout = "60s"\n'
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    found = place_in(tmp_path)
+    (found.rules / "placet.toml").write_text(SETTINGS, "utf-8")
+    (found.workspace / "a.txt").write_text("x", "utf-8")
+    return found
+
+
+def answer(place: Place, *arguments: str, env: dict[str, str] | None = None) -> Any:
+    """Run `placet approvals` and return what it printed, as JSON where it is."""
+    done = subprocess.run(
+        [sys.executable, "-m", "policy", "approvals", *arguments],
+        cwd=place.folder,
+        env={"PATH": os.environ["PATH"], **ENV, **(env or {})},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert "Traceback" not in done.stderr
+    return done
+
+
+async def question(place: Place) -> dict[str, Any]:
+    """Return the one question that waits, as soon as there is one."""
+    while True:
+        done = await asyncio.to_thread(answer, place, "list", "--format", "json", "rules")
+        assert done.returncode == 0, done.stderr
+        if found := json.loads(done.stdout)["questions"]:
+            (only,) = found
+            return dict(only)
+
+
+async def test_an_approval_from_another_process_lets_the_call_go_on(place: Place) -> None:
+    async with served(place, "--agent", "tester") as client:
+        waiting = asyncio.create_task(call(client, "file_delete", path="a.txt"))
+        asked = await question(place)
+        assert (asked["tool"], asked["input"]) == ("file_delete", {"path": "a.txt"})
+        assert asked["resources"][0].startswith(f"writes {place.workspace / 'a.txt'}")
+        shown = await asyncio.to_thread(answer, place, "show", asked["id"][:6], "rules")
+        assert f"writes {place.workspace / 'a.txt'}" in shown.stdout
+        done = await asyncio.to_thread(answer, place, "approve", asked["id"][:6], "rules")
+        assert (done.returncode, done.stdout.split(":")[0]) == (0, "approved"), done.stderr
+        reply = await waiting
+    assert (reply.error, reply.said["approval"]) == (False, "approved")
+    assert not (place.workspace / "a.txt").exists()
+    assert "asks wait for `placet approvals" in place.log.read_text("utf-8")
+    again = answer(place, "approve", asked["id"], "rules")
+    assert (again.returncode, again.stdout) == (1, "")
+    assert "its call has run" in again.stderr
+
+
+async def test_a_denial_reaches_the_agent_with_its_message(place: Place) -> None:
+    async with served(place) as client:
+        waiting = asyncio.create_task(call(client, "file_delete", path="a.txt"))
+        id = (await question(place))["id"]
+        done = await asyncio.to_thread(
+            answer, place, "deny", id, "rules", "--message", "move it to old/ instead"
+        )
+        assert done.returncode == 0, done.stderr
+        reply = await waiting
+        again = await call(client, "file_delete", path="a.txt")
+    assert (reply.kind, reply.said["approval"]) == ("permission-denied", "denied")
+    assert "move it to old/ instead" in reply.text
+    assert again.kind == "permission-denied"
+    assert (place.workspace / "a.txt").exists()
+
+
+async def test_a_session_can_be_denied_as_a_whole(place: Place) -> None:
+    (place.workspace / "b.txt").write_text("x", "utf-8")
+    async with served(place) as client:
+        calls = [
+            asyncio.create_task(call(client, "file_delete", path=name))
+            for name in ("a.txt", "b.txt")
+        ]
+        while len(_waiting(await asyncio.to_thread(answer, place, "list", "rules"))) < 2:
+            pass
+        other = await asyncio.to_thread(
+            answer, place, "deny", "--session", "another", "--all", "rules"
+        )
+        assert "denied: 0 questions" in other.stdout
+        done = await asyncio.to_thread(
+            answer, place, "deny", "--session", "default", "--all", "rules"
+        )
+        assert "denied: 2 questions" in done.stdout
+        replies: list[Reply] = await asyncio.gather(*calls)
+    assert {reply.kind for reply in replies} == {"permission-denied"}
+
+
+@pytest.mark.parametrize("end", ["kill", "terminate"])
+async def test_an_answer_given_while_the_server_is_away_serves_the_call_that_comes_again(
+    place: Place, end: str
+) -> None:
+    id = await _asked_and_left(place, end)
+    done = answer(place, "approve", id, "rules")
+    assert done.returncode == 0, done.stderr
+    async with served(place) as client:
+        reply = await call(client, "file_delete", path="a.txt")
+        (place.workspace / "a.txt").write_text("x", "utf-8")
+        waiting = asyncio.create_task(call(client, "file_delete", path="a.txt"))
+        anew = await question(place)
+        await asyncio.to_thread(answer, place, "deny", anew["id"], "rules")
+        refused = await waiting
+    assert (reply.error, reply.said["approval"]) == (False, "approved")
+    assert anew["id"] != id
+    assert refused.said["approval"] == "denied"
+
+
+def test_a_tool_call_can_neither_answer_nor_revoke(place: Place) -> None:
+    for command in (["approve", "x"], ["deny", "x"], ["revoke", "x"]):
+        done = answer(place, *command, "rules", env={"PLACET_CALL": "bash_exec"})
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "is for people" in done.stderr
+
+
+async def test_an_agent_cannot_approve_itself_through_its_shell(place: Place) -> None:
+    python = f"{sys.executable} -m policy"
+    place.save(
+        place.policy.read_text("utf-8")
+        + 'commands all = "placet *", "env *", "sh *"\n'
+        + "anything: allow bash_exec when runs only all\n"
+        + f'commands direct = "{python} approvals approve x ."\n'
+        + "spelled: allow bash_exec when runs only direct\n"
+    )
+    async with served(place) as client:
+        looked = await call(client, "bash_exec", command="placet approvals show x rules")
+        approved = await call(client, "bash_exec", command="placet approvals approve x .")
+        unset = await call(
+            client, "bash_exec", command="env -u PLACET_CALL placet approvals approve x"
+        )
+        written = await call(client, "bash_exec", command="placet config set a.b c")
+        spelled = await call(client, "bash_exec", command=f"{python} approvals approve x .")
+        seen = await call(
+            client, "file_write", path=str(place.folder / "state/approvals.sqlite"), content=""
+        )
+    assert looked.kind != "permission-denied"
+    for refused in (approved, unset, written, seen):
+        assert refused.kind == "permission-denied", refused.text
+    assert "floor" in seen.rules
+    assert spelled.kind != "permission-denied"
+    assert spelled.structure is not None
+    assert spelled.structure["exit_code"] == 2
+    assert "is for people" in spelled.structure["stderr"]
+
+
+def _waiting(done: Any) -> list[str]:
+    return [line for line in done.stdout.splitlines()[1:] if "file_delete" in line]
+
+
+async def _asked_and_left(place: Place, end: str) -> str:
+    """Let a server be asked, and end it while the question waits; return the question's id."""
+    process = await asyncio.create_subprocess_exec(
+        *place.command(),
+        cwd=place.folder,
+        env={**os.environ, **ENV},
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    assert process.stdin is not None
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    }
+    delete = {"name": "file_delete", "arguments": {"path": "a.txt"}}
+    for message in (
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": delete},
+    ):
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    await process.stdin.drain()
+    async with asyncio.timeout(PATIENCE):
+        id = str((await question(place))["id"])
+        getattr(process, end)()
+        await process.wait()
+    return id
