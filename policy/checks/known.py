@@ -44,7 +44,10 @@ class KnownTool:
     def surely(self, verb: tree.Verb) -> bool:
         """Tell whether every call of the tool has such an effect, by a required text argument."""
         return any(
-            resource.verb == verb and "*" not in resource.steps and self._is_text(resource.steps)
+            resource.verb == verb
+            and resource.only_for is None
+            and "*" not in resource.steps
+            and self._is_text(resource.steps)
             for resource in self.resources
         )
 

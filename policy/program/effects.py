@@ -195,7 +195,6 @@ def read_effects(call: Evaluation, declared: DeclaredResources) -> Effects:
     present: dict[str, bool] = {}
     for resource in declared.resources:
         if not resource.counts_in(call.input):
-            present.setdefault(resource.verb, False)
             continue
         leaves = list(_leaves(call.input, resource.steps, whole=resource.verb == "runs"))
         present[resource.verb] = present.get(resource.verb, False) or bool(leaves)
