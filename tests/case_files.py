@@ -14,6 +14,7 @@ first word after a fence says what the block is, the second which file it stands
     ```decision                        a JSON object a line; only the keys it has are compared
     ```tree                            the parsed policy
     ```formatted                       the canonical text
+    ```lines                           what the policy tells each caller of the calls
 
 Expectations are written by `pytest --update-cases` and reviewed as a diff; an empty block is filled
 in. A case without an expectation is an error, for it could not fail.
@@ -32,7 +33,7 @@ from typing import Any
 
 from policy.diagnostics import Diagnostic, in_order, visible
 
-EXPECTATIONS = frozenset({"decision", "diagnostics", "formatted", "tree"})
+EXPECTATIONS = frozenset({"decision", "diagnostics", "formatted", "lines", "tree"})
 INPUTS: Mapping[str, str] = {
     "policy": "global.policy",
     "toml": "placet.toml",

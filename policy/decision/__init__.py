@@ -12,6 +12,8 @@ from policy.decision.explain import (
 from policy.decision.identity import identity_reasons
 from policy.decision.outlook import Outlook, outlook
 from policy.decision.resource_use import ResourceUse, resource_uses
+from policy.decision.rule_lines import lines_for
+from policy.decision.sentences import approval_words
 from policy.reason import Reason
 
 __all__ = [
@@ -26,9 +28,11 @@ __all__ = [
     "ResourceUse",
     "RuleOutcome",
     "answer",
+    "approval_words",
     "decide",
     "explain",
     "identity_reasons",
+    "lines_for",
     "outlook",
     "resource_uses",
 ]

@@ -23,6 +23,21 @@ _NO_CLOCK = _denied("scope", "the guest's scope expires, and the time is not kno
 _OUTSIDE = _denied("scope", "the tool is outside the guest's scope")
 
 
+def closed_to(caller: Caller, now: datetime | None) -> Reason | None:
+    """Return why this caller may call no tool at all, None if some tool is left."""
+    role = _role(caller)
+    if role in ("", "anonymous"):
+        return _ANONYMOUS
+    if role != "guest":
+        return None
+    return _NO_SCOPE if caller.scope is None else _expiry(caller.scope, now)
+
+
+def scope_of(caller: Caller) -> tuple[str, ...] | None:
+    """Return the patterns of the tools that a guest may call, None for whoever is no guest."""
+    return caller.scope.allowed_tools if _role(caller) == "guest" and caller.scope else None
+
+
 def identity_reasons(
     caller: Caller, names: tuple[str, ...], now: datetime | None
 ) -> Iterator[Reason]:
@@ -31,11 +46,15 @@ def identity_reasons(
     `names` are those the tool answers to; `now` is None where the time is not known.
     A role that only looks unlike `anonymous` or `guest` is no role of your own.
     """
-    role = plain(caller.role).strip().casefold()
+    role = _role(caller)
     if role in ("", "anonymous"):
         yield _ANONYMOUS
     elif role == "guest":
         yield from _scope_reasons(caller.scope, names, now)
+
+
+def _role(caller: Caller) -> str:
+    return plain(caller.role).strip().casefold()
 
 
 def _scope_reasons(
@@ -44,13 +63,19 @@ def _scope_reasons(
     if scope is None:
         yield _NO_SCOPE
         return
-    if scope.expires_at is not None:
-        if now is None:
-            yield _NO_CLOCK
-        elif now >= scope.expires_at:
-            yield _EXPIRED
+    over = _expiry(scope, now)
+    if over is not None:
+        yield over
     if not _in_scope(scope.allowed_tools, names):
         yield _OUTSIDE
+
+
+def _expiry(scope: GuestScope, now: datetime | None) -> Reason | None:
+    if scope.expires_at is None:
+        return None
+    if now is None:
+        return _NO_CLOCK
+    return _EXPIRED if now >= scope.expires_at else None
 
 
 @lru_cache(maxsize=4096)

@@ -21,6 +21,7 @@ from policy.catalog import Catalog, builtin_catalog, read_listing
 from policy.cli.calls import NoCall, read_call
 from policy.cli.decide import decision_record
 from policy.cli.loading import as_json
+from policy.decision import lines_for
 from policy.facts import ResolvePath, Resolvers
 from policy.reload import Built, Generation, ReadFile, Snapshot, build
 from tests.case_files import Case, diagnostic_lines
@@ -45,6 +46,18 @@ def decisions(case: Case) -> dict[str, str]:
         "diagnostics": said,
         "decision": "".join(as_json(line) + "\n" for line in lines),
     }
+
+
+def lines(case: Case) -> dict[str, str]:
+    """Load the policies of the case and list what binds the caller of each of its calls."""
+    built = load(case)
+    assert built.generation is not None, diagnostic_lines(built.diagnostics)
+    program = built.generation.program
+    asked = [read_call(line, disk=Resolvers()) for line in case.calls or ("{}",)]
+    told = [
+        lines_for(program, one.caller, one.facts) for one in asked if not isinstance(one, NoCall)
+    ]
+    return {"lines": "\n".join("".join(f"{line}\n" for line in each) for each in told)}
 
 
 def load(case: Case) -> Built:

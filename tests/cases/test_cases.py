@@ -18,7 +18,7 @@ from policy.reload import shipped_profiles
 from policy.source import Source
 from policy.syntax import format_source, parse, tables_to_layers
 from tests.case_files import Case, diagnostic_lines, find_cases, mismatches, update
-from tests.cases.deciding import decisions
+from tests.cases.deciding import decisions, lines
 
 Produce: TypeAlias = Callable[[Case], Mapping[str, str]]
 
@@ -62,6 +62,7 @@ def checks(case: Case) -> dict[str, str]:
 STAGES: dict[str, Produce] = {
     "checks": checks,
     "decisions": decisions,
+    "lines": lines,
     "syntax": syntax,
 }
 
