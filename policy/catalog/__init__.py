@@ -14,7 +14,7 @@ from policy.catalog.arguments import (
     tool_of,
 )
 from policy.catalog.builtin import builtin_catalog
-from policy.catalog.catalog import Catalog, CatalogError
+from policy.catalog.catalog import Catalog, CatalogError, identifier_problem
 from policy.catalog.fault import fault, unfolded
 from policy.catalog.listing import Listing, read_listing
 from policy.catalog.names import ALIASES, Repaired, repair_name, snake_case, spellings
@@ -73,6 +73,7 @@ __all__ = [
     "descend",
     "fault",
     "fields_of",
+    "identifier_problem",
     "is_closed",
     "joined_parts",
     "kind_of",

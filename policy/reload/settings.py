@@ -95,7 +95,8 @@ class Settings:
 
     `timeout` and `timeouts` are in seconds: for any tool, and by tool. `binders` None stands for
     the default. `caller` is who calls over `serve`, None: the transport decides. `approvals` is
-    None where there is no such table. `tables` are the tables that are rules, as written.
+    None where there is no such table. `plugins` are the capabilities granted to each plugin.
+    `tables` are the tables that are rules, as written.
     """
 
     context: Mapping[str, str] = field(default_factory=lambda: EMPTY)
@@ -107,6 +108,7 @@ class Settings:
     service: ServiceSettings = field(default_factory=ServiceSettings)
     caller: Caller | None = None
     approvals: ApprovalSettings | None = None
+    plugins: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: EMPTY)
     tables: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
 
     def timeout_of(self, tool: str) -> float:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails
 
 from policy.call import Caller
+from policy.capabilities import pattern_problem
 from policy.catalog import VERBS, Resource
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
 from policy.reload.places import Path, Place, places
@@ -53,6 +54,14 @@ def _name(value: Any) -> Any:
     return value
 
 
+def _granted(value: Any) -> Any:
+    problem = pattern_problem(value)
+    if problem is not None:
+        raise ValueError(problem)
+    return value
+
+
+Granted = Annotated[str, BeforeValidator(_granted)]
 Seconds = Annotated[
     float, BeforeValidator(_seconds), Field(gt=0, le=86_400, allow_inf_nan=False, strict=True)
 ]
@@ -135,6 +144,10 @@ class _Serve(_Table):
     groups: list[str] = []
 
 
+class _Plugin(_Table):
+    grant: list[Granted] = []
+
+
 class _Approvals(_Table):
     store: str | None = Field(default=None, min_length=1)
     timeout: Seconds = ApprovalSettings().timeout
@@ -155,6 +168,7 @@ class _File(_Table):
     service: _Service = _Service()
     serve: _Serve | None = None
     approvals: _Approvals | None = None
+    plugins: dict[str, _Plugin] = {}
 
 
 def read_settings(source: Source, *, root: str) -> tuple[Settings, tuple[Diagnostic, ...]]:
@@ -279,6 +293,9 @@ def _settings(file: _File, parsed: dict[str, Any], root: str) -> Settings:
         service=_service(file.service, root),
         caller=None if file.serve is None else _caller(file.serve),
         approvals=None if file.approvals is None else _approvals(file.approvals, root),
+        plugins=MappingProxyType(
+            {name: tuple(dict.fromkeys(one.grant)) for name, one in file.plugins.items()}
+        ),
         tables=_rules(parsed),
     )
 

@@ -110,7 +110,9 @@ async def test_tokens_of_a_call_that_failed_are_recorded(
     assert (sink.records[0].tokens_used, sink.records[0].code) == (5, "execution")
 
 
-@pytest.mark.parametrize(("said", "kept"), [(7, 7), (0, 0), (None, 1), (-3, 1), (True, 1), ("9", 1)])
+@pytest.mark.parametrize(
+    ("said", "kept"), [(7, 7), (0, 0), (None, 1), (-3, 1), (True, 1), ("9", 1)]
+)
 async def test_tokens_given_with_the_output_are_the_whole_and_nonsense_is_none(
     serving: Callable[..., GovernedService], said: Any, kept: int
 ) -> None:

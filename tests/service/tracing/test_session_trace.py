@@ -90,7 +90,9 @@ async def test_tools_and_rules_see_the_session_that_the_call_is_traced_for(
     assert current_session() is None
     with pytest.raises(PermissionDenied):
         await invoke_with_session_trace(service, session, "waits", {"turns": 1}, session="closed")
-    assert session.names == ["ToolCallRequested", "ToolResult"] + [
+    assert session.names == [
+        "ToolCallRequested",
+        "ToolResult",
         "ToolCallRequested",
         "ToolCallDenied",
     ]
@@ -205,7 +207,7 @@ async def _cancelled(turns: int, at: list[int]) -> None:
     assert isinstance(session.events[0], ToolCallRequested)
     (end,) = session.events[1:]
     # A call whose output is being told when it is cancelled did end in that output.
-    assert isinstance(end, ToolResult) or (isinstance(end, ToolCallFailed))
+    assert isinstance(end, (ToolResult, ToolCallFailed))
     if not isinstance(end, ToolResult):
         assert end.code == "cancelled"
     assert len(sink.records) == sum(isinstance(event, ToolEnded) for event in events) <= 1

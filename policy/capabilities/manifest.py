@@ -1,0 +1,78 @@
+"""What a plugin says of itself in, a checked `PluginManifest` out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from policy.capabilities.declaration import Line, PluginRefused, Tagged, Text, key_of, problems_of
+from policy.capabilities.grant import pattern_problem
+from policy.catalog import Origin, identifier_problem
+
+# A name that begins or ends in `_` could not be told from its neighbour in `ext__plugin__tool`.
+PluginId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9_\-]{0,62}[a-z0-9])?$")]
+
+
+class PluginManifest(BaseModel):
+    """A plugin: who it is, what it contributes, and what it would like to be granted.
+
+    `wants` are patterns as grants are written; by default everything it declares.
+    """
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    id: PluginId
+    version: Line
+    description: Text = ""
+    capabilities: Annotated[tuple[Tagged, ...], Field(strict=False)] = ()
+    wants: Annotated[tuple[Line, ...] | None, Field(strict=False)] = None
+
+    @field_validator("id")
+    @classmethod
+    def _may_have_tools(cls, value: str) -> str:
+        problem = identifier_problem(Origin(kind="ext", server=value, tool="t"))
+        if problem is not None:
+            raise ValueError(problem)
+        return value
+
+    @field_validator("wants")
+    @classmethod
+    def _are_patterns(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        for pattern in value or ():
+            problem = pattern_problem(pattern)
+            if problem is not None:
+                raise ValueError(problem)
+        return value
+
+    @model_validator(mode="after")
+    def _names_each_once(self) -> Self:
+        keys = [key_of(declaration) for declaration in self.capabilities]
+        twice = sorted({key for key in keys if keys.count(key) > 1})
+        if twice:
+            raise ValueError(f"declared more than once: {', '.join(twice)}")
+        return self
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The patterns that would grant what it asks for."""
+        if self.wants is not None:
+            return self.wants
+        return tuple(key_of(declaration) for declaration in self.capabilities)
+
+
+def manifest_of(value: Mapping[str, Any]) -> PluginManifest:
+    """Return a manifest as read from JSON or TOML; raise PluginRefused if it is none."""
+    try:
+        return PluginManifest.model_validate(dict(value))
+    except ValidationError as error:
+        raise PluginRefused(*problems_of(error)) from None

@@ -1,0 +1,330 @@
+"""Plugins and what they are granted in; the capabilities that may be used out.
+
+What is declared but not granted is kept as withheld: its tool is in no registry of tools, and
+whoever serves the other kinds is not given it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Protocol, TypeAlias
+
+from policy.call import EMPTY
+from policy.capabilities import (
+    Difference,
+    Grants,
+    HttpRouteCapability,
+    Kind,
+    PluginManifest,
+    PluginRefused,
+    ToolCapability,
+    compare,
+    key_of,
+    table,
+)
+from policy.errors import ToolError
+from policy.service.authoring import Authored, handler_for
+from policy.service.facade import GovernedService
+from policy.service.plugins.changes import (
+    PluginChange,
+    PluginRegistered,
+    PluginRegranted,
+    PluginUnregistered,
+)
+from policy.service.plugins.extension import ExtensionHandler
+from policy.service.plugins.registration import (
+    PluginRegistration,
+    ToolRegistration,
+    registration_of,
+)
+
+# What a plugin is granted now.
+GrantsOf: TypeAlias = Callable[[str], Grants]
+Subscriber: TypeAlias = Callable[[PluginChange], None]
+
+
+class Reloads(Protocol):
+    """Tells of changes of the configuration, as a policy store does."""
+
+    def subscribe(self, callback: Callable[[Any], None]) -> Callable[[], None]:
+        """Call back after every change."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginEntry:
+    """One plugin as registered, its capabilities in the order of the manifest."""
+
+    manifest: PluginManifest
+    grants: Grants
+    registrations: tuple[PluginRegistration, ...]
+    revision: int
+
+    @property
+    def difference(self) -> Difference:
+        """What it declares against what it is granted."""
+        return compare(self.manifest, self.grants)
+
+
+class PluginRegistry:
+    """The plugins of one service. Each is registered and unregistered whole.
+
+    Grants are read again after every change of the policy's configuration, where a store is given.
+    """
+
+    def __init__(
+        self, service: GovernedService, grants_of: GrantsOf, *, reloads: Reloads | None = None
+    ) -> None:
+        self._service = service
+        self._grants_of = grants_of
+        self._plugins: Mapping[str, PluginEntry] = MappingProxyType({})
+        self._revision = 0
+        self._subscribers: tuple[Subscriber, ...] = ()
+        self._changing = threading.Lock()
+        self._regrant_wanted = False
+        self.stop = (lambda: None) if reloads is None else reloads.subscribe(self._reloaded)
+
+    def register(
+        self,
+        manifest: PluginManifest,
+        *,
+        tools: Mapping[str, Authored] = EMPTY,
+        targets: Mapping[str, Any] = EMPTY,
+    ) -> Difference:
+        """Add a plugin with everything it declares, or raise PluginRefused and change nothing.
+
+        `tools` are the handlers of its tools by their names; `targets` what stands behind its
+        other capabilities, by `kind:name`.
+        """
+        with self._changing:
+            handlers = self._handlers(manifest, tools, targets)
+            grants = self._grants_of(manifest.id)
+            entry = PluginEntry(
+                manifest=manifest,
+                grants=grants,
+                registrations=tuple(
+                    registration_of(
+                        manifest.id,
+                        declared,
+                        active=grants.cover(declared),
+                        target=handlers.get(key_of(declared), targets.get(key_of(declared))),
+                    )
+                    for declared in manifest.capabilities
+                ),
+                revision=self._revision + 1,
+            )
+            self._install(entry)
+            self._put(entry)
+            self._tell(
+                PluginRegistered(
+                    plugin=manifest.id, revision=entry.revision, difference=entry.difference
+                )
+            )
+        self._settle()
+        return entry.difference
+
+    def unregister(self, plugin: str) -> PluginManifest | None:
+        """Remove a plugin and all it contributed; None if it is not there."""
+        with self._changing:
+            entry = self._plugins.get(plugin)
+            if entry is None:
+                return None
+            self._revision += 1
+            rest = {name: kept for name, kept in self._plugins.items() if name != plugin}
+            self._plugins = MappingProxyType(rest)
+            for tool in _tools(entry):
+                self._withdraw(tool)
+            self._tell(PluginUnregistered(plugin=plugin, revision=self._revision))
+        self._settle()
+        return entry.manifest
+
+    def regrant(self) -> None:
+        """Read all grants again: what is no longer granted is withdrawn at once."""
+        self._regrant_wanted = True
+        self._settle()
+
+    def plugins(self) -> tuple[str, ...]:
+        """Return the identifiers of all plugins, sorted."""
+        return tuple(sorted(self._plugins))
+
+    def active(self, kind: Kind) -> tuple[PluginRegistration, ...]:
+        """Return what may be used of one kind: this is what a host serves."""
+        plugins = self._plugins
+        return tuple(
+            one
+            for plugin in sorted(plugins)
+            for one in plugins[plugin].registrations
+            if one.active and one.declaration.type == kind
+        )
+
+    def get(self, plugin: str, key: str) -> PluginRegistration | None:
+        """Return one capability of a plugin by `kind:name`, withheld or not."""
+        entry = self._plugins.get(plugin)
+        if entry is None:
+            return None
+        return next((one for one in entry.registrations if key_of(one.declaration) == key), None)
+
+    def difference(self, plugin: str) -> Difference | None:
+        """Return what a plugin declares against what it is granted; None if it is not there."""
+        entry = self._plugins.get(plugin)
+        return None if entry is None else entry.difference
+
+    def table(self) -> str:
+        """Return every capability and what becomes of it, as lines for people."""
+        plugins = self._plugins
+        return table(plugins[plugin].difference for plugin in sorted(plugins))
+
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Tell `subscriber` of every change from now on, in order; return what ends that."""
+
+        def entry(change: PluginChange) -> None:
+            subscriber(change)
+
+        self._subscribers = (*self._subscribers, entry)
+
+        def end() -> None:
+            self._subscribers = tuple(kept for kept in self._subscribers if kept is not entry)
+
+        return end
+
+    def _handlers(
+        self, manifest: PluginManifest, tools: Mapping[str, Authored], targets: Mapping[str, Any]
+    ) -> dict[str, ExtensionHandler]:
+        """Return the handler of each declared tool; raise PluginRefused where parts do not fit."""
+        declared = {
+            one.name: one for one in manifest.capabilities if isinstance(one, ToolCapability)
+        }
+        others = {key_of(one) for one in manifest.capabilities} - {f"tool:{n}" for n in declared}
+        problems = [f"the tool `{name}` has no handler" for name in declared if name not in tools]
+        problems += [f"the tool `{name}` is not declared" for name in tools if name not in declared]
+        problems += [f"`{key}` is not declared" for key in targets if key not in others]
+        if manifest.id in self._plugins:
+            problems.append(f"a plugin called `{manifest.id}` is registered already")
+        problems += self._taken(manifest)
+        if problems:
+            raise PluginRefused(*problems)
+        try:
+            return {
+                f"tool:{name}": ExtensionHandler(manifest.id, one, handler_for(tools[name]))
+                for name, one in declared.items()
+            }
+        except (TypeError, ValueError) as error:
+            raise PluginRefused(str(error)) from error
+
+    def _taken(self, manifest: PluginManifest) -> list[str]:
+        """Return what this plugin declares and another one has already; tools never collide."""
+        taken = {
+            name: other
+            for other, entry in self._plugins.items()
+            for one in entry.registrations
+            for name in _global_names(one.declaration)
+        }
+        return [
+            f"{name} is declared by the plugin `{taken[name]}` already"
+            for one in manifest.capabilities
+            for name in _global_names(one)
+            if name in taken
+        ]
+
+    def _install(self, entry: PluginEntry) -> None:
+        """Announce all tools of a plugin and register the granted ones, or none of them."""
+        done: list[ToolRegistration] = []
+        try:
+            # The catalogue knows of the withheld ones too, so that rules can speak of them.
+            withheld = [one.target.spec for one in _tools(entry) if not one.active]
+            if withheld:
+                with self._service.registering:
+                    self._service.announce(withheld)
+            for one in _tools(entry):
+                _grant(one.target, entry)
+                if one.active:
+                    self._service.register(one.target)
+                    done.append(one)
+        except Exception as error:
+            for one in done:
+                self._withdraw(one)
+            if isinstance(error, (ToolError, ValueError)):
+                raise PluginRefused(str(error)) from error
+            raise
+
+    def _withdraw(self, one: ToolRegistration) -> None:
+        found = self._service.registry.snapshot().get(one.target.spec.name)
+        if found is not None and found.handler is one.target:
+            self._service.registry.unregister(found)
+
+    def _put(self, entry: PluginEntry) -> None:
+        self._revision = entry.revision
+        self._plugins = MappingProxyType({**self._plugins, entry.manifest.id: entry})
+
+    def _reloaded(self, outcome: object) -> None:
+        self.regrant()
+
+    def _settle(self) -> None:
+        """Read grants again where that is wanted; whoever changes plugins now does it afterwards.
+
+        It runs in the thread that reloads, so it waits for nobody.
+        """
+        while self._regrant_wanted and self._changing.acquire(blocking=False):
+            try:
+                self._regrant_wanted = False
+                for plugin in sorted(self._plugins):
+                    self._regrant(self._plugins[plugin])
+            finally:
+                self._changing.release()
+
+    def _regrant(self, before: PluginEntry) -> None:
+        grants = self._grants_of(before.manifest.id)
+        if grants == before.grants:
+            return
+        after = replace(
+            before,
+            grants=grants,
+            revision=self._revision + 1,
+            registrations=tuple(
+                replace(one, active=grants.cover(one.declaration)) for one in before.registrations
+            ),
+        )
+        for one in _tools(after):
+            _grant(one.target, after)
+            there = one.target.spec.name in self._service.registry.snapshot()
+            if not one.active:
+                self._withdraw(one)
+            elif not there:
+                self._service.registry.register(one.target.spec.name, one.target)
+        self._put(after)
+        self._tell(
+            PluginRegranted(
+                plugin=after.manifest.id, revision=after.revision, difference=after.difference
+            )
+        )
+
+    def _tell(self, change: PluginChange) -> None:
+        for subscriber in self._subscribers:
+            # A failing subscriber neither undoes the change nor keeps it from the others.
+            with suppress(Exception):
+                subscriber(change)
+
+
+def _tools(entry: PluginEntry) -> list[ToolRegistration]:
+    return [one for one in entry.registrations if isinstance(one, ToolRegistration)]
+
+
+def _grant(handler: object, entry: PluginEntry) -> None:
+    if isinstance(handler, ExtensionHandler):
+        handler.granted = frozenset(entry.difference.active)
+
+
+def _global_names(declaration: object) -> tuple[str, ...]:
+    """Return the names of a capability that no other plugin may have."""
+    match declaration:
+        case ToolCapability():
+            return ()
+        case HttpRouteCapability(path=path, methods=methods):
+            routes = tuple(f"the route `{method} {path}`" for method in methods)
+            return (f"`{key_of(declaration)}`", *routes)
+        case _:
+            return (f"`{key_of(declaration)}`",)  # type: ignore[arg-type]
