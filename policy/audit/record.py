@@ -45,7 +45,8 @@ class AuditRecord:
     where the call never got so far. Values are cut to a bounded size, which `cut` tells; the
     digests are of the whole. `latency_ms` runs from arrival to end, waiting for people included.
     `error` is the kind of error, `code` its reason, `message` the sentence the model was told.
-    `source` is where the tool comes from, `tokens_used` what it says it used.
+    `source` is where the tool comes from, `tokens_used` what it says it used. `parent` is the id
+    of the call whose tool made this one.
     """
 
     id: str
@@ -73,6 +74,7 @@ class AuditRecord:
     approvals: tuple[Approval, ...] = ()
     source: str | None = None
     tokens_used: int | None = None
+    parent: str | None = None
 
 
 def record_line(record: AuditRecord) -> bytes:
@@ -82,6 +84,7 @@ def record_line(record: AuditRecord) -> bytes:
     """
     document = {
         "id": record.id,
+        "parent": record.parent,
         "at": _time(record.at),
         "caller": _caller(record.caller),
         "asked_tool": _short(record.asked_tool),

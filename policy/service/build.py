@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from math import inf
 from typing import Any, Protocol, TypeAlias
 
 from policy.audit import AuditSink, JsonlSink
 from policy.call import EMPTY, Caller
 from policy.catalog import Catalog, ToolSpec
-from policy.decision import Outlook, outlook
 from policy.reload import ApprovalSettings, Generation, ServiceSettings, Settings
 from policy.service.adjudicator import Adjudicator
 from policy.service.approvals import Approver, Ledger, MemoryApprovals
 from policy.service.asking import Asking
+from policy.service.authoring import Authored, handler_for
+from policy.service.composition import ChainHandler
+from policy.service.configuring import Configurations
 from policy.service.dispatch import CoreDispatch
 from policy.service.elevating import Elevations
 from policy.service.events import Events
@@ -34,7 +37,7 @@ from policy.service.middleware import (
 from policy.service.middleware.timeout import SecondsFor
 from policy.service.registry import ToolRegistry
 from policy.service.service import ToolService
-from policy.service.visibility import Visibility
+from policy.service.visibility import Visibility, expected_by, lines_by
 from policy.service.world import Clock, LookUp, World, look_up_host, utc_now
 
 _DEFAULT_SECONDS = 30.0
@@ -68,7 +71,7 @@ class Store(Protocol):
 def build_tool_service(
     store: Store | None = None,
     *,
-    tools: Iterable[ToolHandler] | None = None,
+    tools: Iterable[Authored] | None = None,
     approver: Approver | None = None,
     approvals: Ledger | None = None,
     audit: AuditSink | None = None,
@@ -96,7 +99,7 @@ def build_tool_service(
     was built; so are `approval_timeout` (seconds) and `asks_per_session`.
     Raises CatalogError or ToolError where two tools share a name.
     """
-    given = None if tools is None else tuple(tools)
+    given = None if tools is None else tuple(handler_for(each) for each in tools)
     # First of all: a policy that names these tools may only load once it knows of them, and its
     # configuration counts from the first call on.
     _announce(store, given or ())
@@ -122,12 +125,16 @@ def build_tool_service(
         look_up=look_up,
         context=context,
     )
-    no_policy = NoPolicy(lambda: Catalog(specs=registry.specs()))
+    no_policy = NoPolicy(lambda: registry.snapshot().catalog)
+
+    def source() -> Judge | None:
+        return no_policy if store is None else store.current
+
     adjudicator = Adjudicator(
-        source=(lambda: no_policy) if store is None else (lambda: store.current),
+        source=source,
         guards=guards,
         world=world,
-        dispatchable=lambda name: registry.get(name) is not None,
+        tools=registry.snapshot,
         stale=lambda: store is not None and bool(store.status.stale),
     )
     asking = Asking(
@@ -136,7 +143,7 @@ def build_tool_service(
         seconds=asked.timeout if approval_timeout is None else approval_timeout,
         clock=clock,
     )
-    seconds_for = _seconds_for(default_timeout, timeouts or {})
+    seconds_for = _seconds_for(default_timeout, timeouts or {}, registry)
 
     def recorded(inner: ToolService) -> ToolService:
         return ExecAuditLayer(
@@ -164,7 +171,11 @@ def build_tool_service(
         guards=guards,
         events=events,
         elevations=Elevations(asking.questions, guards, recorded=recorded),
-        visibility=Visibility(lambda who: _outlook(store, guards, who, world)),
+        configurations=Configurations(store, guards, recorded=recorded),
+        visibility=Visibility(
+            lambda who: expected_by(source(), guards.current, who, world.facts(who)),
+            lines_of=lambda who: lines_by(source(), who, world.facts(who)),
+        ),
         announce=(lambda specs: None) if store is None else store.extend_catalog,
         caller=caller or Caller(),
         workspace=folder,
@@ -210,42 +221,40 @@ def _environment(folder: str, home: str) -> Mapping[str, str]:
     return {"PATH": path, "HOME": home, "PWD": folder, "LANG": "C.UTF-8"}
 
 
-def _seconds_for(default: float | None, per_tool: Mapping[str, float]) -> SecondsFor:
-    """Return the limits given here, else those of the generation that judges the call."""
+def _seconds_for(
+    default: float | None, per_tool: Mapping[str, float], registry: ToolRegistry
+) -> SecondsFor:
+    """Return the limits given here, else those of the generation that judges the call.
+
+    A chain has one only if it is named: its steps have theirs, and may wait for people.
+    """
 
     def seconds_for(tool: str, call: InFlight | None) -> float:
-        judge = None if call is None or call.judgement is None else call.judgement.judge
-        if tool in per_tool:
-            return per_tool[tool]
-        if default is not None or not isinstance(judge, Generation):
+        judgement = None if call is None else call.judgement
+        judge = None if judgement is None else judgement.judge
+        spec = None if judgement is None else judgement.spec
+        names = (tool,) if spec is None else spec.names
+        given = next((per_tool[name] for name in names if name in per_tool), None)
+        if given is not None:
+            return given
+        settings = judge.settings if isinstance(judge, Generation) else None
+        if isinstance(registry.get(tool), ChainHandler):
+            return (settings and _named_seconds(settings, names)) or inf
+        if default is not None or settings is None:
             return default or _DEFAULT_SECONDS
-        return _configured_seconds(judge.settings, tool)
+        return _named_seconds(settings, names) or settings.timeout
 
     return seconds_for
 
 
-def _configured_seconds(settings: Settings, tool: str) -> float:
+def _named_seconds(settings: Settings, names: tuple[str, ...]) -> float | None:
+    """Return the limit configured for one tool: for its version before all of its versions."""
     own = {
         "bash_exec": settings.service.bash.timeout,
         "web_fetch": settings.service.web.timeout,
     }
-    named = tool in settings.timeouts or (
-        tool in settings.tools and settings.tools[tool].timeout is not None
-    )
-    return settings.timeout_of(tool) if named else own.get(tool, settings.timeout)
-
-
-def _outlook(
-    store: Store | None, guards: GuardCell, caller: Caller, world: World
-) -> Callable[[str], Outlook]:
-    """Return what `caller` may hope for from each tool under the policy in force now."""
-    if store is None:
-        set_at_all = guards.current.smart_filter is not None
-        return lambda name: Outlook.OPEN if set_at_all else Outlook.HIDDEN
-    judge = store.current
-    if judge is None:
-        return lambda name: Outlook.HIDDEN
-    if not isinstance(judge, Generation):
-        return lambda name: Outlook.OPEN
-    program, facts = judge.program, world.facts(caller)
-    return lambda name: outlook(program, name, caller, facts)
+    for name in names:
+        tool = settings.tools.get(name)
+        if name in settings.timeouts or (tool is not None and tool.timeout is not None):
+            return settings.timeout_of(name)
+    return own.get(names[0])

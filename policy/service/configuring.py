@@ -19,7 +19,7 @@ from policy.facts import Facts
 from policy.reload import Configured, Witness, write_value
 from policy.service.adjudicator import Judgement
 from policy.service.guards import GuardCell
-from policy.service.in_flight import InFlight, RawCall, carrying, current_call
+from policy.service.in_flight import InFlight, RawCall, carrying, current_call, enclosing_call
 from policy.service.service import ToolDefinition, ToolOutput, ToolService
 from policy.values import Unreadable
 from policy.verdict import Verdict
@@ -73,7 +73,12 @@ class Configurations:
 
         Raises PermissionDenied for everybody but an owner at the root of all calls.
         """
-        wanted = _Wanted(key=key, value=value, dry_run=dry_run, inside=current_call() is not None)
+        wanted = _Wanted(
+            key=key,
+            value=value,
+            dry_run=dry_run,
+            inside=(current_call() or enclosing_call()) is not None,
+        )
         editing = self._recorded(_Editing(self._store, self._guards, wanted))
         written = write_value(value)
         shown = None if isinstance(written, Unreadable) else written

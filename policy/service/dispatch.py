@@ -11,7 +11,7 @@ from policy.call import freeze, thaw
 from policy.diagnostics import visible
 from policy.errors import Execution, NotFound, PermissionDenied, ToolError
 from policy.service.handler import ExecutionContext, ToolHandler
-from policy.service.in_flight import InFlight, carrying, current_call
+from policy.service.in_flight import InFlight, current_call, running
 from policy.service.registry import ToolRegistry
 from policy.service.service import ToolDefinition, ToolOutput, ToolOutputMetadata, source_of
 
@@ -37,7 +37,7 @@ class CoreDispatch:
             raise NotFound(name, f"no tool is called `{visible(str(name), 60)}` here")
         context = _context(call)
         # A tool that calls tools begins new calls; this one is not theirs to speak for.
-        with carrying(None):
+        with running(call):
             value = await _invoke(handler, name, thaw(given), context)
         return _output(value, handler)
 

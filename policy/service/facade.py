@@ -5,25 +5,34 @@ from __future__ import annotations
 import builtins
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from policy.call import Caller
 from policy.catalog import ToolSpec
 from policy.errors import ToolError
+from policy.reload import Configured
 from policy.service.approvals import Approver, Grant
+from policy.service.authoring import Authored, handler_for
 from policy.service.classification import SmartFilter
+from policy.service.configuring import Configurations
 from policy.service.context_rule import ContextRule
+from policy.service.dispatch import shown_as
 from policy.service.elevating import Elevations, elevation_of
 from policy.service.events import Events, Listener
 from policy.service.guards import GuardCell
 from policy.service.handler import ExecutionContext, ToolHandler
-from policy.service.in_flight import InFlight, RawCall, carrying
-from policy.service.registry import Registration, ToolRegistry
+from policy.service.in_flight import InFlight, RawCall, carrying, enclosing_call
+from policy.service.registry import ToolRegistry
+from policy.service.registry_feed import RegistryFeed
+from policy.service.registry_snapshot import Registration
 from policy.service.sandbox import Sandbox
 from policy.service.service import ToolDefinition, ToolOutput, ToolService
+from policy.service.usage_rules import usage_rules
 from policy.service.visibility import Visibility
 from policy.service.words import fitted
+from policy.service.yaml_form import yaml_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +49,10 @@ class GovernedService:
     events: Events
     visibility: Visibility
     elevations: Elevations
+    configurations: Configurations
     announce: Callable[[Iterable[ToolSpec]], object]
     # Between telling the catalogue and the registry, nobody else may do either.
-    registering: threading.Lock = field(default_factory=threading.Lock)
+    registering: AbstractContextManager[Any] = field(default_factory=threading.RLock)
     caller: Caller
     workspace: str | None = None
     env: Mapping[str, str]
@@ -53,6 +63,7 @@ class GovernedService:
         `input` is a JSON object as Python holds it, or its text.
         """
         call = InFlight(caller=self.caller, raw=RawCall(tool=name, input=input))
+        call.within(enclosing_call())
         call.context = ExecutionContext(workspace=self.workspace, env=self.env, tools=self)
         with carrying(call):
             try:
@@ -64,13 +75,35 @@ class GovernedService:
         """Return the tools this caller may use, by name; each says whether a call may ask."""
         return self.visibility.shown(self.stack.list(), self.caller)
 
+    def list_yaml(self) -> str:
+        """Return what `list` gives as YAML, which no description in it can break out of."""
+        return yaml_of(self.list())
+
     def describe(self, name: str) -> ToolDefinition | None:
-        """Return one of the tools that `list` shows, None for any other."""
+        """Return one of the tools that `list` shows, None for any other.
+
+        A name with a version, such as `translate@1`, asks for that one.
+        """
         found = self.stack.describe(name)
         if found is None:
             return None
         shown = self.visibility.shown([found], self.caller)
         return shown[0] if shown else None
+
+    def versions(self, name: str) -> tuple[ToolDefinition, ...]:
+        """Return the versions of a tool that this caller may use, by full name, newest first."""
+        entries = self.registry.snapshot().versions(name)
+        return tuple(
+            self.visibility.shown([shown_as(e.name, e.handler) for e in entries], self.caller)
+        )
+
+    def usage_rules(self) -> str:
+        """Return the rules of use of the tools that `list` shows, as a section of a prompt."""
+        return usage_rules(self.list())
+
+    def rule_lines(self) -> tuple[str, ...]:
+        """Return what binds this caller, a plain sentence for each rule of the policy in force."""
+        return self.visibility.lines(self.caller)
 
     def bound_to(self, caller: Caller) -> GovernedService:
         """Return this service as another caller sees it."""
@@ -111,28 +144,47 @@ class GovernedService:
         """Take a standing approval back; calls that run go on. None if there is none."""
         return await self.elevations.revoke(self.caller, grant_id)
 
+    async def configure(self, key: str, value: Any, *, dry_run: bool = False) -> Configured:
+        """Set one key of the policy's `placet.toml`, None taking it away, and put it in force.
+
+        Only for an owner at the root of all calls: anyone else, and any tool in the middle of a
+        call, gets PermissionDenied. Raises PolicyInvalid with every diagnostic, or
+        ConfigurationRefused, where the edit cannot be; then nothing has changed.
+        """
+        return await self.configurations.edit(self.caller, key, value, dry_run=dry_run)
+
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Tell `listener` when calls start and end; return what ends that."""
         return self.events.subscribe(listener)
 
-    def register(self, handler: ToolHandler) -> Registration:
+    def register(self, tool: Authored) -> Registration:
         """Add a tool while the service runs; the policy's catalogue learns of it first.
 
         Raises ToolError if its name is taken, CatalogError if it cannot stand in the catalogue.
         """
+        handler = handler_for(tool)
         name = handler.spec.name
         with self.registering:
-            if self.registry.get(name) is None:
-                self.announce((handler.spec,))
+            self.registry.require_free(name, handler)
+            self.announce((handler.spec,))
             return self.registry.register(name, handler)
 
-    def replace(self, entry: Registration, handler: ToolHandler) -> Registration:
+    def replace(self, entry: Registration, tool: Authored) -> Registration:
         """Exchange a tool's handler, and what the catalogue says of it; raises like `register`."""
+        handler = handler_for(tool)
         with self.registering:
             if self.registry.snapshot().get(entry.name) is entry:
                 self.announce((handler.spec,))
             return self.registry.replace(entry, handler)
 
     def unregister(self, entry: str | Registration) -> ToolHandler | None:
-        """Remove a tool; calls that run go on. Returns its handler, None if it was not there."""
+        """Remove a tool; calls that run go on. Returns its handler, None if it was not there.
+
+        `entry.dispose()` does the same. Where it was the newest version, the one before it takes
+        over the name they share.
+        """
         return self.registry.unregister(entry)
+
+    def changes(self, *, buffer: int = 256) -> RegistryFeed:
+        """Return what becomes of the tools from now on, for `async for`; see `ToolRegistry`."""
+        return self.registry.changes(buffer=buffer)

@@ -82,6 +82,7 @@ def record_of(
         approvals=tuple(call.approvals),
         source=_source(call),
         tokens_used=tokens_used(call, output),
+        parent=call.parent,
     )
 
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from policy.call import Caller
 from policy.catalog import ToolSpec
-from policy.decision import Outlook, outlook
+from policy.decision import Outlook, lines_for, outlook
 from policy.facts import Facts
 from policy.reload import Generation
 from policy.service.guards import Guards
@@ -23,13 +23,16 @@ from policy.service.service import ToolDefinition
 Expected: TypeAlias = Callable[[str], Outlook]
 # What a caller can expect; takes one look at the policy in force for a whole list.
 OutlookOf: TypeAlias = Callable[[Caller], Expected]
+# The lines of the policy in force that bind a caller.
+LinesOf: TypeAlias = Callable[[Caller], tuple[str, ...]]
 
 
 class Visibility:
     """What each caller sees of the tools there are."""
 
-    def __init__(self, outlook_of: OutlookOf) -> None:
+    def __init__(self, outlook_of: OutlookOf, *, lines_of: LinesOf = lambda caller: ()) -> None:
         self._outlook_of = outlook_of
+        self._lines_of = lines_of
 
     def shown(self, definitions: Iterable[ToolDefinition], caller: Caller) -> list[ToolDefinition]:
         """Return the definitions that `caller` may use, those that may ask marked so."""
@@ -41,6 +44,17 @@ class Visibility:
                 asks = expected is Outlook.ASKS or definition.requires_confirmation
                 shown.append(replace(definition, may_ask=asks))
         return shown
+
+    def lines(self, caller: Caller) -> tuple[str, ...]:
+        """Return what the policy in force tells a model that acts for `caller`."""
+        return self._lines_of(caller)
+
+
+def lines_by(judge: Judge | None, caller: Caller, facts: Facts) -> tuple[str, ...]:
+    """Return the lines of a policy that bind `caller`; without a policy there are none."""
+    if not isinstance(judge, Generation):
+        return ()
+    return lines_for(judge.program, caller, facts)
 
 
 def expected_by(judge: Judge | None, guards: Guards, caller: Caller, facts: Facts) -> Expected:

@@ -8,7 +8,7 @@ written in files.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from policy.audit import digest_of
 from policy.call import Caller
@@ -93,9 +93,8 @@ def fits_tool(patterns: tuple[str, ...], spec: ToolSpec | None) -> bool:
     """
     if spec is None or not patterns:
         return False
-    base = replace(spec, name=spec.name.partition("@")[0])
     selector = ToolSelector(included=tuple(ToolPattern(text=text) for text in patterns), gives=True)
-    return selector.fits(spec) or selector.fits(base)
+    return selector.fits(spec)
 
 
 def _is_pattern(text: object) -> bool:

@@ -39,6 +39,7 @@ class FollowLayer(PassThrough):
         call = InFlight(raw=RawCall(tool=name, input=input))
         if first is not None:
             call.caller, call.context = first.caller, first.context
+            call.parent, call.depth, call.family = first.id, first.depth, first.family
         try:
             with carrying(call):
                 return await self.inner.execute(name, input)

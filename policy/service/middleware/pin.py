@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from policy.errors import PermissionDenied
+from policy.errors import Execution, PermissionDenied
 from policy.service.adjudicator import Adjudicator
 from policy.service.in_flight import InFlight, carrying, current_call
 from policy.service.service import PassThrough, ToolOutput, ToolService
+
+# A tool may call tools that call tools; one that leads back to itself ends here.
+DEEPEST = 16
 
 
 class PinLayer(PassThrough):
@@ -24,6 +27,8 @@ class PinLayer(PassThrough):
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Judge a raw call; raise NotFound or ValidationFailed where it is none."""
         call = current_call() or InFlight()
+        if call.depth > DEEPEST:
+            raise Execution(name, f"over {DEEPEST} calls of tools within each other")
         judgement = await self._adjudicator.judge(name, input, call.caller)
         call.judgement = judgement
         # A denial is the permission layer's to pronounce.

@@ -1,0 +1,149 @@
+"""Steps in; the handler of a tool that makes these calls one after the other, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel
+
+from policy.catalog import ModelArguments, ToolSpec
+from policy.errors import Execution, ToolError
+from policy.service.authoring import Traits, define
+from policy.service.authoring.spec import spec_of
+from policy.service.composition.references import (
+    Argument,
+    Making,
+    Progress,
+    Reference,
+    Step,
+    made,
+    references,
+)
+from policy.service.handler import ExecutionContext
+from policy.service.in_flight import enclosing_call
+from policy.service.service import (
+    ToolDefinition,
+    ToolOutput,
+    ToolOutputMetadata,
+    ToolService,
+)
+
+LONGEST_CHAIN = 32
+# Chains of chains: how many steps one call may lead to, all together.
+MOST_STEPS = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainHandler:
+    """Runs a chain. Each step is a call by the same caller through the whole service.
+
+    So every step is judged, asked about, limited and recorded like any other call, and the chain
+    itself does nothing besides: what it may do is what its steps may do.
+    """
+
+    spec: ToolSpec
+    definition: ToolDefinition
+    steps: tuple[Step, ...]
+    output: Making | Reference | None = None
+
+    async def invoke(self, input: dict[str, Any], ctx: ExecutionContext) -> ToolOutput:
+        """Make the calls in order; the first that fails ends the chain, and is named."""
+        if ctx.tools is None:
+            raise Execution(self.spec.name, "a chain of tools works only inside of a service")
+        progress, tokens = Progress(arguments=input), 0
+        value: Any = None
+        for number, step in enumerate(self.steps, start=1):
+            place = f"step {number} of {len(self.steps)}, `{step.called}`"
+            self._count(place)
+            output = await self._called(ctx.tools, step, progress, place)
+            value, tokens = output.value, tokens + (output.metadata.tokens_used or 0)
+            progress = replace(progress, results={**progress.results, step.called: value})
+        if self.output is not None:
+            value = self._made(self.output, progress, "the output")
+        return ToolOutput(value=value, metadata=ToolOutputMetadata(tokens_used=tokens or None))
+
+    async def _called(
+        self, tools: ToolService, step: Step, progress: Progress, place: str
+    ) -> ToolOutput:
+        input = self._made(step.input, progress, place)
+        try:
+            return await tools.execute(step.tool, input)
+        except ToolError as error:
+            raise Execution(self.spec.name, f"{place}: {error.message}") from error
+
+    def _made(self, making: Making | Reference, progress: Progress, place: str) -> Any:
+        try:
+            return making(progress) if callable(making) else made(making, progress)
+        except Exception as error:
+            why = str(error) if isinstance(error, ValueError) and not callable(making) else "failed"
+            raise Execution(self.spec.name, f"{place} could not be made: {why}") from error
+
+    def _count(self, place: str) -> None:
+        """Refuse a step too many, of this chain and all others that the same call has led to."""
+        call = enclosing_call()
+        if call is None:
+            return
+        call.family.steps += 1
+        if call.family.steps > MOST_STEPS:
+            raise Execution(self.spec.name, f"{place}: one call led to over {MOST_STEPS} steps")
+
+
+def chain(
+    name: str,
+    description: str,
+    *,
+    steps: Iterable[Step],
+    args: type[BaseModel],
+    output: Making | Reference | None = None,
+    traits: Traits | None = None,
+) -> ChainHandler:
+    """Return a tool that makes the calls `steps` say, with arguments like `args`.
+
+    Its output is that of the last step, or what `output` makes of the results. Raises TypeError
+    for a chain that cannot work: without steps or with too many, two of one name, or a reference
+    to what is not there yet.
+    """
+    taken, kept = ModelArguments(args), tuple(steps)
+    said = replace(traits or Traits(), complete=True)
+    spec = spec_of(name, description, schema=taken.schema, traits=said)
+    _require_sound(spec.name, kept, output, known=_properties(spec))
+    spec = replace(spec, resources=(*taken.resources(), *spec.resources), coerce=taken.coerce)
+    definition = define(
+        spec, strict=said.strict_schema, examples=said.examples, usage_rule=said.usage_rule
+    )
+    return ChainHandler(spec=spec, definition=definition, steps=kept, output=output)
+
+
+def _properties(spec: ToolSpec) -> Mapping[str, Any]:
+    found = spec.schema.get("properties")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _require_sound(
+    name: str,
+    steps: tuple[Step, ...],
+    output: Making | Reference | None,
+    *,
+    known: Mapping[str, Any],
+) -> None:
+    if not 1 <= len(steps) <= LONGEST_CHAIN:
+        raise TypeError(f"the chain `{name}` needs 1 to {LONGEST_CHAIN} steps")
+    before: set[str] = set()
+    for step in steps:
+        _require_known(name, step.input, known=known, before=before)
+        if step.called in before:
+            raise TypeError(f"two steps of the chain `{name}` are called `{step.called}`")
+        before.add(step.called)
+    _require_known(name, output, known=known, before=before)
+
+
+def _require_known(name: str, making: Any, *, known: Mapping[str, Any], before: set[str]) -> None:
+    """Refuse references to arguments that the chain does not take, or to steps still to come."""
+    for reference in references(making):
+        if isinstance(reference, Argument):
+            if reference.name not in known:
+                raise TypeError(f"the chain `{name}` has no argument `{reference.name}`")
+        elif reference.step not in before:
+            raise TypeError(f"no step before it in the chain `{name}` is `{reference.step}`")
