@@ -22,6 +22,7 @@ from policy.source import Source
 from policy.values import Unreadable
 
 _IN_THE_WAY = "the key cannot stand in this file as it is written; edit the file"
+_REPEATED = "a list of tables cannot be edited by key; edit the file"
 _REST = re.compile(r"[ \t]*(?:#[^\n]*?)?[ \t]*(?=\r?\n|\Z)")
 _END = re.compile(r"\r?\n")
 _BLANK_BEFORE = re.compile(r"(?:(?<=\n)|\A)[ \t]*\r?\n\Z")
@@ -85,6 +86,8 @@ class _Sheet:
 
     def put(self, path: Path, literal: str, value: Any) -> str | Unreadable:
         """Write a value over the one that is there, or beside its neighbours."""
+        if self._is_repeated(path):
+            return Unreadable(reason=_REPEATED)
         for entry in self.entries:
             if entry.path == path:
                 return self._over(entry, literal)
@@ -92,8 +95,6 @@ class _Sheet:
                 return self._within(entry, path[len(entry.path) :], value)
         if any(line.path[: len(path)] == path for line in self.lines):
             return Unreadable(reason=f"`{write_key(path)}` is a table: set one of its keys")
-        if any(isinstance(x, Header) and x.array and _holds(x.path, path) for x in self.lines):
-            return Unreadable(reason="a list of tables cannot be edited by key")
         return self._beside(path, literal)
 
     def _over(self, entry: Entry, literal: str) -> str | Unreadable:
@@ -167,6 +168,8 @@ class _Sheet:
 
     def take(self, path: Path) -> str | Unreadable:
         """Take an entry away, and its table where nothing is left in it."""
+        if self._is_repeated(path):
+            return Unreadable(reason=_REPEATED)
         for entry in self.entries:
             if entry.path == path:
                 return self._without(entry)
@@ -208,6 +211,11 @@ class _Sheet:
 
     # ---------------------------------------------------------------- lines
 
+    def _is_repeated(self, path: Path) -> bool:
+        """Tell whether a key stands in a list of tables, so that its path is that of many."""
+        headers = (line for line in self.lines if isinstance(line, Header) and line.array)
+        return any(path[: len(header.path)] == header.path for header in headers)
+
     def _line_start(self, place: int) -> int:
         return self.text.rfind("\n", 0, place) + 1
 
@@ -226,10 +234,6 @@ class _Sheet:
 def _is_section(entry: Entry, path: Path) -> bool:
     """Tell whether a new key may stand below an entry: under a header that both share."""
     return entry.table == path[: len(entry.table)] and len(entry.table) < len(path)
-
-
-def _holds(table: Path, path: Path) -> bool:
-    return path[: len(table)] == table
 
 
 def _proved(before: str, after: str | Unreadable, path: Path, value: Any) -> str | Unreadable:
@@ -251,7 +255,10 @@ def _proved(before: str, after: str | Unreadable, path: Path, value: Any) -> str
 
 def _change(table: dict[str, Any], path: Path, value: Any) -> None:
     for name in path[:-1]:
-        table = table.setdefault(name, {})
+        inner = table.setdefault(name, {})
+        if not isinstance(inner, dict):
+            return
+        table = inner
     if value is None:
         table.pop(path[-1], None)
     else:
