@@ -9,7 +9,7 @@ but `null`, `true`, `false` and numbers, and there are no tags, anchors or docum
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -29,7 +29,7 @@ def yaml_of(value: Any) -> str:
 
     Raises ValueError for what is no JSON value, or is nested too deeply.
     """
-    plain = _plain(_as_value(value), 0)
+    plain = _plain(value, 0)
     return yaml.dump(plain, Dumper=_Dumper, sort_keys=False, allow_unicode=False, width=_ENDLESS)
 
 
@@ -52,16 +52,6 @@ def definition_as_json(definition: ToolDefinition) -> dict[str, Any]:
     return {key: value for key, value in said.items() if value is not None}
 
 
-def _as_value(value: Any) -> Any:
-    if isinstance(value, ToolDefinition):
-        return definition_as_json(value)
-    if isinstance(value, (list, tuple)):
-        return [_as_value(item) for item in value]
-    if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)):
-        return [_as_value(item) for item in value]
-    return value
-
-
 class _Number(str):
     """A number as it is to be written."""
 
@@ -78,6 +68,8 @@ def _plain(value: Any, depth: int) -> Any:
         return str(value)
     if isinstance(value, (int, float, Decimal)):
         return _Number(_number(value))
+    if isinstance(value, ToolDefinition):
+        return _plain(definition_as_json(value), depth)
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise ValueError("a key is no text")
@@ -90,7 +82,7 @@ def _plain(value: Any, depth: int) -> Any:
 def _number(value: int | float | Decimal) -> str:
     if isinstance(value, int):
         return int.__repr__(value)
-    if not math.isfinite(value):
+    if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
         raise ValueError("the number is not one that JSON has")
     text = repr(float(value)) if isinstance(value, float) else format(value, "E")
     mantissa, _, exponent = text.lower().partition("e")
