@@ -1,17 +1,21 @@
 """What a caller may hope for from a tool before any input is known: hidden, asks, or open.
 
-Only what is certain hides: a tool is hidden when it is denied for every input.
+Conditions on caller and situation are decided by the facts of the moment; one that looks at the
+input may become anything. So only what is certain hides: a tool is hidden when it is denied for
+every input.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from typing import Any
 
-from policy.call import Caller
+from policy.call import EMPTY, Caller
 from policy.catalog import ToolSpec
 from policy.decision.identity import identity_reasons
 from policy.facts import Facts
-from policy.program import LayerPlan, Program, ToolPlan
+from policy.program import Evaluation, LayerPlan, Program, Prospect, RulePlan, ToolPlan
 from policy.verdict import Verdict
 
 
@@ -23,15 +27,27 @@ class Outlook(StrEnum):
     OPEN = "open"
 
 
-def outlook(program: Program, tool: str, caller: Caller, facts: Facts) -> Outlook:
-    """Return what this caller may hope for from the tool; an unknown tool is hidden."""
+def outlook(
+    program: Program,
+    tool: str,
+    caller: Caller,
+    facts: Facts,
+    *,
+    fields: Mapping[str, Any] = EMPTY,
+) -> Outlook:
+    """Return what this caller may hope for from the tool; an unknown tool is hidden.
+
+    With `fields`, of inputs that have exactly these values there.
+    """
     spec = program.catalog.get(tool)
-    if spec is None:
+    if spec is None or _barred(spec, caller, facts):
         return Outlook.HIDDEN
-    plans = [program.plan(spec, agent=c.agent, role=c.role) for c in caller.chain()]
-    if any(_denied(plan) for plan in plans) or _barred(spec, caller, facts):
+    views = [_View(program, spec, one, facts, fields) for one in caller.chain()]
+    if any(view.denied() for view in views):
         return Outlook.HIDDEN
-    return Outlook.ASKS if _may_ask(spec, plans) else Outlook.OPEN
+    if spec.requires_confirmation or (spec.origin.kind != "host" and not spec.pinned):
+        return Outlook.ASKS
+    return Outlook.ASKS if any(view.may_ask() for view in views) else Outlook.OPEN
 
 
 def _barred(spec: ToolSpec, caller: Caller, facts: Facts) -> bool:
@@ -42,36 +58,57 @@ def _barred(spec: ToolSpec, caller: Caller, facts: Facts) -> bool:
     )
 
 
-def _denied(plan: ToolPlan) -> bool:
-    return not _may_be_granted(plan) or any(_layer_denies(layer) for layer in plan.layers)
+class _View:
+    """What the layers that bind one caller of the chain say of a tool."""
 
+    def __init__(
+        self,
+        program: Program,
+        spec: ToolSpec,
+        caller: Caller,
+        facts: Facts,
+        fields: Mapping[str, Any],
+    ) -> None:
+        self._plan: ToolPlan = program.plan(spec, agent=caller.agent, role=caller.role)
+        self._call = Evaluation(spec, fields, caller=caller, facts=facts, slots=program.slots)
+        self._known = frozenset(fields)
 
-def _may_be_granted(plan: ToolPlan) -> bool:
-    if not plan.layers or plan.layers[0].key.kind != "every":
-        return False
-    top, others = plan.layers[0], plan.layers[1:]
-    if top.allows or top.default is not None:
-        return True
-    return any(
-        layer.key in top.delegated_to and (layer.allows or layer.named_default) for layer in others
-    )
+    def denied(self) -> bool:
+        """Tell whether this caller can call the tool with no input at all."""
+        return not self._may_be_granted() or any(map(self._layer_denies, self._plan.layers))
 
+    def may_ask(self) -> bool:
+        """Tell whether some input may have to be approved."""
+        return any(map(self._layer_asks, self._plan.layers))
 
-def _layer_denies(layer: LayerPlan) -> bool:
-    unconditional = any(rule.verdict is Verdict.DENY and not rule.clauses for rule in layer.takes)
-    default = layer.default is not None and layer.default.verdict is Verdict.DENY
-    return unconditional or (default and not layer.allows)
+    def _prospect(self, rule: RulePlan) -> Prospect:
+        return rule.prospect(self._known)(self._call)
 
+    def _may_give(self, rules: Iterable[RulePlan]) -> bool:
+        return any(self._prospect(rule).may_give for rule in rules)
 
-def _may_ask(spec: ToolSpec, plans: list[ToolPlan]) -> bool:
-    if spec.requires_confirmation or (spec.origin.kind != "host" and not spec.pinned):
-        return True
-    return any(_layer_asks(layer) for plan in plans for layer in plan.layers)
+    def _may_be_granted(self) -> bool:
+        layers = self._plan.layers
+        if not layers or layers[0].key.kind != "every":
+            return False
+        top, others = layers[0], layers[1:]
+        if top.default is not None or self._may_give(top.allows):
+            return True
+        return any(
+            layer.key in top.delegated_to and (layer.named_default or self._may_give(layer.allows))
+            for layer in others
+        )
 
+    def _layer_denies(self, layer: LayerPlan) -> bool:
+        denies = (rule for rule in layer.takes if rule.verdict is Verdict.DENY)
+        if any(self._prospect(rule).surely_takes for rule in denies):
+            return True
+        default = layer.default is not None and layer.default.verdict is Verdict.DENY
+        return default and not self._may_give(layer.allows)
 
-def _layer_asks(layer: LayerPlan) -> bool:
-    if any(rule.verdict is Verdict.ASK for rule in layer.takes):
-        return True
-    default = layer.default is not None and layer.default.verdict is Verdict.ASK
-    certain = any(not rule.clauses for rule in layer.allows)
-    return default and not certain
+    def _layer_asks(self, layer: LayerPlan) -> bool:
+        asks = (rule for rule in layer.takes if rule.verdict is Verdict.ASK)
+        if any(self._prospect(rule).may_take for rule in asks):
+            return True
+        default = layer.default is not None and layer.default.verdict is Verdict.ASK
+        return default and not any(self._prospect(rule).is_sure for rule in layer.allows)

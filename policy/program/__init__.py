@@ -6,6 +6,7 @@ from policy.program.effects import Effects, Item
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.floor import Floor
 from policy.program.program import Clause, LayerPlan, Program, RewritePlan, RulePlan, ToolPlan
+from policy.program.prospect import Known, Prospect
 from policy.program.touches import Touch
 from policy.program.truth import ABSENT, Truth, Undecided
 
@@ -18,8 +19,10 @@ __all__ = [
     "Evaluation",
     "Floor",
     "Item",
+    "Known",
     "LayerPlan",
     "Program",
+    "Prospect",
     "RewritePlan",
     "RulePlan",
     "ToolPlan",

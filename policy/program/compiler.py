@@ -7,6 +7,7 @@ thousand rules costs their checking, not their compiling.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache, partial
 from typing import Generic, TypeVar
 
 from policy.catalog import Catalog, Resource, ToolSpec
@@ -20,6 +21,14 @@ from policy.program.expressions import Place, TestOf
 from policy.program.floor import Floor, compile_floor
 from policy.program.meaning import Meanings, declared_meaning
 from policy.program.program import Clause, LayerPlan, Program, RewritePlan, RulePlan
+from policy.program.prospect import (
+    Known,
+    ProspectOf,
+    anything,
+    compile_prospect,
+    opposite,
+    together,
+)
 from policy.program.resource_tests import compile_cover
 from policy.program.truth import Truth, all_true, negated
 from policy.reason import Reason, Terms
@@ -144,7 +153,11 @@ def _plan_layer(
 def _as_rule(rewrite: RewritePlan) -> RulePlan:
     """Return a shadow rewrite as what it is: a rule without any weight."""
     return RulePlan(
-        verdict=Verdict.NONE, met=rewrite.met, reason=rewrite.reason, clauses=rewrite.clauses
+        verdict=Verdict.NONE,
+        met=rewrite.met,
+        reason=rewrite.reason,
+        clauses=rewrite.clauses,
+        prospect=lambda known: anything,
     )
 
 
@@ -237,7 +250,24 @@ def _rule_plan(
         met=_met(tests),
         reason=_reason(rule, verdict, layer=layer, terms=terms if asks else None),
         clauses=clauses,
+        prospect=cache(partial(_prospect, rule, declared, gives=gives)),
     )
+
+
+def _prospect(
+    rule: checked.CheckedRule, declared: DeclaredResources, known: Known, *, gives: bool
+) -> ProspectOf:
+    """Return what the rule's formula may become while only some fields are known."""
+    parts: list[ProspectOf] = []
+    if rule.when is not None:
+        place = _place(declared, absent_is_false=not gives, covering=gives)
+        parts.append(compile_prospect(rule.when, place, known))
+    if rule.unless is not None:
+        place = _place(declared, absent_is_false=False, covering=False)
+        parts.append(opposite(compile_prospect(rule.unless, place, known)))
+    if gives and rule.speaks_of_resources:
+        parts.append(anything)
+    return together(parts)
 
 
 def _rewrite_plan(

@@ -19,6 +19,7 @@ from policy.program.changes import Wish
 from policy.program.evaluation import DeclaredResources
 from policy.program.expressions import TestOf
 from policy.program.floor import Floor
+from policy.program.prospect import Known, ProspectOf
 from policy.reason import Reason
 from policy.verdict import Verdict
 
@@ -37,12 +38,16 @@ class Clause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulePlan:
-    """One rule on one tool. `met` decides the whole formula; `reason` is said when it is true."""
+    """One rule on one tool. `met` decides the whole formula; `reason` is said when it is true.
+
+    `prospect` says what the formula may become while only some fields of the input are known.
+    """
 
     verdict: Verdict
     met: TestOf
     reason: Reason
     clauses: tuple[Clause, ...]
+    prospect: Callable[[Known], ProspectOf]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
