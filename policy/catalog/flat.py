@@ -52,7 +52,7 @@ def flat_object(branches: Sequence[Schema], tag: str) -> dict[str, Any]:
 
     Raises UnlikeFields where fields of one name are no union of simple kinds.
     """
-    labels = [" | ".join(tag_values(branch["properties"][tag])) for branch in branches]
+    labels = ["`, `".join(tag_values(branch["properties"][tag])) for branch in branches]
     names = dict.fromkeys(name for branch in branches for name in branch["properties"])
     fields = {name: _Field(name, branches, labels) for name in names if name != tag}
     return {
