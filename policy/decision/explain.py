@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 from policy.call import Caller, ToolCall
 from policy.decision.decision import Decision
 from policy.decision.resource_use import ResourceUse, resource_uses
+from policy.decision.sentences import approval_words
 from policy.facts import Facts
 from policy.program import (
     Clause,
@@ -179,7 +180,7 @@ def _needed(decision: Decision, layers: tuple[LayerOutcome, ...]) -> tuple[str, 
     if decision.verdict is Verdict.ALLOW:
         return ()
     blocking = [r for r in decision.reasons if r.verdict.rank > Verdict.ALLOW.rank]
-    needed = [_hindrance(reason) for reason in blocking]
+    needed = [f"{_hindrance(reason)}{_or_approval(reason)}" for reason in blocking]
     if any(r.rule in ("none", "default") for r in blocking):
         needed += [_missed(rule) for layer in layers for rule in layer.rules if _is_near(rule)]
     return tuple(dict.fromkeys(needed))
@@ -197,6 +198,13 @@ def _hindrance(reason: Reason) -> str:
         return f"{who} must be content: {reason.message}"
     verb = "denies" if reason.verdict is Verdict.DENY else "asks about"
     return f"{who} {verb} every such call"
+
+
+def _or_approval(reason: Reason) -> str:
+    """Return whose approval would do as well, where not anybody's would."""
+    if reason.verdict is not Verdict.ASK or reason.terms is None or reason.terms.plain:
+        return ""
+    return f", or {approval_words(reason.terms)} is given"
 
 
 def _is_near(rule: RuleOutcome) -> bool:

@@ -138,3 +138,18 @@ def test_a_refused_call_has_no_layers_to_speak_of() -> None:
     decision = ask(asked, "nothing").decision
     found = explain(asked, decision, caller=ANN, facts=HERE)
     assert (found.layers, found.resources) == ((), ())
+
+
+def test_an_ask_names_whose_approval_would_do() -> None:
+    body = (
+        "default deny\n"
+        'a: allow t with approval by "ops"\n'
+        "b: ask t when input.x == 1 two people\n"
+        "c: ask t when input.x == 1\n"
+    )
+    found = explained(body, "t", {"x": 1})
+    assert found.needed == (
+        "`a` asks about every such call, or an approval by ops is given",
+        "`b` must not match: `input.x == 1`, or an approval by two people is given",
+        "`c` must not match: `input.x == 1`",
+    )
