@@ -20,6 +20,7 @@ from mcp.types import (
 )
 
 from policy.call import thaw
+from policy.catalog import schema_strictify
 from policy.errors import ToolError
 from policy.proxy.answers import answer, plain, refusal
 from policy.proxy.changes import Context, ListChanges
@@ -96,8 +97,8 @@ async def called(service: GovernedService, name: str, arguments: Any) -> CallToo
 def _shown(tool: ToolDefinition, tools: _Specified) -> Tool:
     """Return a tool as MCP clients see it.
 
-    They leave optional fields out, so the schema is the one that calls are validated with, not
-    the strict one that some models want.
+    They leave optional fields out, so the schema is the plain form of the one that calls are
+    validated with, not the strict one that some models want.
     """
     handler = tools.get(tool.name)
     spec = None if handler is None else handler.spec
@@ -106,7 +107,7 @@ def _shown(tool: ToolDefinition, tools: _Specified) -> Tool:
     return Tool(
         name=tool.name,
         description=f"{tool.description}{note}",
-        input_schema={"type": "object", **thaw(schema)},
+        input_schema={"type": "object", **thaw(schema_strictify(schema))},
         annotations=ToolAnnotations(
             read_only_hint=None if spec is None else spec.read_only,
             destructive_hint=None if spec is None else spec.destructive,

@@ -15,7 +15,13 @@ from policy.service.authoring.adapting import (
 from policy.service.authoring.definition import define
 from policy.service.authoring.function import tool
 from policy.service.authoring.output import as_json
-from policy.service.authoring.shapes import AiTool, ContextTool, DynamicTool, Tool
+from policy.service.authoring.shapes import (
+    AiTool,
+    ContextTool,
+    DynamicTool,
+    OperationsTool,
+    Tool,
+)
 from policy.service.authoring.traits import Example, Traits
 from policy.service.authoring.typed import BuiltinHandler
 from policy.service.authoring.untyped import SchemaHandler
@@ -27,6 +33,7 @@ __all__ = [
     "ContextTool",
     "DynamicTool",
     "Example",
+    "OperationsTool",
     "SchemaHandler",
     "Tool",
     "Traits",

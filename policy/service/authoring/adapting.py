@@ -9,14 +9,22 @@ from typing import Any, TypeAlias
 from policy.catalog import ModelArguments, Operations, ToolSpec, arguments_of, snake_case
 from policy.service.authoring.function import tool
 from policy.service.authoring.output import OutputShape, output_shape, returned_shape
-from policy.service.authoring.shapes import AiTool, ContextTool, DynamicTool, Tool
+from policy.service.authoring.shapes import (
+    AiTool,
+    ContextTool,
+    DynamicTool,
+    OperationsTool,
+    Tool,
+)
 from policy.service.authoring.spec import spec_of
 from policy.service.authoring.traits import said_by, traits_of
 from policy.service.authoring.typed import BuiltinHandler, handler
 from policy.service.authoring.untyped import SchemaHandler
 from policy.service.handler import ToolHandler
 
-Authored: TypeAlias = ToolHandler | Tool | AiTool | ContextTool | DynamicTool | Callable[..., Any]
+Authored: TypeAlias = (
+    ToolHandler | Tool | OperationsTool | AiTool | ContextTool | DynamicTool | Callable[..., Any]
+)
 
 _SHAPES = (
     "a tool is a function, or an object with NAME, DESCRIPTION, Args and call; with Input, name, "
@@ -44,7 +52,7 @@ def handler_for(authored: Any) -> ToolHandler:
     raise TypeError(f"a {type(authored).__name__} is no tool: {_SHAPES}")
 
 
-def handler_of(authored: Tool) -> BuiltinHandler:
+def handler_of(authored: Tool | OperationsTool) -> BuiltinHandler:
     """Return the handler of a tool that was written as a class."""
     takes = _takes(authored, "Args")
     call = getattr(authored, "call", None)

@@ -10,7 +10,7 @@ class Tool(Protocol):
     """A tool as a class: three class attributes, and a method `call`.
 
     `call` takes the validated arguments, and a context if it wants one. `Args` may be a union of
-    models told apart by `operation` or `type`; then a method named like each operation does too.
+    models told apart by `operation` or `type`; see `OperationsTool` for a method for each.
 
     These may be set as well: `Output`, a type; `CATEGORY`, `REQUIRES_CONFIRMATION`,
     `STRICT_SCHEMA`, `EXAMPLES`, `USAGE_RULE`, and whatever else `Traits` has, in capitals.
@@ -34,6 +34,23 @@ class Tool(Protocol):
     @property
     def call(self) -> Callable[..., Any]:
         """Run the tool: `call(args)` or `call(args, ctx)`, plain or a coroutine function."""
+        ...
+
+
+class OperationsTool(Protocol):
+    """A tool as a class with a method for each operation, which is named like it.
+
+    `Args` is a union of models told apart by `operation` or `type`. The rest is as for `Tool`.
+    """
+
+    @property
+    def NAME(self) -> str:  # noqa: N802
+        """The name agents call it by."""
+        ...
+
+    @property
+    def Args(self) -> Any:  # noqa: N802
+        """The models of its operations, as a union."""
         ...
 
 
