@@ -13,7 +13,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails
 
 from policy.call import Caller
-from policy.capabilities import pattern_problem
 from policy.catalog import VERBS, Resource
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
 from policy.reload.places import Path, Place, places
@@ -55,6 +54,9 @@ def _name(value: Any) -> Any:
 
 
 def _granted(value: Any) -> Any:
+    # Only a configuration that grants something pays for knowing what can be granted.
+    from policy.capabilities import pattern_problem
+
     problem = pattern_problem(value)
     if problem is not None:
         raise ValueError(problem)

@@ -23,7 +23,7 @@ def usage_rules(definitions: Iterable[ToolDefinition]) -> str:
     )
 
 
-def rule_lines(lines: Iterable[str]) -> str:
+def rules_section(lines: Iterable[str]) -> str:
     """Return the lines of the policy that bind a caller; empty where there are none."""
     return _section("Rules", [shown for line in lines if (shown := _line(line))])
 

@@ -46,7 +46,7 @@ class Place:
     def failed(self, what: str, cause: OSError | None = None) -> Execution:
         """Return the error that says what went wrong here."""
         why = "" if cause is None else f": {_explained(cause)}"
-        return Execution(self.tool, f"`{self.shown}` {what}{why}")
+        return Execution(self.tool, f"the path {what}{why}")
 
 
 def judged_place(tool: str, path: str, ctx: ExecutionContext) -> Place:
@@ -63,15 +63,21 @@ def judged_place(tool: str, path: str, ctx: ExecutionContext) -> Place:
     leads = exact_path(path, context)
     root = exact_path(ctx.workspace, context)
     if isinstance(leads, Unreadable):
-        raise Execution(tool, f"the path cannot be used: {leads.reason}")
+        raise Execution(tool, f"the path cannot be used{unquoted(leads)}")
     if isinstance(root, Unreadable):
-        raise Execution(tool, f"the workspace cannot be used: {root.reason}")
+        raise Execution(tool, f"the workspace cannot be used{unquoted(root)}")
     above, names = _names(root), _names(leads)
     if names[: len(above)] != above:
-        raise Execution(tool, f"`{visible(path, 200)}` is outside of the workspace")
+        raise Execution(tool, "the path is outside of the workspace")
     other_names = facts.resolvers.other_names
     single = other_names is not None and not other_names(leads)
     return Place(tool=tool, root=above, parts=names[len(above) :], single=single)
+
+
+def unquoted(why: Unreadable) -> str:
+    """Return `: reason` without what it quotes of the input, which the model knows; or nothing."""
+    said = why.reason.partition(": `")[0]
+    return "" if "`" in said else f": {said}"
 
 
 def _names(path: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import ada_url
 
 from policy.facts import ResolveHost
+from policy.service.handlers.place import unquoted
 from policy.service.world import JudgedHosts, look_up_host
 from policy.values import Endpoint, Unreadable, is_localhost, read_endpoint
 
@@ -44,7 +45,7 @@ def read_web_address(text: str) -> WebAddress | Unreadable:
     """Read a URL as the policy does, and refuse what a browser would not just request."""
     endpoint = read_endpoint(text)
     if isinstance(endpoint, Unreadable):
-        return Unreadable(reason=f"the URL cannot be used: {endpoint.reason}")
+        return Unreadable(reason=f"the URL cannot be used{unquoted(endpoint)}")
     if endpoint.scheme not in _PORTS or not text.lower().startswith(f"{endpoint.scheme}://"):
         return Unreadable(reason="only http and https URLs can be fetched")
     try:

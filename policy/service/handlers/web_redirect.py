@@ -47,7 +47,7 @@ def next_call(
     }
     if headers:
         following["headers"] = headers
-    return FollowUp(input=following, because=f"redirected to `{visible(there.href, 200)}`")
+    return FollowUp(input=following, because=f"redirected to `{visible(there.origin, 200)}/`")
 
 
 def _goes_along(name: str, *, same: bool, to_get: bool) -> bool:
