@@ -29,7 +29,7 @@ from policy.service.registry_feed import RegistryFeed
 from policy.service.registry_snapshot import Registration
 from policy.service.sandbox import Sandbox
 from policy.service.service import ToolDefinition, ToolOutput, ToolService
-from policy.service.usage_rules import usage_rules
+from policy.service.usage_rules import joined, rules_section, usage_rules
 from policy.service.visibility import Visibility
 from policy.service.words import fitted
 from policy.service.yaml_form import yaml_of
@@ -100,6 +100,10 @@ class GovernedService:
     def usage_rules(self) -> str:
         """Return the rules of use of the tools that `list` shows, as a section of a prompt."""
         return usage_rules(self.list())
+
+    def guidance(self) -> str:
+        """Return what to tell a model of its tools and of the policy, as sections of a prompt."""
+        return joined(self.usage_rules(), rules_section(self.rule_lines()))
 
     def rule_lines(self) -> tuple[str, ...]:
         """Return what binds this caller, a plain sentence for each rule of the policy in force."""
