@@ -39,6 +39,7 @@ def propose_rule(
     if spec is None:
         return NoProposal(why=("the tool is not known any more",))
     judge = _judge(generation)
+    decision = judge(call, caller, facts)
     builder = Builder()
 
     def rebuild(texts: Mapping[str, str]) -> Judge | str:
@@ -49,8 +50,9 @@ def propose_rule(
 
     return propose(
         Situation(
-            asked=ExactCall(call=call, caller=caller, facts=facts, spec=spec),
-            decision=judge(call, caller, facts),
+            # As it would run: defaults filled in, rewrites applied.
+            asked=ExactCall(call=decision.call, caller=caller, facts=facts, spec=spec),
+            decision=decision,
             texts=_texts(snapshot),
             judge=judge,
             rebuild=rebuild,

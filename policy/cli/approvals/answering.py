@@ -171,7 +171,8 @@ def _agreement(filed: Filed) -> str:
         return f"approved: {_call(filed)}"
     left = unanswered(filed.request.reasons, filed.people, filed.request.caller)
     wanted = "; ".join(
-        f"{visible(reason.rule, 120)} is to be answered {answerable_by(reason)}" for reason in left
+        f"{visible(reason.rule, 120)} is to be answered by {answerable_by(reason)}"
+        for reason in left
     )
     return f"noted: {_call(filed)} still waits, {wanted}"
 

@@ -68,7 +68,7 @@ def show_proposal(
         return False
     click.echo("# to be reviewed; nothing has been written", err=True)
     for edit in found.edits:
-        click.echo(edit.diff(root=prefix(path)), nl=False)
+        click.echo(edit.diff(root="" if path.is_absolute() else prefix(path)), nl=False)
     return True
 
 

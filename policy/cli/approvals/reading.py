@@ -131,7 +131,7 @@ def _question(filed: Filed, now: datetime) -> tuple[str, ...]:
     request = filed.request
     touches = request.resources[0] if request.resources else "-"
     more = len(request.resources) - 1
-    by = dict.fromkeys(answerable_by(reason).removeprefix("by ") for reason in request.reasons)
+    by = dict.fromkeys(answerable_by(reason) for reason in request.reasons)
     return (
         short(request.id),
         since(request.asked_at, now),
@@ -151,8 +151,12 @@ def _grant(grant: Grant, now: datetime) -> tuple[str, ...]:
         "-" if grant.uses is None else str(grant.uses),
         visible(grant.session, 20),
         visible(", ".join(person.id for person in grant.people), 40),
-        visible(", ".join(grant.tools), _WIDEST) if grant.tools else grant.kind,
+        visible(", ".join(grant.tools), _WIDEST) if grant.tools else _remembered(grant),
     )
+
+
+def _remembered(grant: Grant) -> str:
+    return "calls as remembered" if grant.request is None else f"as in {short(grant.request)}"
 
 
 def _table(rows: Iterable[tuple[str, ...]]) -> str:

@@ -15,7 +15,7 @@ from policy.call import Caller, thaw
 from policy.cli.account import as_shown
 from policy.cli.decide import reason_record
 from policy.diagnostics import visible, whereabouts
-from policy.reason import Reason, Remembering
+from policy.reason import Reason, Remembering, Terms
 from policy.service import Filed, Grant, Person, unanswered
 
 SHORT = 8
@@ -115,23 +115,20 @@ def grant_record(grant: Grant) -> dict[str, Any]:
 
 
 def answerable_by(reason: Reason) -> str:
-    """Say who may answer what one opinion asks, and for how long that serves."""
-    terms = reason.terms
-    if terms is None:
-        return "by anybody, once"
+    """Say who may answer what one opinion asks."""
+    terms = reason.terms or Terms()
     groups = " or ".join(visible(group, 80) for group in terms.groups)
     match (terms.two_people, len(terms.groups)):
         case (False, 0):
-            who = "by anybody"
+            return "anybody"
         case (False, _):
-            who = f"by somebody of {groups}"
+            return f"somebody of {groups}"
         case (True, 0):
-            who = "by two people"
+            return "two people"
         case (True, 1):
-            who = f"by two people of {groups}"
+            return f"two people of {groups}"
         case _:
-            who = f"by two people, one of each of {groups.replace(' or ', ' and ')}"
-    return f"{who}, {_serves(terms.remember)}"
+            return f"two people, one of each of {groups.replace(' or ', ' and ')}"
 
 
 def _serves(remember: Remembering | None) -> str:
@@ -156,7 +153,8 @@ def _reason(reason: Reason, *, root: str, answered: bool) -> Iterator[str]:
         yield f"    which cannot be decided: {visible(reason.undecided, _LONGEST_LINE)}"
     if reason.message:
         yield f"    {visible(reason.message, _LONGEST_LINE)}"
-    yield f"    {'answered' if answered else 'to be answered'} {answerable_by(reason)}"
+    by = f"{'answered' if answered else 'to be answered'} by {answerable_by(reason)}"
+    yield f"    {by}, {_serves(None if reason.terms is None else reason.terms.remember)}"
 
 
 def _input(input: Mapping[str, Any]) -> Iterator[str]:

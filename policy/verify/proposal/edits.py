@@ -42,15 +42,17 @@ def with_allowed_part(
     """Return the text with a rule `with approval` cut in two.
 
     It leaves out the calls of which these conditions hold, and a rule behind it allows those of
-    them that it allowed with approval.
+    them that it allowed with approval. What the calls touch is only said in the latter: where an
+    `unless` takes away, all would have to be inside for it to hold.
     """
+    left_out = tuple(c for c in conditions if not isinstance(c, tree.ResourceTest))
     allowed = replace(
         rule,
         name=name,
         tools=exact_tool(tool),
         clauses=_of_allow(rule.clauses, conditions),
     )
-    text = _excepted(parsed, rule, conditions)
+    text = _excepted(parsed, rule, left_out)
     length = len(text) - len(parsed.tree.source.text)
     end = _line_end(text, rule.span.end + length)
     return _finished(parsed, f"{text[:end]}{_on_its_own(allowed)}{text[end:]}")

@@ -103,21 +103,29 @@ def _same(place: t.Expr, value: Any) -> Iterator[t.Expr]:
 
 def _files(asked: ExactCall) -> Iterator[t.Expr]:
     """Say which files the arguments lead to; a command is the same one if its text is."""
-    for verb in ("reads", "writes"):
+    verbs: tuple[t.Verb, ...] = ("reads", "writes")
+    for verb in verbs:
         paths = [
             _path(resource, value, asked)
             for resource in asked.spec.resources
             if resource.verb == verb and resource.counts_in(asked.call.input)
             for value in _at(asked.call.input, resource.steps)
         ]
-        if paths:
-            items = tuple(text_node(path) for path in dict.fromkeys(paths))
-            yield t.ResourceTest(
-                verb=verb,
-                form="only",
-                operand=t.ListLiteral(items=items, span=NOWHERE),
-                span=NOWHERE,
-            )
+        if not paths:
+            continue
+        if all(_is_inside(path, asked.facts.workspace) for path in paths):
+            # An item follows links as the path does; the workspace stays where it is.
+            yield _only(verb, t.Name(name="workspace", span=NOWHERE))
+        items = tuple(text_node(path) for path in dict.fromkeys(paths))
+        yield _only(verb, t.ListLiteral(items=items, span=NOWHERE))
+
+
+def _only(verb: t.Verb, operand: t.Expr) -> t.Expr:
+    return t.ResourceTest(verb=verb, form="only", operand=operand, span=NOWHERE)
+
+
+def _is_inside(path: str, workspace: str | None) -> bool:
+    return workspace is not None and path.startswith(f"{escape_glob(workspace)}/")
 
 
 def _path(resource: Resource, value: Any, asked: ExactCall) -> str:

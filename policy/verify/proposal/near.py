@@ -16,12 +16,13 @@ _MOST = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearCall:
-    """One such call, and what is different about it."""
+    """One such call, and what is different about it: `of_input` if it is only the input."""
 
     call: ToolCall
     caller: Caller
     facts: Facts
     differs_in: str
+    of_input: bool = False
 
 
 def near_calls(asked: ExactCall) -> Iterator[NearCall]:
@@ -37,7 +38,7 @@ def near_calls(asked: ExactCall) -> Iterator[NearCall]:
         if number >= _MOST:
             return
         call = ToolCall(tool=asked.call.tool, input=input)
-        yield NearCall(call=call, caller=caller, facts=facts, differs_in=what)
+        yield NearCall(call=call, caller=caller, facts=facts, differs_in=what, of_input=True)
 
 
 def _callers(caller: Caller) -> Iterator[tuple[Caller, str]]:
