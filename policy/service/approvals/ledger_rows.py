@@ -142,10 +142,10 @@ def _readable(rows: Iterable[_Row]) -> Iterator[Grant]:
 
 
 def _read(row: _Row) -> Grant:
-    document, seal = row[2], row[3]
+    id, caller, document, seal = row
     if not isinstance(document, str) or digest(document) != seal:
         raise NotDecodable("this approval is damaged")
     grant = decode(Grant, document)
-    if _row(grant) != tuple(row):
+    if (digest(grant.id), digest(grant.caller)) != (id, caller):
         raise NotDecodable("this approval is damaged")
     return grant

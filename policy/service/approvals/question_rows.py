@@ -135,25 +135,28 @@ def end(connection: sqlite3.Connection, id: str, state: Ended, *, now: datetime)
 
 
 def _row(filed: Filed) -> _Row:
-    request, document = filed.request, encode(filed)
+    document = encode(filed)
+    return (*_columns(filed), document, digest(document))
+
+
+def _columns(filed: Filed) -> _Row:
+    request = filed.request
     return (
         digest(request.id),
         digest(filed.key),
         digest(root_session(request.caller)),
         int(filed.state in OPEN),
         filed.revision,
-        document,
-        digest(document),
     )
 
 
 def _read(row: _Row) -> Filed:
     """Return the question of a row, every column of which must agree with it."""
-    document, seal = row[5], row[6]
+    *columns, document, seal = row
     if not isinstance(document, str) or digest(document) != seal:
         raise NotDecodable("this question is damaged")
     filed = decode(Filed, document)
-    if _row(filed) != tuple(row) or not is_sound(filed):
+    if _columns(filed) != tuple(columns) or not is_sound(filed):
         raise NotDecodable("this question is damaged")
     return filed
 
