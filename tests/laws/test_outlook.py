@@ -1,0 +1,61 @@
+"""The laws of visibility: what is hidden passes with no input, and what never asks is not marked.
+
+The brute force is the engine itself: every drawn call is judged, and no outlook may contradict it.
+"""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policy.decision import Outlook, outlook
+from policy.verdict import Verdict
+from tests.laws.situations import Situation, Tally, situations
+
+MANY = settings(max_examples=500)
+
+
+def _outlook(case: Situation, *fields: str) -> Outlook:
+    known = {name: case.call.input[name] for name in fields}
+    program = case.built.program
+    return outlook(program, case.call.tool, case.caller, case.facts, fields=known)
+
+
+def test_what_is_hidden_passes_with_no_input_and_what_is_open_never_asks() -> None:
+    tally = Tally()
+
+    @MANY
+    @given(situations())
+    def law(case: Situation) -> None:
+        expected, verdict = _outlook(case), case.decision().verdict
+        if expected is Outlook.HIDDEN:
+            assert verdict is Verdict.DENY
+        if expected is Outlook.OPEN:
+            assert verdict is not Verdict.ASK
+        tally.case(f"{expected.value} {verdict.value}")
+
+    law()
+    tally.shows("hidden deny", share=0.05)
+    tally.shows("open allow", share=0.01)
+    tally.shows("asks ask", share=0.01)
+
+
+def test_what_is_hidden_for_some_fields_passes_with_no_input_that_has_them() -> None:
+    tally = Tally()
+
+    @MANY
+    @given(situations(), st.data())
+    def law(case: Situation, data: st.DataObject) -> None:
+        fields = (
+            data.draw(st.sets(st.sampled_from(sorted(case.call.input)))) if case.call.input else ()
+        )
+        expected, verdict = _outlook(case, *fields), case.decision().verdict
+        if expected is Outlook.HIDDEN:
+            assert verdict is Verdict.DENY
+        if expected is Outlook.OPEN:
+            assert verdict is not Verdict.ASK
+        narrower = _outlook(case) is not Outlook.HIDDEN and expected is Outlook.HIDDEN
+        tally.case("narrower" if narrower else "as wide", expected.value)
+
+    law()
+    tally.shows("narrower", share=0.01)

@@ -1,0 +1,184 @@
+"""What a caller sees of the tools, through the service: the same rules that judge its calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policy import Caller, GuestScope, PolicyStore, build_tool_service
+from policy.audit import MemorySink
+from policy.errors import NotFound, PermissionDenied, ToolError
+from policy.service import Allow, Classification, builtin_handlers
+from tests.fakes import CountingHandler
+from tests.service.registry.stage import Governed, versioned
+
+OPS = Caller(user="ada", groups=("ops",))
+OTHER = Caller(user="bob")
+HELPER = Caller(agent="helper", parent=OPS)
+GUEST = Caller(role="guest", scope=GuestScope(allowed_tools=("deploy*",)))
+NOBODY = Caller(role="anonymous")
+
+META = tuple(h for h in builtin_handlers() if h.spec.category == "meta")
+SCHEMA = {
+    "type": "object",
+    "properties": {"region": {"type": "string"}},
+    "required": ["region"],
+    "additionalProperties": False,
+}
+
+
+def governed(folder: Path, rules: str, **more: Any) -> Governed:
+    tools = [
+        CountingHandler("deploy", schema=SCHEMA, open_fields=False),
+        CountingHandler("look"),
+        *META,
+    ]
+    return Governed(folder, "allow list_tools, get_tool_schema\n" + rules, *tools, **more)
+
+
+@pytest.mark.parametrize(
+    ("rules", "seen_by"),
+    [
+        ('allow deploy when "ops" in user.groups\n', {"ops", "helper"}),
+        ('allow deploy unless "ops" in user.groups\n', {"other", "guest"}),
+        ('allow deploy when session.role == "guest"\n', {"guest"}),
+        ("allow deploy when agent.depth == 0\n", {"ops", "other", "guest"}),
+        ("allow deploy\ndeny deploy when user.id is absent\n", {"ops", "other"}),
+        ('allow deploy when "ops" in user.groups and input.region == "eu"\n', {"ops"}),
+        ('allow deploy when "ops" in user.groups or input.region == "eu"\n', None),
+        ('allow deploy\ndeny deploy when input.region == "us"\n', None),
+        ('allow deploy\ndeny deploy when tool.name == "deploy"\n', set()),
+        ("allow deploy when now within 20:00..21:00\n", None),
+        ("allow deploy when now within 21:00..22:00\n", set()),
+    ],
+)
+async def test_what_a_caller_can_never_call_is_hidden(
+    rules: str, seen_by: set[str] | None, tmp_path: Path
+) -> None:
+    g = governed(tmp_path, rules)
+    callers = {"ops": OPS, "other": OTHER, "guest": GUEST}
+    if seen_by is not None and "helper" in seen_by:
+        callers["helper"] = Caller(agent="helper", groups=("ops",), parent=OPS)
+    wanted = set(callers) if seen_by is None else seen_by
+    assert {name for name, who in callers.items() if "deploy" in g.shown(who)} == wanted
+    for name, who in callers.items():
+        ran = await g.call("deploy", who, region="eu") == {"region": "eu"}
+        assert ran is (name in wanted)
+
+
+async def test_the_situation_hides_a_tool_while_it_lasts(tmp_path: Path) -> None:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "placet.toml").write_text('[context]\nmode = "string"\n')
+    (tmp_path / "rules" / "a.policy").write_text(
+        "policy for every agent\ndefault deny\nallow deploy\n"
+        'deny deploy when context.mode == "readonly"\n'
+    )
+    situation = {"mode": "normal"}
+    service = build_tool_service(
+        PolicyStore(tmp_path / "rules"),
+        tools=[CountingHandler("deploy")],
+        workspace=tmp_path,
+        context=lambda caller: situation,
+    )
+    for mode, shown in (("normal", True), ("readonly", False), ("normal", True)):
+        situation["mode"] = mode
+        assert bool(service.list()) is shown
+        assert (service.describe("deploy") is not None) is shown
+
+
+def test_a_sub_agent_sees_what_all_of_its_chain_may_call(tmp_path: Path) -> None:
+    g = governed(tmp_path, 'allow deploy when "ops" in user.groups\nallow look\n')
+    child = Caller(agent="helper", groups=("ops",), parent=OTHER)
+    assert "deploy" not in g.shown(child)
+    assert "look" in g.shown(child)
+
+
+def test_what_may_ask_is_marked(tmp_path: Path) -> None:
+    rules = 'allow deploy, look\nask deploy when "ops" in user.groups\n'
+    g = governed(tmp_path, rules)
+    for who, asks in ((OPS, True), (OTHER, False)):
+        shown = {tool.name: tool.may_ask for tool in g.service.bound_to(who).list()}
+        assert (shown["deploy"], shown["look"]) == (asks, False)
+
+
+RULES = (
+    "",
+    "allow *\n",
+    'allow deploy when "ops" in user.groups\nallow look\n',
+    "allow look\nallow deploy with approval\n",
+    "allow * except look\n",
+    "allow deploy with approval\ndeny look\n",
+    'allow *\ndeny look unless session.role == "guest"\n',
+)
+
+
+@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("who", [OPS, OTHER, HELPER, GUEST, NOBODY])
+async def test_list_describe_and_the_tools_that_tell_of_tools_agree(
+    rules: str, who: Caller, tmp_path: Path
+) -> None:
+    g = governed(tmp_path, rules)
+    service = g.service.bound_to(who)
+    listed = {tool.name: tool for tool in service.list()}
+    for name in g.service.registry.list():
+        assert (service.describe(name) is not None) is (name in listed)
+    if "list_tools" not in listed:
+        assert (await g.call("list_tools", who)).startswith("permission-denied")
+        return
+    told = await g.call("list_tools", who)
+    assert {tool["name"]: tool["may_ask"] for tool in told} == {
+        name: tool.may_ask for name, tool in listed.items()
+    }
+    for name in g.service.registry.list():
+        schema = await g.call("get_tool_schema", who, tool_name=name)
+        assert (schema == "execution/execution") is (name not in listed)
+
+
+async def test_what_is_hidden_is_denied_all_the_same(tmp_path: Path) -> None:
+    g = governed(tmp_path, 'allow deploy when "ops" in user.groups\n')
+    assert await g.call("deploy", OTHER, region="eu") == "permission-denied/not-allowed"
+    assert await g.call("deploy", OPS, region="eu") == {"region": "eu"}
+
+
+@pytest.mark.parametrize("input", [{}, {"regoin": "eu"}, {"region": [1]}])
+async def test_a_bad_call_of_a_hidden_tool_learns_nothing_of_its_schema(
+    input: dict[str, Any], tmp_path: Path
+) -> None:
+    g = governed(tmp_path, 'allow deploy when "ops" in user.groups\n')
+    with pytest.raises(PermissionDenied) as refused:
+        await g.service.bound_to(OTHER).execute("deploy", input)
+    assert refused.value.message == "no rule allows this"
+    # People who read the record learn what was wrong with the call too.
+    assert g.records[-1].outcome == "denied"
+    assert any(reason.rule == "schema" for reason in g.records[-1].reasons)
+    with pytest.raises(ToolError, match="region"):
+        await g.service.bound_to(OPS).execute("deploy", input)
+
+
+async def test_no_hidden_tool_is_proposed(tmp_path: Path) -> None:
+    rules = 'allow deploy_service when "ops" in user.groups\n'
+    g = Governed(tmp_path, rules, CountingHandler("deploy_service"))
+    with pytest.raises(NotFound) as unknown:
+        await g.service.bound_to(OTHER).execute("deplyo_servise", {})
+    assert unknown.value.message == "no tool is called `deplyo_servise`"
+    with pytest.raises(NotFound, match="did you mean `deploy_service`"):
+        await g.service.bound_to(OPS).execute("deplyo_servise", {})
+
+
+class Everything:
+    """A filter that lets everything through."""
+
+    def classify(self, name: str, input: Any) -> Classification:
+        return Allow()
+
+
+async def test_without_a_store_a_filter_decides_what_can_be_seen(tmp_path: Path) -> None:
+    tools = [CountingHandler("deploy"), versioned("look", 1), versioned("look", 2)]
+    service = build_tool_service(tools=tools, workspace=tmp_path, audit=MemorySink())
+    assert service.list() == []
+    service.set_smart_filter(Everything())
+    assert [tool.name for tool in service.list()] == ["deploy", "look"]
+    assert [tool.name for tool in service.bound_to(GUEST).list()] == ["deploy"]
+    assert service.bound_to(NOBODY).list() == []
