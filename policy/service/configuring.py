@@ -14,9 +14,9 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from policy.call import Caller, ToolCall
 from policy.decision import Decision, Reason
-from policy.errors import ConfigurationRefused, PermissionDenied
+from policy.errors import ConfigurationRefused, NotFound, PermissionDenied, ToolError
 from policy.facts import Facts
-from policy.reload import Configured, Witness, write_value
+from policy.reload import Configured, Witness, read_value, write_value
 from policy.service.adjudicator import Judgement
 from policy.service.guards import GuardCell
 from policy.service.in_flight import InFlight, RawCall, carrying, current_call, enclosing_call
@@ -48,14 +48,15 @@ class Configurable(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Wanted:
-    """One edit as it was asked for, and whether a call is under way that asks for it."""
+    """One edit as it was asked for, whether a call is under way that asks, and what came of it."""
 
     key: str
     value: Any
     dry_run: bool
     inside: bool
+    made: Configured | None = None
 
 
 class Configurations:
@@ -63,8 +64,7 @@ class Configurations:
 
     def __init__(self, store: object, guards: GuardCell, *, recorded: Recorded) -> None:
         self._store = store if isinstance(store, Configurable) else None
-        self._guards = guards
-        self._recorded = recorded
+        self._recorded = recorded(_Editing(self._store, guards))
 
     async def edit(
         self, caller: Caller, key: str, value: Any, *, dry_run: bool = False
@@ -73,45 +73,55 @@ class Configurations:
 
         Raises PermissionDenied for everybody but an owner at the root of all calls.
         """
-        wanted = _Wanted(
-            key=key,
-            value=value,
-            dry_run=dry_run,
-            inside=(current_call() or enclosing_call()) is not None,
-        )
-        editing = self._recorded(_Editing(self._store, self._guards, wanted))
+        inside = (current_call() or enclosing_call()) is not None
+        wanted = _Wanted(key=key, value=value, dry_run=dry_run, inside=inside)
         written = write_value(value)
         shown = None if isinstance(written, Unreadable) else written
-        raw = RawCall(tool=CONFIGURE, input={"key": str(key), "value": shown, "dry_run": dry_run})
-        with carrying(InFlight(caller=caller, raw=raw)):
-            output = await editing.execute(raw.tool, raw.input)
+        input = {"key": str(key), "value": shown, "dry_run": dry_run}
+        call = InFlight(caller=caller, raw=RawCall(tool=CONFIGURE, input=wanted))
+        try:
+            with carrying(call):
+                output = await self._recorded.execute(CONFIGURE, input)
+        except ToolError:
+            await self._undo(wanted.made)
+            raise
         made: Configured = output.value
         return made
+
+    async def _undo(self, made: Configured | None) -> None:
+        """Take back what was changed and is not on record."""
+        store = self._store
+        if store is None or made is None or not made.changed:
+            return
+        before = None if made.before is None else read_value(made.before)
+        await _to_its_end(lambda: store.configure(made.key, before))
 
 
 class _Editing:
     """What happens inside of the record."""
 
-    def __init__(self, store: Configurable | None, guards: GuardCell, wanted: _Wanted) -> None:
+    def __init__(self, store: Configurable | None, guards: GuardCell) -> None:
         self._store = store
         self._guards = guards
-        self._wanted = wanted
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
-        """Make the edit, if this caller may."""
-        call = current_call() or InFlight()
-        if self._wanted.inside or not _is_owner(call.caller):
+        """Make the edit that the call in flight wants, if its caller may."""
+        call = current_call()
+        wanted = None if call is None or call.raw is None else call.raw.input
+        if call is None or not isinstance(wanted, _Wanted):
+            raise NotFound(name, f"no tool is called `{name}` here")
+        if wanted.inside or not _is_owner(call.caller):
             call.judgement = refused = self._judged(input, _REFUSED)
             raise PermissionDenied(name, str(_REFUSED.message), decision=refused.decision)
         call.judgement = self._judged(input, _ALLOWED)
-        store, wanted = self._store, self._wanted
+        store = self._store
         if store is None:
             raise ConfigurationRefused("there is no policy folder whose configuration could change")
 
         def witness(planned: Configured) -> None:
             call.judgement = self._judged(_told(input, planned), _ALLOWED)
 
-        made = await _to_its_end(
+        made = wanted.made = await _to_its_end(
             lambda: store.configure(
                 wanted.key, wanted.value, witness=witness, dry_run=wanted.dry_run
             )

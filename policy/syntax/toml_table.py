@@ -85,7 +85,12 @@ class _Reader:
             binding = t.Agents(
                 patterns=(name,), plural="*" in name or "?" in name, span=self.span(path)
             )
-            rules = [*self.entries(self.table_at(table, path), path)]
+            # All that another layer's `default allow` could say is that it leaves the rest alone.
+            rules = [
+                rule
+                for rule in self.entries(self.table_at(table, path), path)
+                if not (isinstance(rule, t.Default) and rule.verdict is Verdict.ALLOW)
+            ]
             rules += self.filter(table, (*above, name, "filter"))
             yield binding, tuple(rules)
 
