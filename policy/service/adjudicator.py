@@ -6,6 +6,7 @@ policy in force and the guards are taken once, together, and nothing later reads
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -27,6 +28,8 @@ from policy.service.visibility import expected_by
 from policy.service.words import denial
 from policy.service.world import World
 from policy.verdict import Verdict, strictest
+
+_LOG = logging.getLogger(__name__)
 
 
 class Tools(Protocol):
@@ -100,7 +103,9 @@ class Adjudicator:
             joined = _Joining(
                 judge=judge, guards=guards, caller=caller, facts=facts, spec=spec
             ).join(answer)
-        except Exception:  # noqa: BLE001 - what fails while deciding has allowed nothing
+        except Exception as error:  # noqa: BLE001 - what fails while deciding has allowed nothing
+            _LOG.error("deciding failed, so the call is denied: %s", type(error).__name__)
+            _LOG.debug("deciding failed", exc_info=error)
             return _undecided(tool, guards, stale=stale, why="the policy could not be asked")
         decision = _concluded(joined)
         if meant is not None and meant.note:

@@ -251,7 +251,9 @@ async def test_a_rule_refuses_what_was_asked_even_if_the_policy_rewrites_it() ->
     assert f.handler.inputs == [{"n": 1}]
 
 
-async def test_whatever_fails_while_deciding_denies() -> None:
+async def test_whatever_fails_while_deciding_denies_and_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     def fails(call: ToolCall, facts: Facts) -> Verdict:
         raise RecursionError
 
@@ -260,6 +262,7 @@ async def test_whatever_fails_while_deciding_denies() -> None:
         await f.service.execute("echo", {})
     assert refused.value.code == "policy-unavailable"
     assert refused.value.decision.reasons[0].message == "the policy could not be asked"
+    assert "deciding failed, so the call is denied: RecursionError" in caplog.text
 
     async def no_network(name: str) -> tuple[str, ...] | None:
         raise OSError
