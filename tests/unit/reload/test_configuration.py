@@ -238,6 +238,21 @@ def test_processes_wait_for_each_other(folder: Path) -> None:
     assert len(said) == 13
 
 
+def test_a_write_that_fails_halfway_leaves_the_file_as_it_was(folder: Path) -> None:
+    code = (
+        "import resource, sys, policy\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))\n"
+        "try:\n"
+        "    policy.configure(sys.argv[1], 'permissions.tools.bash', 'ask')\n"
+        "except policy.ConfigurationRefused as error:\n"
+        "    sys.exit(0 if 'cannot be written' in error.message else 3)\n"
+    )
+    done = subprocess.run([sys.executable, "-B", "-c", code, str(folder)], cwd=ROOT, check=False)
+    assert done.returncode == 0
+    assert text(folder) == FILE
+    assert sorted(path.name for path in folder.iterdir()) == ["global.policy", "placet.toml"]
+
+
 def test_whoever_waits_too_long_is_told_to_repeat(folder: Path) -> None:
     handle = os.open(folder, os.O_RDONLY)
     try:
