@@ -8,6 +8,7 @@ every input.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -37,11 +38,52 @@ def outlook(
 ) -> Outlook:
     """Return what this caller may hope for from the tool; an unknown tool is hidden.
 
-    With `fields`, of inputs that have exactly these values there.
+    With `fields`, of inputs that have exactly these values there. Without, a tool with operations
+    may do what one of them may.
     """
     spec = program.catalog.get(tool)
     if spec is None or _barred(spec, caller, facts):
         return Outlook.HIDDEN
+    tag = None if fields else operations_in(spec.schema)
+    found = _of(program, spec, caller, facts, fields)
+    if tag is None or found is Outlook.HIDDEN:
+        return found
+    each = {_of(program, spec, caller, facts, {tag.name: value}) for value in tag.values}
+    return next(one for one in (Outlook.ASKS, Outlook.OPEN, Outlook.HIDDEN) if one in each)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tag:
+    """The field that says which operation of a tool is meant, and all that it can be."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+def operations_in(schema: Mapping[str, Any]) -> Tag | None:
+    """Return what tells the operations of a tool apart, None where nothing certain does."""
+    properties, required = schema.get("properties"), schema.get("required")
+    if not isinstance(properties, Mapping) or not isinstance(required, (list, tuple)):
+        return None
+    for name in _TAGS:
+        place = properties.get(name)
+        values = place.get("enum") if name in required and isinstance(place, Mapping) else None
+        if (
+            isinstance(values, (list, tuple))
+            and 0 < len(values) <= _MOST_OPERATIONS
+            and all(isinstance(value, str) for value in values)
+        ):
+            return Tag(name=name, values=tuple(values))
+    return None
+
+
+_TAGS = ("operation", "type")
+_MOST_OPERATIONS = 64
+
+
+def _of(
+    program: Program, spec: ToolSpec, caller: Caller, facts: Facts, fields: Mapping[str, Any]
+) -> Outlook:
     views = [_View(program, spec, one, facts, fields) for one in caller.chain()]
     if any(view.denied() for view in views):
         return Outlook.HIDDEN

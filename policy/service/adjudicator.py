@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from policy.call import Caller, ToolCall, thaw
+from policy.call import EMPTY, Caller, ToolCall, thaw
 from policy.catalog import ToolSpec
 from policy.codes import Code
 from policy.decision import Decision, Outlook, Reason
@@ -111,9 +111,9 @@ class Adjudicator:
         if meant is not None and meant.note:
             decision = replace(decision, repairs=(meant.note, *decision.repairs))
         situation = _Situation(judge=judge, guards=guards, caller=caller, facts=facts)
-        error = _error(tool, decision, answer, situation)
-        if error is None and tools is not None and decision.call.tool not in tools:
-            error = NotFound(tool, f"no tool is called `{visible(decision.call.tool, 60)}` here")
+        refusal = _error(tool, decision, answer, situation)
+        if refusal is None and tools is not None and decision.call.tool not in tools:
+            refusal = NotFound(tool, f"no tool is called `{visible(decision.call.tool, 60)}` here")
         return Judgement(
             decision=decision,
             facts=facts,
@@ -121,7 +121,7 @@ class Adjudicator:
             judge=judge,
             spec=spec,
             stale=stale,
-            error=error,
+            error=refusal,
         )
 
 
@@ -136,8 +136,11 @@ class _Situation:
 
     def hides(self, name: str) -> bool:
         """Tell whether no call of this tool can pass, so that nothing is said of it either."""
-        expected = expected_by(self.judge, self.guards, self.caller, self.facts)
-        return expected(name) is Outlook.HIDDEN
+        try:
+            expected = expected_by(self.judge, self.guards, self.caller, self.facts)
+            return expected(name, EMPTY) is Outlook.HIDDEN
+        except Exception:  # noqa: BLE001 - what cannot be told apart is kept to ourselves
+            return True
 
 
 def _error(

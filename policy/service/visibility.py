@@ -5,13 +5,13 @@ Hidden tools are still enforced; this only keeps models from trying what cannot 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from policy.call import Caller
-from policy.catalog import ToolSpec
-from policy.decision import Outlook, lines_for, outlook
+from policy.call import EMPTY, Caller
+from policy.catalog import ToolSpec, read_only_schema
+from policy.decision import Outlook, lines_for, operations_in, outlook
 from policy.facts import Facts
 from policy.reload import Generation
 from policy.service.guards import Guards
@@ -19,8 +19,8 @@ from policy.service.identity import denials
 from policy.service.judge import Judge, NoPolicy
 from policy.service.service import ToolDefinition
 
-# What a caller can expect of a tool, by its full name.
-Expected: TypeAlias = Callable[[str], Outlook]
+# What a caller can expect of a tool, by its full name, where its input has certain fields.
+Expected: TypeAlias = Callable[[str, Mapping[str, Any]], Outlook]
 # What a caller can expect; takes one look at the policy in force for a whole list.
 OutlookOf: TypeAlias = Callable[[Caller], Expected]
 # The lines of the policy in force that bind a caller.
@@ -39,10 +39,11 @@ class Visibility:
         expected_of = self._outlook_of(caller)
         shown = []
         for definition in definitions:
-            expected = expected_of(definition.full_name)
+            expected = expected_of(definition.full_name, EMPTY)
             if expected is not Outlook.HIDDEN:
                 asks = expected is Outlook.ASKS or definition.requires_confirmation
-                shown.append(replace(definition, may_ask=asks))
+                parameters = _without_hidden(definition, expected_of)
+                shown.append(replace(definition, may_ask=asks, parameters=parameters))
         return shown
 
     def lines(self, caller: Caller) -> tuple[str, ...]:
@@ -63,16 +64,30 @@ def expected_by(judge: Judge | None, guards: Guards, caller: Caller, facts: Fact
     Filters and context rules see inputs, so what they would say is not known here.
     """
     if judge is None or (isinstance(judge, NoPolicy) and guards.smart_filter is None):
-        return lambda name: Outlook.HIDDEN
+        return lambda name, fields: Outlook.HIDDEN
     if isinstance(judge, Generation):
         program = judge.program
-        return lambda name: outlook(program, name, caller, facts)
+        return lambda name, fields: outlook(program, name, caller, facts, fields=fields)
 
-    def expected(name: str) -> Outlook:
+    def expected(name: str, fields: Mapping[str, Any]) -> Outlook:
         spec = judge.spec(name) if isinstance(judge, NoPolicy) else None
         return Outlook.HIDDEN if _barred(caller, name, spec, facts) else Outlook.OPEN
 
     return expected
+
+
+def _without_hidden(definition: ToolDefinition, expected_of: Expected) -> Mapping[str, Any]:
+    """Return a tool's schema without the operations that are denied for every other input."""
+    schema, name = definition.parameters, definition.full_name
+    tag = operations_in(schema)
+    if tag is None:
+        return schema
+    kept = [v for v in tag.values if expected_of(name, {tag.name: v}) is not Outlook.HIDDEN]
+    if len(kept) in (0, len(tag.values)):
+        return schema
+    properties = dict(schema["properties"])
+    properties[tag.name] = {**properties[tag.name], "enum": kept}
+    return read_only_schema({**schema, "properties": properties})
 
 
 def _barred(caller: Caller, name: str, spec: ToolSpec | None, facts: Facts) -> bool:

@@ -182,3 +182,73 @@ async def test_without_a_store_a_filter_decides_what_can_be_seen(tmp_path: Path)
     assert [tool.name for tool in service.list()] == ["deploy", "look"]
     assert [tool.name for tool in service.bound_to(GUEST).list()] == ["deploy"]
     assert service.bound_to(NOBODY).list() == []
+
+
+OPERATIONS = {
+    "type": "object",
+    "properties": {
+        "operation": {"type": "string", "enum": ["read", "write", "delete"]},
+        "path": {"type": "string"},
+    },
+    "required": ["operation"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("rules", "operations", "may_ask"),
+    [
+        ("allow notes\n", ["read", "write", "delete"], False),
+        ('allow notes\ndeny notes when input.operation == "delete"\n', ["read", "write"], False),
+        (
+            'allow notes\ndeny notes when input.operation == "delete" and input.path == "a"\n',
+            ["read", "write", "delete"],
+            False,
+        ),
+        (
+            'allow notes\ndeny notes when input.operation in ["write", "delete"] '
+            'unless "ops" in user.groups\n',
+            ["read"],
+            False,
+        ),
+        ('allow notes when input.operation == "read" and input.path == "a"\n', ["read"], False),
+        (
+            'allow notes\nask notes when input.operation == "write"\n'
+            'deny notes when input.operation == "delete"\n',
+            ["read", "write"],
+            True,
+        ),
+        (
+            'allow notes when input.operation == "read"\n'
+            'ask notes when input.operation == "write"\n',
+            ["read"],
+            False,
+        ),
+        ('allow notes when input.operation == "copy" or input.path == 1\n', None, False),
+    ],
+)
+async def test_operations_that_are_never_allowed_are_left_out_of_the_schema(
+    rules: str, operations: list[str] | None, may_ask: bool, tmp_path: Path
+) -> None:
+    notes = CountingHandler("notes", schema=OPERATIONS, open_fields=False)
+    g = Governed(tmp_path, rules, notes, caller=OTHER)
+    shown = g.service.describe("notes")
+    if operations is None:
+        assert shown is None
+        return
+    assert shown is not None
+    assert list(shown.parameters["properties"]["operation"]["enum"]) == operations
+    assert shown.may_ask is may_ask
+    for operation in OPERATIONS["properties"]["operation"]["enum"]:  # type: ignore[index]
+        if operation not in operations:
+            denied = await g.call("notes", operation=operation, path="a")
+            assert denied.startswith("permission-denied")
+
+
+def test_a_tool_all_of_whose_operations_are_denied_is_hidden(tmp_path: Path) -> None:
+    notes = CountingHandler("notes", schema=OPERATIONS, open_fields=False)
+    denials = "".join(
+        f'deny notes when input.operation == "{name}"\n' for name in ("read", "write", "delete")
+    )
+    g = Governed(tmp_path, "allow notes\n" + denials, notes)
+    assert g.shown() == []
