@@ -24,6 +24,7 @@ _COMMANDS = {
     "serve": "Offer the governed tools to MCP clients.",
     "config": "Show and change the configuration, checked first, while it is in force.",
     "approvals": "The questions that wait for people, and their answers.",
+    "plugins": "What plugins declare, and what the configuration grants them.",
 }
 
 _INTERRUPTED = 130

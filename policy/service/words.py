@@ -64,7 +64,9 @@ def denial(
     if code is None:
         told = words(decision)
         return PermissionDenied(tool, told.message, decision=decision, code=told.code)
-    message = SENTENCES[code] if not said else f"{SENTENCES[code]}: {said}"
+    # What the rule says follows like one more clause, what a person says like a quotation.
+    glue = "; " if said and said.startswith("asked because") else ": "
+    message = SENTENCES[code] if not said else f"{SENTENCES[code]}{glue}{said}"
     return PermissionDenied(tool, fit(message), decision=decision, code=code)
 
 

@@ -12,8 +12,11 @@ from typing import Any
 
 import policy
 from policy.call import Caller
+from policy.cli.approvals import store_path
 from policy.errors import ToolError
+from policy.reload import read_settings
 from policy.service import ApprovalGate, Filed, GovernedService, SqliteApprovals, ToolOutput
+from policy.source import Source
 from tests.unit.cli.running import Ran, run
 
 SETTINGS = """\
@@ -43,7 +46,11 @@ class Office:
 
     @property
     def store(self) -> Path:
-        return self.folder / "state" / "approvals.sqlite"
+        settings, _ = read_settings(
+            Source(name="placet.toml", text=(self.rules / "placet.toml").read_text("utf-8")),
+            root=str(self.rules),
+        )
+        return store_path(self.rules, settings.approvals)
 
     def placet(self, *arguments: str) -> Ran:
         """Run `placet approvals`, the path behind the other arguments."""

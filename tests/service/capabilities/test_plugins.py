@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import pytest
 
 from policy import NotFound, PermissionDenied, PolicyStore, build_tool_service
 from policy.audit import MemorySink
-from policy.capabilities import PluginManifest, PluginRefused, manifest_of
+from policy.capabilities import KINDS, PluginManifest, PluginRefused, manifest_of
 from policy.service import ExecutionContext, GovernedService, tool
 from policy.service.plugins import (
     PluginChange,
@@ -272,3 +274,18 @@ def test_the_target_of_a_capability_is_handed_to_who_serves_it(plugins: PluginRe
     plugins.register(weather(), tools=TOOLS, targets={"http_route:hook": endpoint})
     (route,) = plugins.active("http_route")
     assert route.target is endpoint
+
+
+async def test_the_page_shows_a_plugin_that_works(
+    service: GovernedService, store: PolicyStore
+) -> None:
+    page = (Path(__file__).parents[3] / "docs/capabilities.md").read_text()
+    manifest = json.loads(re.findall(r"```json\n(.*?)```", page, re.S)[0])
+    names: dict[str, Any] = {}
+    exec(re.findall(r"```python\n(.*?)```", page, re.S)[0], names)
+    plugins = names["install"](service, store, manifest, object())
+    assert plugins.difference("weather").withheld == ()
+    output = await service.execute("ext__weather__forecast", {"city": "Ulm"})
+    assert output.value == "fine in Ulm"
+    rows = set(re.findall(r"^\| `([a-z_]+)` \|", page, re.M))
+    assert rows - {"type"} == set(KINDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -217,3 +218,16 @@ async def _cancelled(turns: int, at: list[int]) -> None:
 class _Everything:
     def classify(self, name: str, input: object) -> Allow:
         return Allow()
+
+
+async def test_the_page_shows_a_session_that_works(service: GovernedService) -> None:
+    page = (Path(__file__).parents[3] / "docs/tool-service.md").read_text()
+    (block,) = [
+        found for found in re.findall(r"```python\n(.*?)```", page, re.S) if "Transcript" in found
+    ]
+    names: dict[str, Any] = {}
+    exec(block, names)
+    transcript = names["Transcript"]()
+    with pytest.raises(PermissionDenied):
+        await names["traced"](service, transcript)
+    assert [type(event) for event in transcript.events] == [ToolCallRequested, ToolCallDenied]

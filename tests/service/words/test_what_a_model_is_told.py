@@ -114,7 +114,7 @@ async def test_a_rule_without_a_because_is_told_by_a_sentence_of_ours(tmp_path: 
 @pytest.mark.parametrize(
     ("answer", "code", "message"),
     [
-        (None, "no-approver", "nobody to give it: asked because: lists are private"),
+        (None, "no-approver", "nobody to give it; asked because: lists are private"),
         (Denied(by="ada", reason="use notes.txt"), "approval-refused", "refused: use notes.txt"),
         (Denied(by="ada"), "approval-refused", "the approval was refused"),
         (TimedOut(), "approval-timeout", "nobody approved it in time"),

@@ -1,0 +1,68 @@
+"""`placet plugins`: the difference between declared and granted, for people."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from policy.cli import main
+
+POLICY = "policy for every agent\n\ndefault deny\n"
+MANIFEST = {
+    "id": "weather",
+    "version": "1.0",
+    "capabilities": [
+        {"type": "tool", "name": "forecast"},
+        {"type": "http_route", "name": "hook", "path": "/weather"},
+    ],
+}
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules/global.policy").write_text(POLICY)
+    return tmp_path / "rules"
+
+
+def run(rules: Path, manifest: Any, grants: str) -> Result:
+    (rules / "placet.toml").write_text(f"[plugins.weather]\ngrant = {grants}\n")
+    file = rules.parent / "weather.json"
+    file.write_text(manifest if isinstance(manifest, str) else json.dumps(manifest))
+    return CliRunner().invoke(main, ["plugins", "--rules", str(rules), str(file)])
+
+
+def test_what_is_withheld_is_shown_with_the_lines_that_would_grant_it(rules: Path) -> None:
+    done = run(rules, MANIFEST, '["tool:forecast"]')
+    assert done.exit_code == 0
+    assert done.stdout == (
+        "weather  http_route:hook  withheld: not granted\n"
+        "weather  tool:forecast    granted\n"
+        "\nto grant what weather asks for, in placet.toml:\n\n"
+        '[plugins.weather]\ngrant = ["tool:forecast", "http_route:hook"]\n'
+    )
+    again = run(rules, MANIFEST, '["tool:forecast", "http_route:hook"]')
+    assert (again.exit_code, again.stdout.count("granted\n")) == (0, 2)
+
+
+def test_what_is_granted_in_vain_is_a_warning(rules: Path) -> None:
+    done = run(rules, MANIFEST, '["tool:*", "http_route:*", "tool:forcast"]')
+    assert done.exit_code == 1
+    assert "`tool:forcast` is granted to weather" in done.stderr
+
+
+@pytest.mark.parametrize("manifest", ["{", "[]", {"id": "weather"}, {**MANIFEST, "id": "a__b"}])
+def test_what_is_no_manifest_is_told_in_one_line(rules: Path, manifest: Any) -> None:
+    done = run(rules, manifest, "[]")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("placet: ") and done.stderr.count("\n") == 1
+
+
+def test_a_grant_that_is_no_pattern_keeps_the_policy_from_loading(rules: Path) -> None:
+    done = run(rules, MANIFEST, '["tools:*"]')
+    assert done.exit_code == 1
+    assert "bad-settings" in done.stderr and "no kind of capability" in done.stderr
