@@ -1,0 +1,59 @@
+"""Another process with the same file of approvals: run as a script, it does one thing and ends.
+
+`call FILE FOLDER` puts the call of a tool through a service and prints what became of it;
+`approve FILE` and `deny FILE` answer every open question.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+from policy.errors import PermissionDenied
+from policy.service import ApprovalGate, Person, SqliteApprovals
+from tests.service.asking.stage import Stage
+
+RULES = 'pay-out: allow pay with approval by "finance"\n'
+ANN = Person(id="ann", groups=("finance",))
+
+
+def stage(folder: Path, desk: SqliteApprovals) -> tuple[Stage, ApprovalGate]:
+    """Return a service whose questions wait on a desk."""
+    made = Stage(folder, RULES, ledger=desk, asks_per_session=2_000)
+    gate = ApprovalGate(desk, poll=0.005, clock=made.clock)
+    made.service.set_approver(gate)
+    return made, gate
+
+
+async def call(desk: SqliteApprovals, folder: Path) -> str:
+    s, gate = stage(folder, desk)
+    gate.subscribe(lambda filed: print(filed.state, filed.request.id, flush=True))
+    try:
+        await s.call(amount=3)
+    except PermissionDenied:
+        return "denied"
+    return f"ran {s.runs}"
+
+
+async def answer(desk: SqliteApprovals, folder: Path, *, yes: bool) -> str:
+    _, gate = stage(folder, desk)
+    for filed in await gate.pending():
+        if yes:
+            await gate.approve(filed.request.id, ANN)
+        else:
+            await gate.deny(filed.request.id, ANN, "not today")
+    return "answered"
+
+
+async def main(what: str, file: str, folder: str) -> None:
+    async with SqliteApprovals(file) as desk:
+        if what == "call":
+            done = await call(desk, Path(folder))
+        else:
+            done = await answer(desk, Path(folder), yes=what == "approve")
+    print(done, flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
