@@ -19,6 +19,7 @@ from policy.values import escape_for_people
 from policy.verdict import Verdict
 
 _MOST_LINES = 200
+_MOST_DEFAULTS = 50
 _MOST_TOOLS = 8
 _MOST_EXCEPTIONS = 3
 _LONGEST_TITLE = 100
@@ -28,33 +29,34 @@ def lines_for(program: Program, caller: Caller, facts: Facts) -> tuple[str, ...]
     """Return what binds a caller and everybody it acts for, each line once, in a fixed order.
 
     Rules come first, the global layer's before others, then what tools ask of themselves, then
-    the defaults. Beyond a bound the rest is counted.
+    the defaults. Beyond a bound the rest is counted, and the plain defaults stay.
     """
     chain = tuple(caller.chain())
     closed = next((why for one in chain if (why := closed_to(one, facts.now))), None)
     if closed is not None:
         return (said("every call is denied", closed.message),)
-    found: dict[str, None] = {}
-    defaults: dict[str, None] = {}
-    for one in chain:
-        found.update(dict.fromkeys(_scope_lines(one)))
-        layers = program.policy.binding(agent=one.agent, role=one.role)
-        for layer in layers:
-            scene = _Layer(layer, layers[0], program)
-            found.update(dict.fromkeys(scene.rules()))
-            defaults.update(dict.fromkeys(scene.defaults()))
-    found.update(dict.fromkeys(_tool_lines(program)))
-    lines = (*found, *(line for line in defaults if line not in found))
-    if len(lines) <= _MOST_LINES:
-        return lines
-    # The last lines are the defaults: they say what counts where no line is shown.
-    kept = max(_MOST_LINES - len(defaults), 0)
-    left = len(found) - kept
-    return (
-        *lines[:kept],
-        f"{left} more rules are not shown here; they bind all the same.",
-        *defaults,
-    )
+    layers = {
+        layer.key: _Layer(layer, binding[0], program)
+        for one in chain
+        for binding in (program.policy.binding(agent=one.agent, role=one.role),)
+        for layer in binding
+    }
+    lines = [line for one in chain for line in _scope_lines(one)]
+    lines += [line for layer in layers.values() for line in layer.rules()]
+    lines += _tool_lines(program)
+    lines += [line for layer in layers.values() for line in layer.named_defaults()]
+    last = [line for layer in layers.values() for line in layer.plain_defaults()]
+    return _bounded(tuple(dict.fromkeys(lines)), tuple(dict.fromkeys(last)))
+
+
+def _bounded(lines: tuple[str, ...], last: tuple[str, ...]) -> tuple[str, ...]:
+    """Return all lines, or the first of them, how many there are more, and the last ones."""
+    last = last[:_MOST_DEFAULTS]
+    room = _MOST_LINES - len(last)
+    if len(lines) <= room:
+        return (*lines, *last)
+    left = f"{len(lines) - room} more rules are not shown here; they bind all the same."
+    return (*lines[:room], left, *last)
 
 
 class _Layer:
@@ -78,31 +80,38 @@ class _Layer:
             if specs:
                 gives = rule.verdict is Verdict.ALLOW and not rule.asks and not self._fills(specs)
                 within = self._within if gives else ""
-                yield rule_sentence(rule, self._subject(specs), within=within)
+                yield rule_sentence(rule, self._subject(specs, rule.tools), within=within)
         for rewrite in self._layer.rewrites:
             specs = () if rewrite.shadow else self._fitting(rewrite.tools)
             if specs:
-                yield rewrite_sentence(rewrite, self._subject(specs))
+                yield rewrite_sentence(rewrite, self._subject(specs, rewrite.tools))
 
-    def defaults(self) -> Iterator[str]:
-        """Yield a line for each default, those for some tools first."""
-        plain = [default for default in self._layer.defaults if default.tools is None]
+    def named_defaults(self) -> Iterator[str]:
+        """Yield a line for each default that names its tools, and for what is handed over."""
         for default in self._layer.defaults:
-            specs = () if default.tools is None else self._fitting(default.tools)
+            if default.tools is None:
+                continue
+            specs = self._fitting(default.tools)
             if specs:
-                subject, within = self._subject(specs), "" if self._fills(specs) else self._within
+                within = "" if self._fills(specs) else self._within
+                subject = self._subject(specs, default.tools)
                 yield default_sentence(default, subject, within=within)
+        plain = [default for default in self._layer.defaults if default.tools is None]
         if self._layer is self._top and any(d.verdict is not Verdict.DENY for d in plain):
             yield from self._handed_over()
-        for default in plain:
-            yield default_sentence(default, "everything else", within=self._within)
+
+    def plain_defaults(self) -> Iterator[str]:
+        """Yield what holds of everything that no other line speaks of."""
+        for default in self._layer.defaults:
+            if default.tools is None:
+                yield default_sentence(default, "everything else", within=self._within)
 
     def _handed_over(self) -> Iterator[str]:
         """Yield that what the global layer delegates has nothing from its plain default."""
         selectors = [delegation.tools for delegation in self._layer.delegations]
         specs = tuple(s for s in self._specs if any(tools.fits(s) for tools in selectors))
         if specs:
-            yield said(f"{self._subject(specs)} is denied otherwise")
+            yield said(f"{_named(specs)} is denied otherwise")
 
     def _fills(self, specs: tuple[ToolSpec, ...]) -> bool:
         """Tell whether the global layer lets this one give these tools."""
@@ -112,25 +121,21 @@ class _Layer:
         names = tools.exact_names()
         if names is None:
             return tuple(spec for spec in self._specs if tools.fits(spec))
-        named = (self._catalog.get(name) for name in sorted(names))
-        return tuple(spec for spec in named if spec is not None and tools.fits(spec))
+        return tuple(spec for spec in self._catalog.answering(names) if tools.fits(spec))
 
-    def _subject(self, specs: tuple[ToolSpec, ...]) -> str:
-        return _subject(specs, self._specs)
-
-
-def _subject(specs: tuple[ToolSpec, ...], known: tuple[ToolSpec, ...]) -> str:
-    """Return the tools of a sentence: `` `a` ``, ``each of `a` and `b` ``, `every tool`."""
-    names = _names(specs)
-    if len(specs) == 1:
-        return names[0]
-    if len(specs) == len(known):
-        return "every tool"
-    left = len(known) - len(specs)
-    if left <= _MOST_EXCEPTIONS and left < len(specs):
+    def _subject(self, specs: tuple[ToolSpec, ...], tools: ToolSelector) -> str:
+        """Return the tools of a sentence: `` `a` ``, ``each of `a` and `b` ``, `every tool`."""
+        left = len(self._specs) - len(specs)
+        if tools.exact_names() is not None or left > _MOST_EXCEPTIONS or left >= len(specs):
+            return _named(specs)
         fitting = {spec.name for spec in specs}
-        return f"every tool but {listed(_names(s for s in known if s.name not in fitting), 'and')}"
-    return f"each of {listed(names, 'and', most=_MOST_TOOLS)}"
+        others = _names(spec for spec in self._specs if spec.name not in fitting)
+        return f"every tool but {listed(others, 'and')}" if others else "every tool"
+
+
+def _named(specs: tuple[ToolSpec, ...]) -> str:
+    names = _names(specs)
+    return names[0] if len(names) == 1 else f"each of {listed(names, 'and', most=_MOST_TOOLS)}"
 
 
 def _names(specs: Iterable[ToolSpec]) -> list[str]:
@@ -150,10 +155,10 @@ def _tool_lines(program: Program) -> Iterator[str]:
     known = program.catalog.specs
     confirmed = tuple(spec for spec in known if spec.requires_confirmation)
     if confirmed:
-        yield said(f"{_subject(confirmed, known)} needs an approval", "the tool itself asks for it")
+        yield said(f"{_named(confirmed)} needs an approval", "the tool itself asks for it")
     unseen = tuple(spec for spec in known if spec.origin.kind != "host" and not spec.pinned)
     if unseen:
         why = "nobody has reviewed its definition"
-        yield said(f"{_subject(unseen, known)} needs an approval", why)
+        yield said(f"{_named(unseen)} needs an approval", why)
     if program.floor.files or program.floor.folders:
         yield said("every call that writes the policy's own files is denied")

@@ -8,8 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy.call import Caller
+from policy.catalog import Catalog, Origin, ToolSpec
 from policy.decision import lines_for
+from policy.layers import merge
+from policy.program import compile_policy
 from tests.laws.situations import Situation, situations
+from tests.unit.checks.checking import checked
 from tests.unit.program.compiling import ANN, HERE, program
 
 LONGEST = 500
@@ -59,6 +63,20 @@ def test_beyond_a_bound_rules_are_counted_and_the_defaults_stay() -> None:
 def test_two_rules_that_say_the_same_are_told_once() -> None:
     lines = lines_for(program("default allow\na: deny t\nb: deny t"), ANN, HERE)
     assert lines.count("`t` is denied.") == 1
+
+
+def test_the_versions_of_a_tool_are_told_apart() -> None:
+    specs = tuple(
+        ToolSpec(name="say", origin=Origin(tool="say"), version=version) for version in (1, 2)
+    )
+    catalog = Catalog(specs=specs, complete=True)
+    text = 'policy for every agent\ndefault deny\na: allow say\nb: deny "say@1"\n'
+    layered = merge(checked({"global.policy": text}, catalog=catalog).policies, catalog).policy
+    assert lines_for(compile_policy(layered, catalog), ANN, HERE) == (
+        "Each of `say@1` and `say@2` is allowed.",
+        "`say@1` is denied.",
+        "Everything else is denied.",
+    )
 
 
 def test_a_role_sees_the_rules_of_its_own_layer() -> None:
