@@ -62,7 +62,7 @@ class PolicyStore:
     The first load happens at once; if it fails, `current` is None and everything is denied.
     `poll` and `settle` are in seconds: how often the folder is compared without an event, and how
     long an error waits for one more read before it is believed (a save may be half done).
-    `guarded` are files besides those of the policy that no tool may write, by absolute path.
+    `guarded` are files besides those of the policy that no tool may write.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class PolicyStore:
         poll: float = 1.0,
         settle: float = 0.1,
         on_change: Iterable[Subscriber] = (),
-        guarded: Iterable[str] = (),
+        guarded: Iterable[str | os.PathLike[str]] = (),
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._path = os.path.abspath(os.fspath(path))
@@ -84,7 +84,7 @@ class PolicyStore:
         self._clock = clock
         self._subscribers: tuple[Subscriber, ...] = tuple(on_change)
         self._building = threading.RLock()
-        kept = tuple(guarded)
+        kept = tuple(os.path.abspath(os.fspath(file)) for file in guarded)
         self._builder = Builder(guarded=kept)
         # Edits are built beside what is being reloaded, one after the other.
         self._drafts = Builder(guarded=kept)

@@ -81,7 +81,8 @@ def all_of(conditions: tuple[tree.Expr, ...]) -> tree.Expr:
     """Return one condition that holds where all of these do."""
     flat: list[tree.Expr] = []
     for condition in conditions:
-        flat += condition.operands if isinstance(condition, tree.And) else (condition,)
+        parts = condition.operands if isinstance(condition, tree.And) else (condition,)
+        flat += (part for part in parts if part not in flat)
     return flat[0] if len(flat) == 1 else tree.And(operands=tuple(flat), span=NOWHERE)
 
 

@@ -1,0 +1,246 @@
+"""`placet approvals`: what waits, and what a person may say to it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policy.call import Caller
+from policy.cli import users
+from policy.cli.approvals import store_path, watched_paths
+from policy.reason import Reason, Terms
+from policy.reload import ApprovalSettings
+from policy.service import ApprovalRequest, Grant, Person, SqliteApprovals
+from policy.verdict import Verdict
+from tests.unit.cli.running import Ran, rules_in, run
+
+NOW = datetime.now(UTC)
+SETTINGS = '[approvals]\nstore = "../s/a.sqlite"\n[approvals.groups]\nfinance = ["ada"]\n'
+
+
+@pytest.fixture
+def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(users, "_user", lambda: "ada")
+    return rules_in(tmp_path, placet__toml=SETTINGS)
+
+
+def asked(id: str, *, session: str = "s1", **terms: Any) -> ApprovalRequest:
+    reason = Reason(
+        rule="pay", verdict=Verdict.ASK, file="global.policy", line=3, terms=Terms(**terms)
+    )
+    return ApprovalRequest(
+        id=id,
+        tool="file_delete",
+        input={"path": f"{id}\u202e.txt"},
+        shown="",
+        reasons=(reason,),
+        resources=(f"writes /srv/{id}",),
+        digest=f"sha256:{id}",
+        caller=Caller(agent="coder", session=session),
+        asked_at=NOW,
+        expires=NOW + timedelta(hours=1),
+    )
+
+
+def file(rules: Path, *requests: ApprovalRequest, grants: tuple[Grant, ...] = ()) -> None:
+    async def put() -> None:
+        async with SqliteApprovals(rules.parent / "s" / "a.sqlite") as store:
+            for request in requests:
+                await store.file(request, request.id, now=NOW)
+            for grant in grants:
+                await store.give(grant)
+
+    asyncio.run(put())
+
+
+def state(rules: Path, id: str) -> str:
+    return str(json.loads(run("approvals", "show", id, rules, "--format", "json").out)["state"])
+
+
+def grant(id: str) -> Grant:
+    return Grant(
+        id=id,
+        kind="elevation",
+        key="k",
+        caller="c",
+        session="s1",
+        people=(Person(id="ada"),),
+        tools=("file_*",),
+        uses=3,
+        given_at=NOW,
+        expires=NOW + timedelta(hours=1),
+    )
+
+
+def test_before_anything_was_asked_nothing_waits(rules: Path) -> None:
+    assert run("approvals", rules).out == "no question waits\n"
+    assert json.loads(run("approvals", "list", rules, "--format", "json").out) == {"questions": []}
+    assert run("approvals", "grants", rules).code == 0
+    ran = run("approvals", "approve", "a1", rules)
+    assert (ran.code, ran.out) == (2, "")
+    assert "nothing has been asked yet" in ran.err
+    assert not (rules.parent / "s").exists()
+
+
+def test_questions_are_listed_oldest_first_and_by_session(rules: Path) -> None:
+    file(rules, asked("aa11"), asked("aa22", session="s2"), asked("bb33", groups=("finance",)))
+    ran = run("approvals", "list", rules)
+    head, *lines = ran.out.splitlines()
+    assert head.split() == ["ID", "AGE", "LEFT", "AGENT", "TOOL", "TOUCHES", "BY"]
+    assert [line.split()[0] for line in lines] == ["aa11", "aa22", "bb33"]
+    assert lines[2].endswith("writes /srv/bb33  somebody of finance")
+    only = run("approvals", rules, "--session", "s2")
+    assert [line.split()[0] for line in only.out.splitlines()[1:]] == ["aa22"]
+    record = json.loads(run("approvals", rules, "--format", "json").out)["questions"][2]
+    assert record["reasons"][0]["approval"] == {"by": ["finance"]}
+    assert record["caller"][0]["agent"] == "coder"
+
+
+def test_a_beginning_names_a_question_while_no_other_has_it(rules: Path) -> None:
+    file(rules, asked("aa11"), asked("aa22"), asked("aa"))
+    shown = run("approvals", "show", "aa1", rules)
+    assert shown.out.startswith("coder wants to run file_delete\n  writes /srv/aa11\n")
+    assert 'input path = "aa11\\u{202e}.txt"' in shown.out
+    assert run("approvals", "show", "aa", rules).code == 0
+    for wrong in ("a", "zz", ""):
+        assert run("approvals", "show", wrong, rules).code == 2
+
+
+def test_an_answer_is_given_in_the_name_of_the_user_with_its_groups(
+    rules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file(rules, asked("a1", groups=("finance",), two_people=True), asked("b1", groups=("other",)))
+    assert run("approvals", "approve", "a1", rules).out.startswith("noted: ")
+    again = run("approvals", "approve", "a1", rules)
+    assert (again.code, again.out) == (1, "")
+    assert run("approvals", "approve", "b1", rules).code == 1
+    monkeypatch.setattr(users, "_user", lambda: "bob")
+    assert run("approvals", "approve", "a1", rules).code == 1
+    # The groups are those of the file as it is now.
+    (rules / "placet.toml").write_text(SETTINGS.replace('["ada"]', '["ada", "bob"]'), "utf-8")
+    assert run("approvals", "approve", "a1", rules).out.startswith("approved: ")
+    record = json.loads(run("approvals", "show", "a1", rules, "--format", "json").out)
+    assert [person["id"] for person in record["agreed"]] == ["ada", "bob"]
+
+
+def test_nobody_can_claim_to_be_somebody_else(rules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    for name in ("USER", "LOGNAME", "SUDO_USER", "USERNAME"):
+        monkeypatch.setenv(name, "ada")
+    assert users.person_of(None).id == users._user() != "ada"
+    assert run("approvals", "approve", "a1", rules, "--as", "ada").code == 2
+
+
+def test_a_denial_takes_a_message_and_is_final(rules: Path) -> None:
+    file(rules, asked("a1"))
+    assert run("approvals", "deny", "a1", rules, "--message", "not\x1b[2Jtoday").code == 0
+    assert "denied by ada: not\\u{1b}[2Jtoday" in run("approvals", "show", "a1", rules).out
+    assert run("approvals", "approve", "a1", rules).code == 1
+    assert run("approvals", "deny", "a1", rules, "--message", "x" * 2_000).code == 2
+
+
+def test_all_questions_of_a_session_are_denied_at_once(rules: Path) -> None:
+    file(rules, asked("a1"), asked("a2"), asked("b1", session="s2"))
+    for wrong in (
+        ("deny", "--all", str(rules)),
+        ("deny", "--session", "s1", str(rules)),
+        ("deny",),
+    ):
+        assert run("approvals", *wrong).code == 2, wrong
+    assert state(rules, "a1") == "pending"
+    assert run("approvals", "deny", "--session", "s1", "--all", rules).out == (
+        "denied: 2 questions of session s1\n"
+    )
+    assert (state(rules, "a1"), state(rules, "b1")) == ("denied", "pending")
+
+
+@pytest.mark.parametrize("command", ["approve", "deny", "revoke"])
+def test_what_a_tool_call_has_started_answers_nothing(
+    rules: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    file(rules, asked("a1"), grants=(grant("a1"),))
+    for value in ("bash_exec", ""):
+        monkeypatch.setenv("PLACET_CALL", value)
+        ran = run("approvals", command, "a1", rules)
+        assert (ran.code, ran.out) == (2, "")
+        assert "is for people" in ran.err
+    assert state(rules, "a1") == "pending"
+    assert "a1" in run("approvals", "grants", rules).out
+
+
+def test_standing_approvals_are_shown_and_taken_back(rules: Path) -> None:
+    file(rules, grants=(grant("9c8b"), grant("9cff")))
+    lines = run("approvals", "grants", rules).out.splitlines()
+    id, _, *rest = lines[1].split()
+    assert (id, rest) == ("9c8b", ["59m", "3", "s1", "ada", "file_*"])
+    assert run("approvals", "revoke", "9c", rules).code == 2
+    assert run("approvals", "revoke", "9c8", rules).out == "revoked: file_* in session s1\n"
+    left = json.loads(run("approvals", "grants", rules, "--format", "json").out)["grants"]
+    assert [one["id"] for one in left] == ["9cff"]
+    assert run("approvals", "revoke", "9c8b", rules).code == 2
+
+
+def test_answers_can_be_given_while_rules_are_being_mended(rules: Path) -> None:
+    file(rules, asked("a1"))
+    (rules / "global.policy").write_text("policy for every agent\n\nallow allow\n", "utf-8")
+    assert run("approvals", "show", "a1", rules).code == 0
+    assert run("approvals", "propose", "a1", rules).code == 1
+    assert run("approvals", "approve", "a1", rules).code == 0
+
+
+def test_a_configuration_that_is_wrong_is_shown_and_nothing_answered(rules: Path) -> None:
+    file(rules, asked("a1"))
+    (rules / "placet.toml").write_text(SETTINGS + "[approvals.grups]\n", "utf-8")
+    ran = run("approvals", "approve", "a1", rules)
+    assert (ran.code, ran.out) == (1, "")
+    assert "unknown-setting" in ran.err
+
+
+def test_a_file_that_is_no_store_is_left_alone(rules: Path) -> None:
+    store = rules.parent / "s" / "a.sqlite"
+    store.parent.mkdir()
+    store.write_text("something else, and long enough to be looked into\n" * 20, "utf-8")
+    before = store.read_bytes()
+    for command in (["list"], ["show", "a"], ["approve", "a"]):
+        ran = run("approvals", *command, rules)
+        assert (ran.code, ran.out) == (2, "")
+    assert store.read_bytes() == before
+
+
+def test_a_misspelt_command_is_no_path(rules: Path) -> None:
+    ran = run("approvals", "aprove", "a1", rules)
+    assert ran.code == 2
+    assert "Did you mean 'approve'?" in ran.err
+
+
+@pytest.mark.parametrize(
+    "command", ["list", "show", "approve", "deny", "propose", "grants", "revoke"]
+)
+def test_every_command_shows_examples(command: str) -> None:
+    ran: Ran = run("approvals", command, "--help")
+    assert ran.code == 0
+    assert f"placet approvals {command}" in ran.out
+
+
+def test_without_a_name_the_store_is_one_of_this_user_and_this_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    one, other = rules_in(tmp_path), tmp_path / "other"
+    other.mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(one)
+    place = store_path(one, None)
+    assert place.is_relative_to(tmp_path / "state" / "placet")
+    assert place == store_path(link, ApprovalSettings()) == store_path(one / "global.policy", None)
+    assert place != store_path(other, None)
+    assert store_path(one, ApprovalSettings(store="/var/a.sqlite")) == Path("/var/a.sqlite")
+    assert str(place) + "-wal" in watched_paths(place)
+    monkeypatch.setenv("XDG_STATE_HOME", "relative")
+    assert store_path(one, None).is_relative_to(os.path.expanduser("~/.local/state/placet"))
