@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from policy.catalog import ALIASES, VERSION_MARK
 from policy.service.classification import Allow, Classification, Confirm, Deny
@@ -20,6 +20,9 @@ class ToolFilter:
     table `[permissions.filter]` says the same and can be read, tested and changed while it runs.
     Raises TypeError for what is no collection of texts.
     """
+
+    # It tells versions apart itself, so it is asked by the full name alone.
+    knows_versions: ClassVar[bool] = True
 
     allowed: frozenset[str] | None = None
     blocked: frozenset[str] = frozenset()

@@ -12,7 +12,15 @@ import pytest
 from policy import Caller, GuestScope, PolicyStore, build_tool_service
 from policy.catalog import CatalogError
 from policy.errors import ToolError
-from policy.service import Allow, Approved, Classification, Deny, Rewrite, ScriptedApprover
+from policy.service import (
+    Allow,
+    Approved,
+    Classification,
+    Deny,
+    Rewrite,
+    ScriptedApprover,
+    ToolFilter,
+)
 from tests.fakes import CountingHandler
 from tests.service.registry.stage import Governed, versioned
 
@@ -232,6 +240,36 @@ async def test_a_filter_that_knows_versions_is_asked_by_the_full_name_alone(
     g = Governed(tmp_path, "allow translate\n", *BOTH)
     g.service.set_smart_filter(Naming("translate", knows_versions=True))
     assert await g.call("translate") == 2
+
+
+@pytest.mark.parametrize(
+    ("allowed", "old", "new"),
+    [(["translate"], 1, 2), (["translate@1"], 1, DENIED), (["tr*"], 1, 2), (["*@2"], DENIED, 2)],
+)
+async def test_a_list_of_allowed_tools_means_all_versions_unless_it_names_one(
+    allowed: list[str], old: Any, new: Any, tmp_path: Path
+) -> None:
+    g = Governed(tmp_path, "allow translate\n", *BOTH)
+    g.service.set_smart_filter(ToolFilter(allowed=allowed))
+    assert (await g.call("translate@1"), await g.call("translate@2")) == (old, new)
+
+
+@pytest.mark.parametrize(
+    ("rules", "needless"),
+    [
+        ('allow translate\nallow "translate@1"\n', [4]),
+        ('allow "translate@1"\nallow "translate@2"\nallow translate\n', [3, 4]),
+        ('allow "translate@1"\nallow translate when input.x == 1\n', []),
+        ('allow translate\nallow "translate@2" when input.x == 1\n', [4]),
+    ],
+)
+def test_an_allow_of_some_versions_makes_none_of_all_needless(
+    rules: str, needless: list[int], tmp_path: Path
+) -> None:
+    g = Governed(tmp_path, rules, *BOTH)
+    found = g.store.status.diagnostics
+    said = [one.span.line for one in found if one.code == "redundant-allow" and one.span]
+    assert said == needless
 
 
 @pytest.mark.parametrize(
