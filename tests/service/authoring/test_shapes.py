@@ -383,3 +383,18 @@ async def test_null_for_what_may_be_left_out_is_leaving_it_out() -> None:
 async def test_null_that_means_something_is_kept() -> None:
     output = await service_of(strict).execute("strict", {"needed": "x", "kept": None})
     assert output.value["kept"] is None
+
+
+def test_the_schema_of_file_read_is_the_sample() -> None:
+    service = build_tool_service()
+    service.set_smart_filter(Anything())
+    shown = service.describe("file_read")
+    assert shown is not None
+    properties = shown.parameters["properties"]
+    assert shown.parameters["type"] == "object"
+    assert list(shown.parameters["required"]) == ["path"]
+    assert {name: part["type"] for name, part in properties.items()} == {
+        "path": "string",
+        "encoding": "string",
+    }
+    assert all(part["description"] for part in properties.values())
