@@ -103,7 +103,13 @@ def _definition(spec: ToolSpec | None) -> Any:
         "says": spec.description,
         "takes": spec.schema,
         "touches": [
-            (resource.verb, resource.steps, resource.tree, resource.tree_field)
+            (
+                resource.verb,
+                resource.steps,
+                resource.tree,
+                resource.tree_field,
+                resource.only_for,
+            )
             for resource in spec.resources
         ],
         "is": (
