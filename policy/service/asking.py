@@ -61,19 +61,18 @@ class Asking:
         self, call: InFlight, judgement: Judgement, adjudicator: Adjudicator, raw: RawCall
     ) -> Judgement:
         """Return the judgement to run by; raise PermissionDenied, or what a fresh look finds."""
-        held = OnHold(call, judgement)
         try:
-            return await self._settled(held, adjudicator, raw)
+            return await self._settled(OnHold(call, judgement), adjudicator, raw)
         except NotApproved as problem:
             if problem.noted is not None:
                 call.approvals.append(problem.noted)
-            raise _denied(held, problem) from None
+            raise _denied(call.judgement or judgement, problem) from None
         except ToolError:
             raise
         except Exception as error:
             # Where nobody can look up what was refused, and what is left, nothing is approved.
             unknown = NotApproved("approval-failed", "what was approved cannot be looked up")
-            raise _denied(held, unknown) from error
+            raise _denied(call.judgement or judgement, unknown) from error
 
     async def _settled(self, held: OnHold, adjudicator: Adjudicator, raw: RawCall) -> Judgement:
         asked = 0
@@ -123,23 +122,26 @@ class Asking:
         """Return which standing approvals answer what asks."""
         if held.alone:
             return {}
-        # What has ended stays ended, whatever becomes of the clock: the latest time seen counts.
-        # Until a clock that stepped back has caught up, nothing that ends is relied on either.
         clock = self._clock()
-        self._latest = now = clock if self._latest is None else max(clock, self._latest)
+        now = self._latest_of(clock)
         grants = await self._ledger.grants(caller_digest(held.caller), now=now)
         if clock < now:
+            # Until a clock that stepped back has caught up, nothing that ends is relied on.
             grants = tuple(grant for grant in grants if grant.expires is None)
         return serving(held.asked_call, held.asking, grants, now=now)
+
+    def _latest_of(self, clock: datetime) -> datetime:
+        """Return the latest time seen: what has ended stays ended, whatever the clock does."""
+        self._latest = clock if self._latest is None else max(clock, self._latest)
+        return self._latest
 
     async def _released(self, held: OnHold, served: Mapping[AskKey, Grant]) -> bool:
         """Charge what serves the call and keep what it leaves; False where that was gone."""
         clock = self._clock()
+        now = self._latest_of(clock)
         charged = held.charged(served)
-        if charged:
-            latest = clock if self._latest is None else max(clock, self._latest)
-            if not await self._ledger.spend(tuple(charged), now=latest):
-                return False
+        if charged and not await self._ledger.spend(tuple(charged), now=now):
+            return False
         for grant in held.remembered(now=clock):
             await self._ledger.give(grant)
         for grant, rules in charged.values():
@@ -152,10 +154,10 @@ class Asking:
         return True
 
 
-def _denied(held: OnHold, problem: NotApproved) -> PermissionDenied:
+def _denied(judgement: Judgement, problem: NotApproved) -> PermissionDenied:
     """Return the error of a call that nobody let through, its decision saying so."""
-    judged = held.judgement.decision
-    asked = replace(judged, verdict=Verdict.ASK, reasons=held.asking)
+    judged = judgement.decision
+    asked = replace(judged, verdict=Verdict.ASK)
     refusal = Reason(rule="approval", verdict=Verdict.DENY, message=str(problem))
     decision = replace(judged, verdict=Verdict.DENY, reasons=(refusal, *judged.reasons))
     why = asked_because(asked)

@@ -67,8 +67,8 @@ class Slow:
         return await answer
 
     async def next(self) -> tuple[ApprovalRequest, asyncio.Future[ApprovalOutcome]]:
-        """Return the next question, and where its answer goes."""
-        return await self._open.get()
+        """Return the next question, and where its answer goes; fail where none ever comes."""
+        return await asyncio.wait_for(self._open.get(), 60)
 
 
 class Stage:
