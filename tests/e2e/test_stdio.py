@@ -33,7 +33,7 @@ async def test_calls_are_governed_answered_and_recorded(tmp_path: Path, era: Era
         nested = await call(client, "bash_exec", command="ls $(cat a.txt)")
         deleted = await call(client, "file_delete", path="a.txt")
         kept = await call(client, "file_delete", path="work")
-        unknown = await call(client, "file_raed", path="a.txt")
+        unknown = await call(client, "file_rename", path="a.txt")
         wrong = await call(client, "file_read", file="a.txt")
 
     assert "web_fetch" not in shown and "file_chmod" not in shown
