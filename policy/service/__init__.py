@@ -77,6 +77,7 @@ from policy.service.registry_snapshot import (
     Replaced,
     Unregistered,
 )
+from policy.service.sandbox import Sandbox
 from policy.service.service import (
     FollowUp,
     ToolDefinition,
@@ -160,6 +161,7 @@ __all__ = [
     "Rewrite",
     "RuleContext",
     "RuleOutcome",
+    "Sandbox",
     "SchemaHandler",
     "ScriptedApprover",
     "SessionEvent",
