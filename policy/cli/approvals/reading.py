@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from time import sleep as pause
 
 import click
 
@@ -56,7 +56,7 @@ def list_command(path: Path, *, session: str | None, watch: bool, format: str) -
         if (mark := _mark(shown, format)) != before:
             before = mark
             click.echo(shown)
-        time.sleep(_EVERY)
+        pause(_EVERY)
 
 
 @click.command("show")

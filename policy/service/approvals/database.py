@@ -31,6 +31,7 @@ _VERSION = 1
 # Another process holds the lock for one small transaction; longer is no traffic but a fault.
 _BUSY_SECONDS = 10.0
 _OWNER_ONLY = 0o600
+_GROUP_TOO = 0o660
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 _TO_READ = "BEGIN DEFERRED"
@@ -179,8 +180,9 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 def _make_file(path: Path) -> None:
-    """Make the file and its folder, for their owner only; a file that is there becomes so."""
+    """Make the file and its folder, for those who may use it; a file that is there becomes so."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    wanted = _mode_in(path.parent)
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY))
     except FileExistsError:
@@ -188,8 +190,22 @@ def _make_file(path: Path) -> None:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
             raise _unusable(path, "it is no file") from None
-        if mode & _OTHERS:
-            path.chmod(_OWNER_ONLY)
+        if mode & _OTHERS & ~wanted:
+            path.chmod(wanted)
+        return
+    if wanted != _OWNER_ONLY:
+        path.chmod(wanted)
+
+
+def _mode_in(folder: Path) -> int:
+    """Return who may use a store in a folder: its owner.
+
+    Or the group of the folder, where that hands its group on (setgid) and lets it write: several
+    people can only answer, each in their own name, if they share the file.
+    """
+    mode = folder.stat().st_mode
+    shared = mode & stat.S_ISGID and mode & stat.S_IWGRP and not mode & stat.S_IWOTH
+    return _GROUP_TOO if shared else _OWNER_ONLY
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from policy.call import Caller
 from policy.cli import users
-from policy.cli.approvals import store_path, watched_paths
+from policy.cli.approvals import reading, store_path, watched_paths
 from policy.reason import Reason, Terms
 from policy.reload import ApprovalSettings
 from policy.service import ApprovalRequest, Grant, Person, SqliteApprovals
@@ -244,3 +244,22 @@ def test_without_a_name_the_store_is_one_of_this_user_and_this_folder(
     assert str(place) + "-wal" in watched_paths(place)
     monkeypatch.setenv("XDG_STATE_HOME", "relative")
     assert store_path(one, None).is_relative_to(os.path.expanduser("~/.local/state/placet"))
+
+
+def test_a_watched_list_is_shown_again_when_it_changes(
+    rules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file(rules, asked("a1"))
+    looks = iter(range(4))
+
+    def pause(seconds: float) -> None:
+        look = next(looks)
+        if look == 1:
+            file(rules, asked("b1"))
+        if look == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(reading, "pause", pause)
+    ran = run("approvals", "list", rules, "--watch")
+    assert ran.code == 130
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["ID", "a1", "ID", "a1", "b1"]

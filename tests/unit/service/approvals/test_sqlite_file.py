@@ -202,3 +202,16 @@ async def test_what_was_found_out_on_the_way_to_a_refusal_is_kept(tmp_path: Path
         with pytest.raises(AnswerRefused, match="has expired"):
             await store.agree("q1", ANN, now=LATER)
         assert [one.state for one in await store.since(0)] == ["expired"]
+
+
+def test_a_folder_that_a_group_shares_shares_its_store_with_that_group(tmp_path: Path) -> None:
+    for mode, wanted in ((0o2770, 0o660), (0o770, 0o600), (0o2777, 0o600), (0o2750, 0o600)):
+        folder = tmp_path / f"{mode:o}"
+        folder.mkdir()
+        folder.chmod(mode)
+        for _ in range(2):
+            SqliteApprovals(folder / "a.sqlite").close()
+            assert stat.S_IMODE((folder / "a.sqlite").stat().st_mode) == wanted, oct(mode)
+        (folder / "a.sqlite").chmod(0o666)
+        SqliteApprovals(folder / "a.sqlite").close()
+        assert stat.S_IMODE((folder / "a.sqlite").stat().st_mode) == wanted

@@ -1,0 +1,62 @@
+"""What becomes of asks, by what was said and what is configured."""
+
+from __future__ import annotations
+
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from policy.call import Caller
+from policy.cli import users
+from policy.cli.approvers import Approving, approving
+from policy.reload import ApprovalSettings
+from policy.service import ApprovalGate, ApprovalRequest, Approved, Denied, SqliteApprovals
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(users, "_user", lambda: "ada")
+
+
+def closed(found: Approving) -> Approving:
+    if isinstance(found.ledger, SqliteApprovals):
+        found.ledger.close()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("asked", "settings", "queues"),
+    [
+        (None, None, False),
+        (None, ApprovalSettings(), True),
+        ("queue", None, True),
+        ("deny", ApprovalSettings(), False),
+        ("terminal", ApprovalSettings(), False),
+    ],
+)
+def test_questions_wait_where_that_was_said_or_configured(
+    tmp_path: Path, asked: str | None, settings: ApprovalSettings | None, queues: bool
+) -> None:
+    found = closed(approving(asked, None, policy=tmp_path, settings=lambda: settings))  # type: ignore[arg-type]
+    assert isinstance(found.ask, ApprovalGate) is queues
+    assert (found.store is not None and found.store.exists()) is queues
+    assert ("placet approvals" in found.told) is queues
+    assert (found.ask is None) is (found.told == "asks are denied")
+
+
+async def test_who_answers_at_the_terminal_is_its_user_with_the_groups_of_the_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", StringIO("y\nno\n"))
+    settings = ApprovalSettings()
+    found = approving("terminal", None, policy=tmp_path, settings=lambda: settings)
+    assert found.ask is not None
+    settings = ApprovalSettings(groups={"finance": ("ada",)})
+    request = ApprovalRequest(
+        id="a", tool="t", input={}, shown="{}", reasons=(), digest="sha256:a", caller=Caller()
+    )
+    assert await found.ask.ask(request) == Approved(by="ada", groups=("finance",))
+    assert await found.ask.ask(request) == Denied(by="ada")
