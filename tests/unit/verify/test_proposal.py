@@ -270,7 +270,13 @@ def test_hostile_values_stay_values(
     rule: str,
 ) -> None:
     f = folder(tmp_path_factory.mktemp("p"), rule)
-    input: dict[str, Any] = {"text": text, "odd name": odd, "tags": tags, "count": count, "more": {"by": text}}
+    input: dict[str, Any] = {
+        "text": text,
+        "odd name": odd,
+        "tags": tags,
+        "count": count,
+        "more": {"by": text},
+    }
     proposal = f.propose("note", **input)
     if isinstance(proposal, NoProposal):
         hidden = any(plain(value) != value for value in (text, odd, *tags))
