@@ -20,7 +20,8 @@ from mcp.types import (
 )
 
 from policy.call import thaw
-from policy.catalog import schema_strictify
+from policy.catalog import ToolSpec, schema_strictify
+from policy.decision import operations_in
 from policy.errors import ToolError
 from policy.proxy.answers import answer, plain, refusal
 from policy.proxy.changes import Context, ListChanges
@@ -95,25 +96,41 @@ async def called(service: GovernedService, name: str, arguments: Any) -> CallToo
 
 
 def _shown(tool: ToolDefinition, tools: _Specified) -> Tool:
-    """Return a tool as MCP clients see it.
-
-    They leave optional fields out, so the schema is the plain form of the one that calls are
-    validated with, not the strict one that some models want.
-    """
+    """Return a tool as MCP clients see it."""
     handler = tools.get(tool.name)
     spec = None if handler is None else handler.spec
-    schema = tool.parameters if spec is None else spec.schema
     note = " A call may wait for an approval." if tool.may_ask else ""
     return Tool(
         name=tool.name,
         description=f"{tool.description}{note}",
-        input_schema={"type": "object", **thaw(schema_strictify(schema))},
+        input_schema=_input_schema(tool, spec),
+        output_schema=_output_schema(tool),
         annotations=ToolAnnotations(
             read_only_hint=None if spec is None else spec.read_only,
             destructive_hint=None if spec is None else spec.destructive,
         ),
         _meta={"placet": {"may_ask": True}} if tool.may_ask else None,
     )
+
+
+def _input_schema(tool: ToolDefinition, spec: ToolSpec | None) -> dict[str, Any]:
+    """Return the schema of what a client sends: it leaves optional fields out.
+
+    A strict tool's is the plain form of the one that calls are validated with, with the operations
+    that this caller is shown.
+    """
+    shown = tool.parameters
+    if tool.strict and spec is not None:
+        shown, tag = schema_strictify(spec.schema), operations_in(tool.parameters)
+        if tag is not None and tag.name in shown.get("properties", {}):
+            shown["properties"][tag.name]["enum"] = list(tag.values)
+    return {"type": "object", **thaw(shown)}
+
+
+def _output_schema(tool: ToolDefinition) -> dict[str, Any] | None:
+    """Return the schema of the structured content, which only an object has."""
+    is_object = tool.output is not None and tool.output.get("type") == "object"
+    return thaw(tool.output) if is_object else None
 
 
 def _version() -> str:
