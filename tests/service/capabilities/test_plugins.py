@@ -23,6 +23,7 @@ from policy.service.plugins import (
     configured_grants,
     fixed_grants,
 )
+from tests.service.capabilities.test_declarations import EXAMPLES
 
 RULES = """
 policy for every agent
@@ -289,3 +290,19 @@ async def test_the_page_shows_a_plugin_that_works(
     assert output.value == "fine in Ulm"
     rows = set(re.findall(r"^\| `([a-z_]+)` \|", page, re.M))
     assert rows - {"type"} == set(KINDS)
+
+
+def test_all_twelve_kinds_are_registered_each_in_its_own_way(
+    service: GovernedService,
+) -> None:
+    declared = [{"type": kind, **example} for kind, example in EXAMPLES.items()]
+    manifest = manifest_of({"id": "all", "version": "1.0", "capabilities": declared})
+    plugins = PluginRegistry(service, fixed_grants({"all": [f"{kind}:*" for kind in KINDS]}))
+    plugins.register(manifest, tools={"my_tool": forecast})
+    entries = {kind: plugins.active(kind) for kind in KINDS}
+    assert all(len(found) == 1 for found in entries.values())
+    assert len({type(found[0]) for found in entries.values()}) == len(KINDS)
+    for kind, (entry,) in entries.items():
+        shown = json.loads(entry.declaration.model_dump_json())
+        assert (shown["type"], shown["name"]) == (kind, EXAMPLES[kind]["name"])
+    assert service.registry.get("ext__all__my_tool") is not None
