@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import subprocess
 import sys
@@ -11,12 +12,25 @@ from typing import Any
 import pytest
 
 from policy.errors import PermissionDenied
-from policy.service import ScriptedApprover, build_tool_service, builtin_handlers
+from policy.service import (
+    ApprovalGate,
+    ScriptedApprover,
+    build_tool_service,
+    builtin_handlers,
+)
 from policy.verdict import Verdict
 from tests.unit.service.judges import FakeStore, always
 
 ROOT = Path(__file__).parents[3]
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/tool-service.md").read_text(), re.S)
+
+
+def names_of(function: str) -> dict[str, Any]:
+    """Return what the block that defines a function defines."""
+    (block,) = [block for block in BLOCKS if f"def {function}(" in block]
+    names: dict[str, Any] = {}
+    exec(block, names)
+    return names
 
 
 def test_the_first_program_runs(tmp_path: Path) -> None:
@@ -39,9 +53,7 @@ def test_the_first_program_runs(tmp_path: Path) -> None:
 
 
 async def test_the_parts_can_be_exchanged(tmp_path: Path) -> None:
-    names: dict[str, Any] = {}
-    exec(BLOCKS[1], names)
-
+    names = names_of("harden")
     service = build_tool_service(FakeStore(always(Verdict.ALLOW)), workspace=tmp_path)
     approver = ScriptedApprover()
     names["harden"](service, approver)
@@ -53,9 +65,7 @@ async def test_the_parts_can_be_exchanged(tmp_path: Path) -> None:
 
 
 async def test_the_own_tool_works(tmp_path: Path) -> None:
-    names: dict[str, Any] = {}
-    exec(BLOCKS[2], names)
-
+    names = names_of("add_to")
     (tmp_path / "a.txt").write_text("a b a")
     service = build_tool_service(
         FakeStore(always(Verdict.ALLOW)), tools=builtin_handlers(), workspace=tmp_path
@@ -67,3 +77,32 @@ async def test_the_own_tool_works(tmp_path: Path) -> None:
     assert definition is not None
     assert list(definition.parameters["required"]) == ["path"]
     assert definition.llm_context == 'Examples:\n{"path":"a.txt"}'
+
+
+async def test_questions_wait_at_a_gate_until_somebody_answers_them(tmp_path: Path) -> None:
+    names = names_of("gated")
+    (tmp_path / "old.txt").write_text("")
+    service, gate = names["gated"](FakeStore(always(Verdict.ASK)), workspace=tmp_path)
+    put = Put(gate)
+    writing = asyncio.create_task(
+        service.execute("file_write", {"path": "a.txt", "content": "hello"})
+    )
+    deleting = asyncio.create_task(service.execute("file_delete", {"path": "old.txt"}))
+    await put.count(2)
+    await names["answer_all"](gate)
+    await writing
+    with pytest.raises(PermissionDenied, match="keep it until the audit"):
+        await deleting
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "old.txt"]
+
+
+class Put:
+    """Waits until questions were put at a gate."""
+
+    def __init__(self, gate: ApprovalGate) -> None:
+        self._seen: asyncio.Queue[object] = asyncio.Queue()
+        gate.subscribe(self._seen.put_nowait)
+
+    async def count(self, many: int) -> None:
+        for _ in range(many):
+            await self._seen.get()
