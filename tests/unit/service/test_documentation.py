@@ -93,7 +93,11 @@ async def test_questions_wait_at_a_gate_until_somebody_answers_them(tmp_path: Pa
     await writing
     with pytest.raises(PermissionDenied, match="keep it until the audit"):
         await deleting
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "old.txt"]
+    assert names_in(tmp_path) == ["a.txt", "old.txt"]
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
 class Put:

@@ -1,0 +1,49 @@
+"""The programs on the front page run as they stand."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "README.md").read_text(encoding="utf-8")
+PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+
+def test_the_first_program_decides_and_reads_under_the_shipped_rules() -> None:
+    (program,) = [each for each in PROGRAMS if "generation.decide" in each]
+    lines = ran(program, ROOT)
+    assert lines[:2] == ["allow", "# Placet"]
+
+
+def test_one_answer_lets_two_refunds_through(tmp_path: Path) -> None:
+    (program,) = [each for each in PROGRAMS if "def refund" in each]
+    (rules,) = re.findall(r"`refunds\.policy`\n\n```policy\n(.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "refunds.policy").write_text(rules)
+    lines = ran(program, tmp_path)
+    assert lines[0] == "## Rules"
+    assert lines[-4:] == [
+        "ada has got 20 back",
+        "ada has got 30 back",
+        "not-allowed - no rule allows this",
+        "asked 1 time",
+    ]
+
+
+def test_every_program_of_the_page_is_tried_here() -> None:
+    assert len(PROGRAMS) == 2
+
+
+def ran(program: str, folder: Path) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env={"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
