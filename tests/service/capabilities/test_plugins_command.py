@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -66,3 +67,17 @@ def test_a_grant_that_is_no_pattern_keeps_the_policy_from_loading(rules: Path) -
     done = run(rules, MANIFEST, '["tools:*"]')
     assert done.exit_code == 1
     assert "bad-settings" in done.stderr and "no kind of capability" in done.stderr
+
+
+def test_the_command_prints_what_the_page_shows(
+    rules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[3] / "docs/capabilities.md").read_text()
+    (manifest,) = re.findall(r"```json\n(.*?)```", page, re.S)
+    (granted,) = re.findall(r"```toml\n(.*?)```", page, re.S)
+    ((line, printed),) = re.findall(r"```console\n\$ placet (.*?)\n(.*?)```", page, re.S)
+    (rules.parent / "weather.json").write_text(manifest)
+    (rules / "placet.toml").write_text(granted)
+    monkeypatch.chdir(rules.parent)
+    result = CliRunner().invoke(main, line.split())
+    assert (result.exit_code, result.output) == (0, printed)
