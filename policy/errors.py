@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 from policy.codes import Code
+from policy.reason import Reason
 
 
 class _Problem(Protocol):
@@ -30,6 +31,12 @@ class _Problem(Protocol):
 class _Decision(Protocol):
     @property
     def verdict(self) -> object: ...
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]: ...
+
+    @property
+    def deciding(self) -> tuple[Reason, ...]: ...
 
 
 def _told(problem: _Problem) -> str:

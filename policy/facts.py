@@ -51,6 +51,9 @@ class Resolvers:
     host: ResolveHost | None = None
 
 
+_NONE = Resolvers()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """The world of one decision. `now` is None where the clock was not given: unknown.
@@ -66,7 +69,7 @@ class Facts:
     said: tuple[str, ...] = ()
     history: tuple[PastCall, ...] = ()
     context: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
-    resolvers: Resolvers = field(default_factory=Resolvers)
+    resolvers: Resolvers = _NONE
     sandbox: str | None = None
 
     def __post_init__(self) -> None:

@@ -56,6 +56,12 @@ class GovernedService:
     caller: Caller
     workspace: str | None = None
     env: Mapping[str, str]
+    # What all calls of this caller have in common.
+    context: ExecutionContext = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        context = ExecutionContext(workspace=self.workspace, env=self.env, tools=self)
+        object.__setattr__(self, "context", context)
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Run a tool for this caller; raise ToolError if that did not end in an output.
@@ -64,7 +70,7 @@ class GovernedService:
         """
         call = InFlight(caller=self.caller, raw=RawCall(tool=name, input=input))
         call.within(enclosing_call())
-        call.context = ExecutionContext(workspace=self.workspace, env=self.env, tools=self)
+        call.context = self.context
         with carrying(call):
             try:
                 return await self.stack.execute(name, input)

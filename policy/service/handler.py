@@ -14,6 +14,10 @@ from policy.service.service import ToolDefinition, ToolService
 from policy.service.usage import Usage
 
 
+_NOBODY = Caller()
+_NOWHERE = Facts()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionContext:
     """What a running tool may know of its call.
@@ -25,10 +29,10 @@ class ExecutionContext:
     """
 
     call_id: str = ""
-    caller: Caller = field(default_factory=Caller)
+    caller: Caller = _NOBODY
     workspace: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
-    facts: Facts = field(default_factory=Facts)
+    facts: Facts = _NOWHERE
     decision: Decision | None = None
     tools: ToolService | None = None
     usage: Usage = field(default_factory=Usage)

@@ -7,7 +7,7 @@ nothing and judges for itself.
 
 from __future__ import annotations
 
-import uuid
+import os
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +35,9 @@ class Family:
     steps: int = 0
 
 
+_NOBODY = Caller()
+
+
 @dataclass(slots=True, kw_only=True)
 class InFlight:
     """One call on its way.
@@ -45,8 +48,8 @@ class InFlight:
     this one, and `depth` how many calls it stands in.
     """
 
-    id: str = field(default_factory=lambda: uuid.uuid4().hex)
-    caller: Caller = field(default_factory=Caller)
+    id: str = field(default_factory=lambda: os.urandom(16).hex())
+    caller: Caller = _NOBODY
     context: ExecutionContext | None = None
     raw: RawCall | None = None
     judgement: Judgement | None = None

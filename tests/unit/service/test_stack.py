@@ -261,6 +261,7 @@ async def test_whatever_fails_while_deciding_denies_and_is_logged(
     with pytest.raises(PermissionDenied) as refused:
         await f.service.execute("echo", {})
     assert refused.value.code == "policy-unavailable"
+    assert refused.value.decision is not None
     assert refused.value.decision.reasons[0].message == "the policy could not be asked"
     assert "deciding failed, so the call is denied: RecursionError" in caplog.text
 

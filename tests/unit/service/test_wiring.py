@@ -224,6 +224,7 @@ async def test_a_policy_edited_while_somebody_decides_has_its_say(
     (workspace / "out/x").write_text("x")
     with pytest.raises(PermissionDenied, match="a rule denies this") as refused:
         await w.service.execute("file_delete", {"path": "out/x"})
+    assert refused.value.decision is not None
     assert refused.value.decision.deciding[0].rule == "no-more"
     assert (workspace / "out/x").exists()
     assert w.sink.records[0].approvals[0].by == "ada"
