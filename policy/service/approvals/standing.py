@@ -19,6 +19,8 @@ from policy.service.approvals.binding import AskKey, ask_key, caller_digest, rem
 from policy.service.approvals.elevation import fits_tool
 from policy.service.approvals.entitlement import unanswered
 from policy.service.approvals.grant import Grant
+from policy.service.approvals.spending import serves
+from policy.service.approvals.transitions import is_past
 
 # A definition nobody reviewed is approved call by call, or not at all.
 _NEVER_IN_ADVANCE = frozenset({"pin", "floor"})
@@ -39,18 +41,18 @@ def serving(
 ) -> Mapping[AskKey, Grant]:
     """Return the grant that answers each opinion, the oldest first; those without one are left."""
     mine = caller_digest(asked.caller)
-    usable = tuple(grant for grant in grants if grant.caller == mine and _serves(grant, now))
+    # One given at a time that is yet to come was written by another clock, or by somebody else.
+    usable = tuple(
+        grant
+        for grant in grants
+        if grant.caller == mine and is_past(grant.given_at, now) and serves(grant, now)
+    )
     found: dict[AskKey, Grant] = {}
     for reason in reasons if usable else ():
         grant = _answering(asked, reason, usable)
         if grant is not None:
             found[ask_key(reason)] = grant
     return found
-
-
-def _serves(grant: Grant, now: datetime) -> bool:
-    begun = grant.given_at <= now
-    return begun and (grant.expires is None or now < grant.expires) and grant.uses != 0
 
 
 def _answering(asked: AskedCall, reason: Reason, grants: tuple[Grant, ...]) -> Grant | None:
