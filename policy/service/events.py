@@ -91,6 +91,11 @@ class Events:
 
         return end
 
+    @property
+    def heard(self) -> bool:
+        """Whether anybody listens, or the log is kept."""
+        return bool(self._listeners) or _LOG.isEnabledFor(logging.INFO)
+
     def tell(self, event: ToolEvent) -> None:
         """Log an event and pass it on."""
         with suppress(Exception):

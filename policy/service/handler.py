@@ -13,7 +13,6 @@ from policy.facts import Facts
 from policy.service.service import ToolDefinition, ToolService
 from policy.service.usage import Usage
 
-
 _NOBODY = Caller()
 _NOWHERE = Facts()
 

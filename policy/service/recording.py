@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from policy.audit import AuditRecord, Outcome, bounded, digest_of
@@ -55,7 +56,7 @@ def record_of(
 ) -> AuditRecord:
     """Return the record of a call; `problem` is what it raised, None for an output."""
     decision = _decision(call, problem)
-    final, final_cut = (None, False) if decision is None else bounded(decision.call.input)
+    final, digest, final_cut = _final(decision, arrived)
     return AuditRecord(
         id=call.id,
         at=arrived.at,
@@ -65,7 +66,7 @@ def record_of(
         input=arrived.input,
         input_digest=arrived.digest,
         final_input=final,
-        final_digest=None if decision is None else digest_of(decision.call.input),
+        final_digest=digest,
         verdict=Verdict.DENY if decision is None else decision.verdict,
         outcome=outcome_of(problem),
         latency_ms=latency_ms,
@@ -84,6 +85,31 @@ def record_of(
         tokens_used=tokens_used(call, output),
         parent=call.parent,
     )
+
+
+def _final(decision: Decision | None, arrived: Arrival) -> tuple[Frozen, str | None, bool]:
+    """Return what is kept of the input that was judged: most are what came, seen once already."""
+    if decision is None:
+        return None, None, False
+    input = decision.call.input
+    if not arrived.cut and _alike(input, arrived.input):
+        return arrived.input, arrived.digest, False
+    kept, cut = bounded(input)
+    return kept, digest_of(input), cut
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Tell whether two frozen values are the same to the last kind: `1` is not `1.0` or `True`."""
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind is MappingProxyType:
+        return len(one) == len(other) and all(
+            key in other and _alike(item, other[key]) for key, item in one.items()
+        )
+    if kind is tuple:
+        return len(one) == len(other) and all(map(_alike, one, other))
+    return bool(one == other)
 
 
 def ended(output: ToolOutput, call: InFlight, *, latency_ms: int) -> ToolOutput:

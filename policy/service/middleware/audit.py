@@ -12,7 +12,7 @@ from policy.codes import SENTENCES
 from policy.errors import Execution, PermissionDenied, ToolError
 from policy.service.events import Events, ToolEnded, ToolStarted
 from policy.service.in_flight import InFlight, carrying, current_call
-from policy.service.recording import arrival, code_of, ended, record_of
+from policy.service.recording import Arrival, arrival, code_of, ended, record_of
 from policy.service.service import PassThrough, ToolOutput, ToolService
 from policy.service.world import Clock, utc_now
 
@@ -47,12 +47,10 @@ class ExecAuditLayer(PassThrough):
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Forward the call and record how it ended; stamp the output with its latency."""
         call = current_call() or InFlight()
-        arrived, began = arrival(name, input, self._clock()), self._ticks()
-        self._events.tell(
-            ToolStarted(call_id=call.id, tool=arrived.tool, caller=call.caller, at=arrived.at)
-        )
+        began, arrived = self._ticks(), self._arrived(call, name, input)
         output: ToolOutput | None = None
         problem: BaseException | None = None
+        withheld = False
         try:
             self._require_sink(name)
             with carrying(call):
@@ -64,24 +62,41 @@ class ExecAuditLayer(PassThrough):
             raise
         finally:
             latency = max(0, round((self._ticks() - began) * 1000))
-            record = record_of(call, arrived, latency_ms=latency, problem=problem, output=output)
-            kept = self._keep(record)
-            withheld = problem is None and not kept
-            self._events.tell(
-                ToolEnded(
-                    call_id=call.id,
-                    tool=arrived.tool,
-                    caller=call.caller,
-                    record=record,
-                    outcome="failed" if withheld else record.outcome,
-                    code="output-withheld" if withheld else code_of(problem),
+            if arrived is not None:
+                record = record_of(
+                    call, arrived, latency_ms=latency, problem=problem, output=output
                 )
-            )
+                withheld = self._ended(call, record, problem)
         if withheld:
             unrecorded = Execution(name, SENTENCES["output-withheld"], code="output-withheld")
             unrecorded.call_id = call.id
             raise unrecorded
         return ended(output, call, latency_ms=latency)
+
+    def _arrived(self, call: InFlight, name: str, input: Any) -> Arrival | None:
+        """Return what is kept of the call as it came, None where nobody wants to know of it."""
+        if self._sink is None and not self._events.heard:
+            return None
+        arrived = arrival(name, input, self._clock())
+        self._events.tell(
+            ToolStarted(call_id=call.id, tool=arrived.tool, caller=call.caller, at=arrived.at)
+        )
+        return arrived
+
+    def _ended(self, call: InFlight, record: AuditRecord, problem: BaseException | None) -> bool:
+        """Write the record and tell who listens; return whether the output is to be withheld."""
+        withheld = not self._keep(record) and problem is None
+        self._events.tell(
+            ToolEnded(
+                call_id=call.id,
+                tool=record.asked_tool,
+                caller=call.caller,
+                record=record,
+                outcome="failed" if withheld else record.outcome,
+                code="output-withheld" if withheld else code_of(problem),
+            )
+        )
+        return withheld
 
     def _require_sink(self, name: str) -> None:
         """Refuse the call while the sink does not take what it is owed."""
