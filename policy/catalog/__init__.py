@@ -2,14 +2,8 @@
 
 from policy.catalog.arguments import (
     Arguments,
-    Connects,
     ModelArguments,
-    Reads,
-    Runs,
-    Sends,
-    Writes,
     coercion_of,
-    resources_of,
     schema_of,
     tool_of,
 )
@@ -17,6 +11,7 @@ from policy.catalog.builtin import builtin_catalog
 from policy.catalog.catalog import Catalog, CatalogError, identifier_problem
 from policy.catalog.fault import fault, unfolded
 from policy.catalog.listing import Listing, read_listing
+from policy.catalog.markers import Connects, Reads, Runs, Sends, Writes, resources_of
 from policy.catalog.names import ALIASES, Repaired, repair_name, snake_case, spellings
 from policy.catalog.operations import Operations, arguments_of, models_of, operations_of
 from policy.catalog.pattern import ToolPattern, ToolSelector

@@ -12,47 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from inspect import cleandoc
-from typing import Annotated, Any, get_args, get_origin
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from policy.catalog.markers import resources_of
 from policy.catalog.names import snake_case
 from policy.catalog.plain import schema_strictify
 from policy.catalog.reading import as_input, read_arguments
-from policy.catalog.tool import Origin, Resource, ToolSpec, Verb
+from policy.catalog.tool import Origin, Resource, ToolSpec
 from policy.catalog.walk import read_only_schema
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Marker:
-    verb: Verb
-    tree: bool = False
-    tree_field: str | None = None
-
-
-def Reads(*, tree: bool = False, tree_field: str | None = None) -> _Marker:  # noqa: N802
-    """Mark a path that the tool reads; see `Resource` for trees."""
-    return _Marker(verb="reads", tree=tree, tree_field=tree_field)
-
-
-def Writes(*, tree: bool = False, tree_field: str | None = None) -> _Marker:  # noqa: N802
-    """Mark a path that the tool creates, changes or deletes."""
-    return _Marker(verb="writes", tree=tree, tree_field=tree_field)
-
-
-def Runs() -> _Marker:  # noqa: N802
-    """Mark a command line that the tool runs."""
-    return _Marker(verb="runs")
-
-
-def Connects() -> _Marker:  # noqa: N802
-    """Mark a URL or host that the tool connects to."""
-    return _Marker(verb="connects")
-
-
-def Sends() -> _Marker:  # noqa: N802
-    """Mark someone the tool sends to."""
-    return _Marker(verb="sends")
 
 
 class Arguments(BaseModel):
@@ -139,62 +108,3 @@ def _present(field: dict[str, Any]) -> dict[str, Any]:
         return field
     rest = {key: value for key, value in field.items() if key not in ("anyOf", "default")}
     return {**branches[0], **rest}
-
-
-def resources_of(model: type[BaseModel]) -> Iterator[Resource]:
-    """Yield the resources that the markers on a model's fields tell of.
-
-    Raises TypeError for resources in a model that holds itself: there is no end of them.
-    """
-    yield from _of_model(model, (), ())
-
-
-def _of_model(
-    model: type[BaseModel], steps: tuple[str, ...], around: tuple[type, ...]
-) -> Iterator[Resource]:
-    if model in around:
-        marked = (m for kind in around[around.index(model) :] for m in _markers(kind))
-        if any(marked):
-            raise TypeError(f"`{model.__name__}` holds itself, so it can have no resources")
-        return
-    for name, info in model.model_fields.items():
-        here = (*steps, info.alias or name)
-        for marker in info.metadata:
-            if isinstance(marker, _Marker):
-                yield _resource(marker, here)
-        yield from _inside(info.annotation, here, (*around, model))
-
-
-def _markers(model: type) -> Iterator[_Marker]:
-    """Yield the markers on a model's own fields, and in the types of these."""
-    if not issubclass(model, BaseModel):
-        return
-    todo: list[Any] = []
-    for info in model.model_fields.values():
-        todo += [*info.metadata, info.annotation]
-    while todo:
-        kind = todo.pop()
-        if isinstance(kind, _Marker):
-            yield kind
-        todo.extend(get_args(kind))
-
-
-def _inside(kind: Any, steps: tuple[str, ...], around: tuple[type, ...]) -> Iterator[Resource]:
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        yield from _of_model(kind, steps, around)
-        return
-    origin = get_origin(kind)
-    if origin is Annotated:
-        inner, *markers = get_args(kind)
-        yield from (_resource(m, steps) for m in markers if isinstance(m, _Marker))
-        yield from _inside(inner, steps, around)
-    elif origin in (list, tuple, set, frozenset):
-        for inner in get_args(kind):
-            yield from _inside(inner, (*steps, "*"), around)
-    elif origin is not dict:
-        for inner in get_args(kind):
-            yield from _inside(inner, steps, around)
-
-
-def _resource(marker: _Marker, steps: tuple[str, ...]) -> Resource:
-    return Resource(verb=marker.verb, steps=steps, tree=marker.tree, tree_field=marker.tree_field)

@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from policy.catalog.arguments import Arguments, Connects, Reads, Runs, Writes, tool_of
+from policy.catalog.arguments import Arguments, tool_of
 from policy.catalog.catalog import Catalog
+from policy.catalog.markers import Connects, Reads, Runs, Writes
 
 
 def _whole(value: Any) -> Any:

@@ -16,8 +16,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel, RootModel
 from pydantic.fields import FieldInfo
 
-from policy.catalog.arguments import ModelArguments, resources_of, schema_of
+from policy.catalog.arguments import ModelArguments, schema_of
 from policy.catalog.flat import TAGS, UnlikeFields, are_apart, flat_object, tag_values
+from policy.catalog.markers import resources_of
 from policy.catalog.reading import as_input, read_arguments
 from policy.catalog.tool import Resource
 from policy.diagnostics import nearest
