@@ -20,6 +20,8 @@ from policy.diagnostics import CODES, page
 
 ROOT = Path(__file__).resolve().parents[1]
 
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
 # A tree of Python sources: dotted module name (a package by its own name) -> text.
 Modules = Mapping[str, str]
 
@@ -309,3 +311,26 @@ def test_a_page_that_explains_nothing_is_found() -> None:
     assert len(page_faults("b-code", good)) == 1
     assert len(page_faults("a-code", good.replace("Wrong:", ""))) == 1
     assert len(page_faults("a-code", "")) == 4
+
+
+def layers_shown(text: str) -> list[str]:
+    """Return the packages of the page's list of layers, the highest first."""
+    (block,) = re.findall(r"^```\n(cli\n.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return [line.strip() for line in block.splitlines()]
+
+
+def test_the_page_shows_the_import_contract_as_it_is() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (contract,) = settings["tool"]["importlinter"]["contracts"]
+    held = [re.sub(r"[()]", "", layer) for layer in contract["layers"]]
+    assert layers_shown(ARCHITECTURE) == held
+
+
+@pytest.mark.parametrize(("where", "ending"), [("policy", "/"), ("policy/service", "")])
+def test_the_page_names_every_part(where: str, ending: str) -> None:
+    parts = {
+        f"{path.name}/" if path.is_dir() else path.name
+        for path in (ROOT / where).iterdir()
+        if not path.name.startswith("_") and path.suffix in {"", ".py"}
+    }
+    assert {part for part in parts if part.endswith(ending) and part not in ARCHITECTURE} == set()
