@@ -7,27 +7,25 @@ policy in force and the guards are taken once, together, and nothing later reads
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from policy.call import EMPTY, Caller, ToolCall, thaw
+from policy.call import EMPTY, Caller, ToolCall
 from policy.catalog import ToolSpec
 from policy.codes import Code
 from policy.decision import Decision, Outlook, Reason
 from policy.diagnostics import visible
 from policy.errors import NotFound, ToolError, ValidationFailed
 from policy.facts import Facts
-from policy.service.classification import Allow, Confirm, Deny, SmartFilter
-from policy.service.context_rule import ContextRule, Rewrite, RuleContext
 from policy.service.guards import GuardCell, Guards
-from policy.service.identity import denials
+from policy.service.joining import Joining
 from policy.service.judge import Answer, Judge, JudgeSource, NoPolicy, Refusal
 from policy.service.registry_snapshot import Meant
 from policy.service.visibility import expected_by
 from policy.service.words import denial
 from policy.service.world import World
-from policy.verdict import Verdict, strictest
+from policy.verdict import Verdict
 
 _LOG = logging.getLogger(__name__)
 
@@ -100,14 +98,13 @@ class Adjudicator:
                 lambda facts: judge.answer(name, input, caller=caller, facts=facts), caller
             )
             spec = None if answer.admitted is None else answer.admitted.spec
-            joined = _Joining(
+            decision = Joining(
                 judge=judge, guards=guards, caller=caller, facts=facts, spec=spec
             ).join(answer)
         except Exception as error:  # noqa: BLE001 - what fails while deciding has allowed nothing
             _LOG.error("deciding failed, so the call is denied: %s", type(error).__name__)
             _LOG.debug("deciding failed", exc_info=error)
             return _undecided(tool, guards, stale=stale, why="the policy could not be asked")
-        decision = _concluded(joined)
         if meant is not None and meant.note:
             decision = replace(decision, repairs=(meant.note, *decision.repairs))
         situation = _Situation(judge=judge, guards=guards, caller=caller, facts=facts)
@@ -167,144 +164,6 @@ def _refusal(tool: str, decision: Decision, refused: Refusal, situation: _Situat
     if not refused.tool or not situation.hides(refused.tool):
         return ValidationFailed(decision.call.tool, refused.message)
     return denial(refused.tool, decision, code="not-allowed")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Joining:
-    """One call's policy decision being joined with the guards; it can only get stricter."""
-
-    judge: Judge
-    guards: Guards
-    caller: Caller
-    facts: Facts
-    spec: ToolSpec | None
-
-    def join(self, answer: Answer) -> Decision:
-        decision = answer.decision
-        if answer.refused is not None or decision.verdict is Verdict.DENY:
-            return decision
-        reasons = list(denials(self.caller, self._names(decision.call), self.facts.now))
-        reasons += self._opinions(decision.call)
-        if decision.rewritten:
-            # What stands against the call as asked must not be rewritten away.
-            reasons += [r for r in self._opinions(decision.asked) if r.verdict is not Verdict.ALLOW]
-            self._rewritten(decision.asked, reasons)
-        rewritten = self._rewritten(decision.call, reasons)
-        if rewritten is None:
-            return _joined(decision, reasons)
-        return self._decided_again(_joined(decision, reasons), rewritten)
-
-    def _decided_again(self, first: Decision, input: Mapping[str, Any]) -> Decision:
-        """Judge the call with the input that a rule wants; the stricter of the two stands."""
-        again = self.judge.answer(
-            first.call.tool, thaw(input), caller=self.caller, facts=self.facts
-        )
-        if again.refused is not None:
-            return _joined(
-                first,
-                [_denial("context-rule", f"its new input is refused: {again.refused.message}")],
-            )
-        second = again.decision
-        reasons = list(self._opinions(second.call))
-        further = self._rewritten(second.call, reasons)
-        if second.call.tool != first.call.tool:
-            reasons.append(_denial("context-rule", "its new input would be another tool's"))
-        if further is not None and ToolCall(tool="", input=further).input != second.call.input:
-            reasons.append(_denial("context-rule", "its own result would be changed again"))
-        joined = _joined(second, reasons)
-        merged = tuple(dict.fromkeys((*first.reasons, *joined.reasons)))
-        return replace(
-            joined,
-            asked=first.asked,
-            repairs=first.repairs,
-            verdict=strictest((first.verdict, joined.verdict)),
-            reasons=merged,
-            shadowed=tuple(dict.fromkeys((*first.shadowed, *joined.shadowed))),
-        )
-
-    def _names(self, call: ToolCall) -> tuple[str, ...]:
-        return (call.tool,) if self.spec is None else self.spec.names
-
-    def _asked_by(self, guard: object, call: ToolCall) -> tuple[str, ...]:
-        """Return the names to ask a guard about: one that says `translate` means all versions."""
-        names = self._names(call)
-        return names[:1] if getattr(guard, "knows_versions", False) is True else names
-
-    def _opinions(self, call: ToolCall) -> Iterator[Reason]:
-        smart_filter = self.guards.smart_filter
-        if smart_filter is None:
-            return
-        for name in self._asked_by(smart_filter, call):
-            yield _filter_opinion(smart_filter, name, call.input)
-
-    def _rewritten(self, call: ToolCall, reasons: list[Reason]) -> Mapping[str, Any] | None:
-        """Ask every rule about a call; denials go to `reasons`, the one new input is returned."""
-        ctx = RuleContext(caller=self.caller, facts=self.facts)
-        wanted: list[Mapping[str, Any]] = []
-        asked = [(rule, name) for rule in self.guards.rules for name in self._asked_by(rule, call)]
-        for rule, name in asked:
-            outcome = _outcome(rule, ToolCall(tool=name, input=call.input), ctx)
-            if isinstance(outcome, Reason):
-                reasons.append(outcome)
-            elif isinstance(outcome, Rewrite):
-                new = ToolCall(tool=call.tool, input=outcome.input).input
-                if new != call.input and new not in wanted:
-                    wanted.append(new)
-        if len(wanted) > 1:
-            reasons.append(_denial("context-rule", "two rules want different inputs"))
-        return wanted[0] if len(wanted) == 1 else None
-
-
-def _filter_opinion(smart_filter: SmartFilter, name: str, input: Mapping[str, Any]) -> Reason:
-    try:
-        said: object = smart_filter.classify(name, input)
-    except Exception:  # noqa: BLE001 - whatever a filter raises, the call is denied
-        return _denial("filter", "the filter failed")
-    if isinstance(said, Allow):
-        return Reason(rule="filter", verdict=Verdict.ALLOW)
-    if isinstance(said, Confirm):
-        return Reason(rule="filter", verdict=Verdict.ASK, message=str(said.reason))
-    if isinstance(said, Deny):
-        return _denial("filter", str(said.reason))
-    return _denial("filter", "the filter gave no classification")
-
-
-def _outcome(rule: ContextRule, call: ToolCall, ctx: RuleContext) -> Reason | Rewrite | None:
-    try:
-        said: object = rule.evaluate(call.tool, call.input, ctx)
-        if isinstance(said, Allow):
-            return None
-        if isinstance(said, Rewrite) and isinstance(said.input, Mapping):
-            return Rewrite(ToolCall(tool=call.tool, input=said.input).input)
-        if isinstance(said, Deny):
-            return _denial("context-rule", str(said.reason))
-    except Exception:  # noqa: BLE001 - whatever a rule raises, the call is denied
-        return _denial("context-rule", "a context rule failed")
-    return _denial("context-rule", "a context rule gave no outcome")
-
-
-def _denial(rule: str, message: str) -> Reason:
-    return Reason(rule=rule, verdict=Verdict.DENY, message=message)
-
-
-def _joined(decision: Decision, reasons: list[Reason]) -> Decision:
-    if not reasons:
-        return decision
-    verdict = strictest((decision.verdict, *(reason.verdict for reason in reasons)))
-    every = tuple(dict.fromkeys((*decision.reasons, *reasons)))
-    return replace(decision, verdict=verdict, reasons=every)
-
-
-def _concluded(decision: Decision) -> Decision:
-    """Turn no opinion at all into a denial, and put the reasons that carry the verdict first."""
-    if decision.verdict is Verdict.NONE:
-        none = Reason(rule="none", verdict=Verdict.DENY, message="nothing allows this")
-        return replace(decision, verdict=Verdict.DENY, reasons=(none, *decision.reasons))
-    first = [r for r in decision.reasons if r.verdict is decision.verdict]
-    rest = [r for r in decision.reasons if r.verdict is not decision.verdict]
-    if decision.reasons[: len(first)] == tuple(first):
-        return decision
-    return replace(decision, reasons=(*first, *rest))
 
 
 def _undecided(tool: object, guards: Guards, *, stale: bool, why: str) -> Judgement:
