@@ -57,6 +57,7 @@ def propose_rule(
             judge=judge,
             rebuild=rebuild,
             name=name,
+            tools=tuple(each.name for each in generation.catalog.specs),
         )
     )
 

@@ -49,6 +49,11 @@ def exactly(asked: ExactCall) -> tuple[t.Expr, ...]:
     return tuple(found)
 
 
+def of_tool(spec: ToolSpec) -> t.Expr:
+    """Return the condition that a call is one of this tool, whichever of its versions."""
+    return _equal(_fact("tool", "name"), text_node(spec.base))
+
+
 def text_node(value: str) -> t.Text:
     """Return the literal of a text, in which nothing is filled in."""
     if len(value) > LONGEST_VALUE:

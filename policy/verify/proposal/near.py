@@ -25,9 +25,16 @@ class NearCall:
     of_input: bool = False
 
 
-def near_calls(asked: ExactCall) -> Iterator[NearCall]:
-    """Yield the calls next to this one: by others, elsewhere, with one value changed or added."""
+def near_calls(asked: ExactCall, tools: tuple[str, ...]) -> Iterator[NearCall]:
+    """Yield the calls next to this one: by others, elsewhere, with one value changed or added.
+
+    The same input for each of `tools` is next to it as well.
+    """
     caller, facts = asked.caller, asked.facts
+    for tool in tools:
+        if tool != asked.call.tool:
+            same = ToolCall(tool=tool, input=asked.call.input)
+            yield NearCall(call=same, caller=caller, facts=facts, differs_in="tool")
     for other, what in _callers(caller):
         yield NearCall(call=asked.call, caller=other, facts=facts, differs_in=what)
     if facts.workspace is not None:

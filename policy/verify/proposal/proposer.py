@@ -20,7 +20,7 @@ from policy.source import Source
 from policy.syntax import Parsed, parse, tree
 from policy.verdict import Verdict
 from policy.verify.proposal import edits
-from policy.verify.proposal.exact import ExactCall, Inexpressible, exactly
+from policy.verify.proposal.exact import ExactCall, Inexpressible, exactly, of_tool
 from policy.verify.proposal.near import near_calls
 
 Judge: TypeAlias = Callable[[ToolCall, Caller, Facts], Decision]
@@ -32,7 +32,7 @@ Rebuild: TypeAlias = Callable[[Mapping[str, str]], Judge | str]
 class Situation:
     """A call that asks under the policy as it is: `texts` are its rule files, by name.
 
-    `name` is what a new rule is to be called.
+    `name` is what a new rule is to be called. `tools` are all that calls may name.
     """
 
     asked: ExactCall
@@ -41,6 +41,7 @@ class Situation:
     judge: Judge
     rebuild: Rebuild
     name: str
+    tools: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +159,9 @@ def _lift(
         texts[file] = edits.with_rule(parsed, edits.allowing(name, tool, conditions))
         return
     rule = _rule(parsed, reason)
+    if rule.tools != edits.exact_tool(tool):
+        # An exception is made for what the rule is about, and that is not this tool alone.
+        conditions = (of_tool(situation.asked.spec), *conditions)
     if rule.verdict is Verdict.ASK:
         texts[file] = edits.with_exception(parsed, rule, conditions)
     else:
@@ -189,7 +193,7 @@ def _problem(situation: Situation, texts: Mapping[str, str]) -> str | None:
     verdict = judge(asked.call, asked.caller, asked.facts).verdict
     if verdict is not Verdict.ALLOW:
         return f"with it the policy would still say {verdict}"
-    for near in near_calls(asked):
+    for near in near_calls(asked, situation.tools):
         before = situation.judge(near.call, near.caller, near.facts)
         if near.of_input and before.call == asked.call:
             continue  # another spelling of this very call, such as one with a default spelled out

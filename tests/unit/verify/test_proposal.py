@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy.call import Caller, ToolCall
-from policy.catalog import Catalog, builtin_catalog, read_listing
+from policy.catalog import Catalog, Origin, ToolSpec, builtin_catalog, read_listing
 from policy.facts import Facts
 from policy.reload import Disk, Generation, Snapshot, build, propose_rule, read_folder
 from policy.source import Source
@@ -146,6 +147,35 @@ def test_a_rule_with_approval_is_cut_in_two(tmp_path: Path) -> None:
     assert f.verdict("file_delete", path="a.txt") is Verdict.ALLOW
     assert f.verdict("file_delete", path="b.txt") is Verdict.ASK
     assert f.verdict("file_delete", path="/etc/passwd") is Verdict.DENY
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "default allow\n\nx: ask *\n",
+        "default allow\n\nx: ask file_delete, file_mkdir\n",
+        "default deny\n\nx: allow file_* with approval\n",
+    ],
+)
+def test_a_rule_for_several_tools_goes_on_asking_about_the_others(
+    tmp_path: Path, rule: str
+) -> None:
+    f = folder(tmp_path, rule)
+    f.apply(f.propose("file_mkdir", path="a"))
+    assert f.verdict("file_mkdir", path="a") is Verdict.ALLOW
+    assert f.verdict("file_mkdir", path="b") is Verdict.ASK
+    assert f.verdict("file_delete", path="a") is Verdict.ASK
+
+
+def test_what_would_serve_another_version_too_is_not_proposed(tmp_path: Path) -> None:
+    first = ToolSpec(name="t", origin=Origin(kind="host", tool="t"), version=1, complete=True)
+    catalog = Catalog(specs=(first, replace(first, name="t", version=2)))
+    f = Folder(
+        tmp_path / "rules",
+        {"global.policy": "policy for every agent\n\ndefault allow\n\nx: ask t\n"},
+        catalog,
+    )
+    assert "another tool" in why(f.propose("t@1"))
 
 
 def test_two_that_ask_are_both_lifted_each_in_its_file(tmp_path: Path) -> None:
