@@ -42,6 +42,8 @@ class Judgement:
     @property
     def verdict(self) -> Verdict:
         """The strictest of all opinions; without any, deny."""
+        if len(self.reasons) == 1:
+            return self.reasons[0].verdict
         return (
             strictest(reason.verdict for reason in self.reasons) if self.reasons else Verdict.DENY
         )
