@@ -24,7 +24,6 @@ from policy.service.authoring.shapes import (
 )
 from policy.service.authoring.traits import Example, Traits
 from policy.service.authoring.typed import BuiltinHandler
-from policy.service.authoring.untyped import SchemaHandler
 
 __all__ = [
     "AiTool",
@@ -34,7 +33,6 @@ __all__ = [
     "DynamicTool",
     "Example",
     "OperationsTool",
-    "SchemaHandler",
     "Tool",
     "Traits",
     "as_json",

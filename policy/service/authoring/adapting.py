@@ -19,7 +19,7 @@ from policy.service.authoring.shapes import (
 from policy.service.authoring.spec import spec_of
 from policy.service.authoring.traits import said_by, traits_of
 from policy.service.authoring.typed import BuiltinHandler, handler
-from policy.service.authoring.untyped import SchemaHandler
+from policy.service.authoring.untyped import AsGiven
 from policy.service.handler import ToolHandler
 
 Authored: TypeAlias = (
@@ -94,28 +94,27 @@ def _of_ai_tool(authored: Any) -> BuiltinHandler:
     )
 
 
-def _of_dynamic(authored: Any) -> SchemaHandler:
-    traits = traits_of(authored)
-    spec = spec_of(
-        said_by(authored, "name"),
-        _described(authored, said_by(authored, "description")),
-        schema=_schema(authored, "parameters_schema"),
-        traits=traits,
-    )
+def _of_dynamic(authored: Any) -> BuiltinHandler:
     call = _function(authored, "execute_dynamic")
-    return SchemaHandler(spec=spec, call=call, traits=traits, output=_output(authored, ()))
+    return _untyped(authored, call, schema="parameters_schema", output=_output(authored, ()))
 
 
-def _of_context_tool(authored: Any) -> SchemaHandler:
+def _of_context_tool(authored: Any) -> BuiltinHandler:
+    call = _function(authored, "execute")
+    return _untyped(authored, call, schema="schema", output=_output(authored, (call,)))
+
+
+def _untyped(
+    authored: Any, call: Callable[..., Any], *, schema: str, output: OutputShape | None
+) -> BuiltinHandler:
     traits = traits_of(authored)
     spec = spec_of(
         said_by(authored, "name"),
         _described(authored, said_by(authored, "description")),
-        schema=_schema(authored, "schema"),
+        schema=_schema(authored, schema),
         traits=traits,
     )
-    call = _function(authored, "execute")
-    return SchemaHandler(spec=spec, call=call, traits=traits, output=_output(authored, (call,)))
+    return BuiltinHandler(spec=spec, takes=AsGiven(spec), call=call, traits=traits, output=output)
 
 
 def _sound(made: Any) -> ToolHandler:

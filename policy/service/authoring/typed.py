@@ -1,12 +1,10 @@
-"""A tool with an argument model in; the handler that reads, runs and shapes each call, out."""
+"""How a tool reads its arguments and what it calls, in; the handler that runs each call, out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
-
-from pydantic import BaseModel
+from typing import Any, TypeAlias
 
 from policy.catalog import ModelArguments, Operations, ToolSpec
 from policy.errors import ValidationFailed
@@ -15,23 +13,25 @@ from policy.service.authoring.definition import define
 from policy.service.authoring.output import OutputShape
 from policy.service.authoring.spec import spec_of
 from policy.service.authoring.traits import Example, Traits
+from policy.service.authoring.untyped import AsGiven
 from policy.service.handler import ExecutionContext
 from policy.service.service import ToolDefinition
 
-Call = Callable[..., Any]
+Call: TypeAlias = Callable[..., Any]
+Takes: TypeAlias = ModelArguments | Operations | AsGiven
 
 
 class BuiltinHandler:
     """Runs a tool of this process: makes its arguments of the judged input and calls it.
 
-    It is a `DynamicTool` too: what has an argument model can always be used as JSON.
+    It is a `DynamicTool` too: whatever it makes of its input, it can always be used as JSON.
     """
 
     def __init__(
         self,
         *,
         spec: ToolSpec,
-        takes: ModelArguments | Operations,
+        takes: Takes,
         call: Call | Mapping[str, Call],
         traits: Traits,
         output: OutputShape | None = None,
@@ -101,7 +101,7 @@ class BuiltinHandler:
         """Run the tool on a JSON object, like `call_json`."""
         return await self.call_json(params)
 
-    def _operation(self, arguments: BaseModel) -> str:
+    def _operation(self, arguments: object) -> str:
         if not isinstance(self._takes, Operations) or "" in self._calls:
             return ""
         return str(getattr(arguments, self._takes.tag))
@@ -128,9 +128,7 @@ def handler(
     )
 
 
-def _require_examples(
-    name: str, takes: ModelArguments | Operations, examples: Sequence[Example]
-) -> None:
+def _require_examples(name: str, takes: Takes, examples: Sequence[Example]) -> None:
     """Refuse examples that are no inputs: a model would imitate them."""
     for number, example in enumerate(examples, start=1):
         try:
