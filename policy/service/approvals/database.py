@@ -184,7 +184,7 @@ def _make_file(path: Path) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     wanted = _mode_in(path.parent)
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY))
+        _make_empty(path)
     except FileExistsError:
         # Not opened here: closing it again would drop the locks of this process on it.
         mode = path.stat().st_mode
@@ -195,6 +195,20 @@ def _make_file(path: Path) -> None:
         return
     if wanted != _OWNER_ONLY:
         path.chmod(wanted)
+
+
+def _make_empty(path: Path) -> None:
+    """Make an empty file under this name, or raise FileExistsError.
+
+    It gets its name after it was closed: closing a file drops every lock that this process has on
+    it, those of a connection in another thread as well.
+    """
+    unnamed = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
+    os.close(os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY))
+    try:
+        os.link(unnamed, path)
+    finally:
+        unnamed.unlink()
 
 
 def _mode_in(folder: Path) -> int:
