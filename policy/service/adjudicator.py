@@ -21,7 +21,7 @@ from policy.facts import Facts
 from policy.service.guards import GuardCell, Guards
 from policy.service.joining import Joining
 from policy.service.judge import Answer, Judge, JudgeSource, NoPolicy, Refusal
-from policy.service.registry_snapshot import Meant
+from policy.service.registry_snapshot import Meant, Registration
 from policy.service.visibility import expected_by
 from policy.service.words import denial
 from policy.service.world import World
@@ -33,8 +33,8 @@ _LOG = logging.getLogger(__name__)
 class Tools(Protocol):
     """The tools that handlers stand ready for."""
 
-    def __contains__(self, full_name: object) -> bool:
-        """Tell whether there is a handler for this very tool."""
+    def get(self, full_name: str, /) -> Registration | None:
+        """Return the entry of this very tool; None where there is no handler for it."""
         ...
 
     def meant(self, name: object) -> Meant | None:
@@ -48,7 +48,7 @@ class Judgement:
 
     `decision` is the joined one; its `call` is what would run. `error` is what a refused call
     ends in, None where it may go on (perhaps after an approval). `judge` is the generation,
-    `spec` the tool's definition as it knows it.
+    `spec` the tool's definition as it knows it. `entry` is what stood ready to run it by then.
     """
 
     decision: Decision
@@ -56,6 +56,7 @@ class Judgement:
     guards: Guards
     judge: Judge | None
     spec: ToolSpec | None = None
+    entry: Registration | None = None
     stale: bool = False
     error: ToolError | None = None
 
@@ -109,7 +110,8 @@ class Adjudicator:
             decision = replace(decision, repairs=(meant.note, *decision.repairs))
         situation = _Situation(judge=judge, guards=guards, caller=caller, facts=facts)
         refusal = _error(tool, decision, answer, situation)
-        if refusal is None and tools is not None and decision.call.tool not in tools:
+        entry = None if tools is None else tools.get(decision.call.tool)
+        if refusal is None and tools is not None and entry is None:
             refusal = NotFound(tool, f"no tool is called `{visible(decision.call.tool, 60)}` here")
         return Judgement(
             decision=decision,
@@ -117,6 +119,7 @@ class Adjudicator:
             guards=guards,
             judge=judge,
             spec=spec,
+            entry=entry,
             stale=stale,
             error=refusal,
         )

@@ -10,6 +10,7 @@ from typing import Any
 from policy.call import freeze, thaw
 from policy.diagnostics import visible
 from policy.errors import Execution, NotFound, PermissionDenied, ToolError
+from policy.service.adjudicator import Judgement
 from policy.service.handler import ExecutionContext, ToolHandler
 from policy.service.in_flight import InFlight, current_call, running
 from policy.service.registry import ToolRegistry
@@ -42,11 +43,18 @@ class CoreDispatch:
         return _output(value, handler)
 
     def _handler(self, call: InFlight | None, name: str) -> ToolHandler | None:
-        """Return what runs a tool: for a judged call, only the very tool it was judged as."""
+        """Return what runs a tool: for a judged call, only the very tool it was judged as.
+
+        Raises PermissionDenied where that has another definition by now: nobody let it through.
+        """
         if call is None or call.judgement is None:
             return self._registry.get(name)
-        entry = self._registry.snapshot().get(name)
-        return None if entry is None else entry.handler
+        entry, judged = self._registry.snapshot().get(name), call.judgement.entry
+        if entry is None:
+            return None
+        if judged is not None and judged is not entry and judged.handler.spec != entry.handler.spec:
+            raise _not_as_judged(name, call.judgement, "the tool has changed since")
+        return entry.handler
 
     def list(self) -> builtins.list[ToolDefinition]:
         """Return the definitions of all registered tools, by name: the newest of versions."""
@@ -76,12 +84,12 @@ def _require_judged(call: InFlight | None, name: str, input: Any) -> None:
         return
     judged = call.judgement.decision.call
     if not call.permitted or name != judged.tool or input is not judged.input:
-        raise PermissionDenied(
-            name,
-            "the call that reached the tool is not the one that was judged",
-            decision=call.judgement.decision,
-            code="changed-meanwhile",
-        )
+        why = "the call that reached the tool is not the one that was judged"
+        raise _not_as_judged(name, call.judgement, why)
+
+
+def _not_as_judged(name: str, judgement: Judgement, why: str) -> PermissionDenied:
+    return PermissionDenied(name, why, decision=judgement.decision, code="changed-meanwhile")
 
 
 def _context(call: InFlight | None) -> ExecutionContext:

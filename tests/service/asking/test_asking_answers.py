@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from policy.service import (
     TimedOut,
     build_tool_service,
 )
+from policy.service.approvals import Grant, MemoryApprovals
 from policy.verdict import Verdict
 from tests.fakes import CountingHandler
 from tests.service.asking.stage import ANN, BOB, CYD, EVE, HEADER, NO, People, Slow, Stage
@@ -291,3 +293,41 @@ async def test_a_judge_that_asks_without_saying_why_is_asked_about(tmp_path: Pat
     service = build_tool_service(store, tools=[handler], approver=s.people)
     await service.execute("echo", {})
     assert (s.questions, handler.calls) == (1, 1)
+
+
+class Between(MemoryApprovals):
+    """Lets something happen when all is answered and decided, just before the call would run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.happens: Callable[[], object] = lambda: None
+
+    async def give(self, grant: Grant) -> None:
+        await super().give(grant)
+        self.happens()
+
+
+@pytest.mark.parametrize("description", ["", "pays everybody"])
+async def test_a_tool_exchanged_after_the_last_look_runs_only_if_it_is_the_same_one(
+    description: str, tmp_path: Path
+) -> None:
+    ledger = Between()
+    s = Stage(
+        tmp_path, "pay-out: allow pay with approval remember 1h up to 2 times\n", ANN, ledger=ledger
+    )
+    new = CountingHandler("pay", description=description)
+
+    def exchange() -> None:
+        entry = s.service.registry.snapshot().get("pay")
+        assert entry is not None
+        s.service.replace(entry, new)
+
+    ledger.happens = exchange
+    if not description:
+        assert await s.call(amount=3) == {"amount": 3}
+        assert (new.calls, s.runs) == (1, 0)
+        return
+    with pytest.raises(PermissionDenied) as refused:
+        await s.call(amount=3)
+    assert refused.value.code == "changed-meanwhile"
+    assert (new.calls, s.runs) == (0, 0)
