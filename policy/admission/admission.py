@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from policy.admission.coercion import repair, shown
+from policy.admission.coercion import changes, repair, shown
 from policy.admission.gate import Gate, gate_of
 from policy.admission.place import fill, names_all, unnamed
 from policy.admission.renaming import rename
@@ -164,7 +164,7 @@ def _check(
         mended = value
     notes = renamed + notes
     if result is not mended:
-        notes += _changes(mended, result)
+        notes += changes(mended, result)
     if notes and not is_open:
         refused = _foreign_fields(result, spec, gate)
         if refused is not None:
@@ -204,14 +204,6 @@ def _foreign_fields(value: dict[str, Any], spec: ToolSpec, gate: Gate) -> Refuse
     return _refused(
         "validation", spec.name, problems[0], problems=tuple(problems), suggestion=suggestion
     )
-
-
-def _changes(before: dict[str, Any], after: dict[str, Any]) -> tuple[str, ...]:
-    notes = [f"{shown((name,))}: left out" for name in before if name not in after]
-    for name, value in after.items():
-        if name in before and (before[name] != value or type(before[name]) is not type(value)):
-            notes.append(f"{shown((name,))}: read as the tool reads it")
-    return tuple(notes)
 
 
 def _unknown(name: str, catalog: Catalog) -> Refused:

@@ -18,6 +18,7 @@ from policy.values import Limits, Unreadable, escape_for_people, read_json
 
 Path = tuple[str | int, ...]
 
+_LARGEST_EXACT = 2**53
 _TRUTH = {"true": True, "True": True, "false": False, "False": False}
 
 
@@ -26,6 +27,15 @@ def repair(value: Any, place: Place, *, limits: Limits) -> tuple[Any, tuple[str,
     notes: list[str] = []
     mended = _repair(value, place, (), notes=notes, limits=limits)
     return mended, tuple(notes)
+
+
+def changes(before: dict[str, Any], after: dict[str, Any]) -> tuple[str, ...]:
+    """Return a note for each field that a tool's own model reads as something else."""
+    notes = [f"{shown((name,))}: left out" for name in before if name not in after]
+    for name, value in after.items():
+        if name in before and not _are_same(before[name], value):
+            notes.append(f"{shown((name,))}: read as the tool reads it")
+    return tuple(notes)
 
 
 def shown(path: Path) -> str:
@@ -39,6 +49,9 @@ def shown(path: Path) -> str:
 def _repair(value: Any, place: Place, path: Path, *, notes: list[str], limits: Limits) -> Any:
     if not _fits(value, place):
         value = _reshape(value, place, path, notes=notes, limits=limits)
+    if isinstance(value, (float, Decimal)) and only(place, "integer") and _is_exact(value):
+        notes.append(f"{shown(path)}: read as a whole number")
+        return int(value)
     if isinstance(value, dict):
         return _fields(value, place, path, notes=notes, limits=limits)
     if isinstance(value, list):
@@ -115,9 +128,25 @@ def is_whole(value: float | Decimal) -> bool:
     return value.is_integer() if isinstance(value, float) else value == value.to_integral_value()
 
 
+def _is_exact(value: float | Decimal) -> bool:
+    """Tell whether a number is whole, and small enough to have been written as it is."""
+    return -_LARGEST_EXACT <= value <= _LARGEST_EXACT and is_whole(value)
+
+
 def _word(value: Any) -> str:
     if isinstance(value, Mapping):
         return "an object"
     if isinstance(value, list):
         return "a list"
     return "a truth value" if isinstance(value, bool) else "a number"
+
+
+def _are_same(one: Any, other: Any) -> bool:
+    """Tell whether two JSON values are the same in kind as well: `1` is not `true`."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(
+            _are_same(item, other[key]) for key, item in one.items()
+        )
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_are_same, one, other))
+    return type(one) is type(other) and bool(one == other)

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from inspect import cleandoc
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PydanticUserError
 
 from policy.catalog.markers import resources_of
 from policy.catalog.names import snake_case
 from policy.catalog.plain import schema_strictify
-from policy.catalog.reading import as_input, read_arguments
+from policy.catalog.reading import as_read, read_arguments
 from policy.catalog.tool import Origin, Resource, ToolSpec
 from policy.catalog.walk import read_only_schema
 
@@ -80,7 +80,7 @@ class ModelArguments:
 
     def coerce(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return what the model makes of an input, as JSON."""
-        return as_input(self.read(given))
+        return as_read(self.read(given), given)
 
     def resources(self) -> Iterator[Resource]:
         """Yield the resources that the markers on the model's fields tell of."""
@@ -93,8 +93,13 @@ def coercion_of(model: type[BaseModel]) -> Callable[[dict[str, Any]], dict[str, 
 
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the plain schema of what a model takes."""
-    schema = schema_strictify(model.model_json_schema())
+    """Return the plain schema of what a model takes; TypeError for what no JSON can say."""
+    try:
+        written = model.model_json_schema()
+    except PydanticUserError as error:
+        said = str(error).partition("\n")[0]
+        raise TypeError(f"`{model.__name__}` has no JSON Schema: {said}") from None
+    schema = schema_strictify(written)
     schema.pop("description", None)
     properties = {name: _present(part) for name, part in schema.get("properties", {}).items()}
     # Tools without arguments are closed too.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, is_dataclass
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
-from pydantic import AliasChoices, BaseModel, RootModel
+from pydantic import AliasChoices, BaseModel, RootModel, Secret, SecretBytes, SecretStr
 from pydantic.fields import FieldInfo
 
 from policy.catalog.tool import Resource, Verb
@@ -51,6 +51,7 @@ def Sends() -> _Marker:  # noqa: N802
     return _Marker(verb="sends")
 
 
+_HIDDEN = (Secret, SecretStr, SecretBytes)
 _UNIONS = (Union, UnionType)
 _MAKERS = (Reads, Writes, Runs, Connects, Sends)
 _LISTS = frozenset(
@@ -118,6 +119,8 @@ def _of_metadata(metadata: Any, steps: tuple[str, ...]) -> Iterator[Resource]:
 def _inside(kind: Any, steps: tuple[str, ...], around: tuple[type, ...]) -> Iterator[Resource]:
     kind = _unnamed(kind)
     origin = get_origin(kind)
+    if any(isinstance(each, type) and issubclass(each, _HIDDEN) for each in (origin, kind)):
+        raise TypeError(f"`{'.'.join(steps)}` hides its value, so nobody could judge it: use text")
     if _is_model(kind):
         yield from _of_model(kind, steps, around)
     elif origin is Annotated:

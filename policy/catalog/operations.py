@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 from policy.catalog.arguments import ModelArguments, schema_of
 from policy.catalog.flat import TAGS, UnlikeFields, are_apart, flat_object, tag_values
 from policy.catalog.markers import resources_of
-from policy.catalog.reading import as_input, read_arguments
+from policy.catalog.reading import as_read, read_arguments
 from policy.catalog.tool import Resource
 from policy.diagnostics import nearest
 from policy.values import quote
@@ -61,7 +61,7 @@ class Operations:
 
     def coerce(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return what the operation's model makes of an input, as JSON."""
-        return as_input(self.read(given))
+        return as_read(self.read(given), given)
 
     def resources(self) -> Iterator[Resource]:
         """Yield the resources of each operation, each only for those that have it."""

@@ -30,16 +30,37 @@ def read_arguments(model: type[_Model], given: Mapping[str, Any]) -> _Model:
         raise ValueError("; ".join(told(refused))) from None
 
 
+def as_read(arguments: BaseModel, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a model's object as JSON, `given` being what it was read from.
+
+    Raises ValueError for a model that would read its own JSON otherwise: a tool reads its
+    arguments from what was judged, so that would run another call than the judged one.
+    """
+    result = as_input(arguments)
+    if result == given:
+        return result
+    again = read_arguments(type(arguments), result)
+    # As Python values too: the order of a set means nothing, and is another one each time.
+    if as_input(again) != result and again.model_dump() != arguments.model_dump():
+        raise ValueError("the tool reads this input otherwise when it reads it again")
+    return result
+
+
 def told(error: ValidationError) -> list[str]:
     """Return what a model refuses, a line each, a few at most."""
     # The library's own text quotes the input; ours must not.
     found = error.errors(include_url=False, include_context=False, include_input=False)
     return [
-        f"`{'.'.join(map(str, each['loc']))}`: {each['msg'].lower()}"
+        f"`{'.'.join(map(str, each['loc']))}`: {_sentence(each['msg'])}"
         if each["loc"]
         else each["msg"]
         for each in found[:_MOST]
     ]
+
+
+def _sentence(said: str) -> str:
+    # A pattern or a choice in it means what it says, capitals included.
+    return said[:1].lower() + said[1:]
 
 
 def as_input(arguments: BaseModel) -> dict[str, Any]:
@@ -47,7 +68,7 @@ def as_input(arguments: BaseModel) -> dict[str, Any]:
 
     A field that is null, and would be without being given, is left out.
     """
-    dumped: dict[str, Any] = arguments.model_dump(mode="json", by_alias=True)
+    dumped: dict[str, Any] = arguments.model_dump(mode="json", by_alias=True, round_trip=True)
     _leave_out(dumped, arguments)
     return dumped
 

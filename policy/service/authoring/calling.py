@@ -18,8 +18,16 @@ async def run(call: Callable[..., Any], *given: Any) -> Any:
         return await call(*given)
     # What is not written for the loop must not stop it: other calls, time limits and
     # approvals go on beside it.
-    result = await asyncio.to_thread(call, *given)
+    result = await asyncio.to_thread(_finished, call, *given)
     return await result if inspect.isawaitable(result) else result
+
+
+def _finished(call: Callable[..., Any], *given: Any) -> Any:
+    try:
+        return call(*given)
+    except StopIteration as error:
+        # A future cannot hold this one: whoever waits would wait for ever.
+        raise RuntimeError("the function raised StopIteration") from error
 
 
 def takes_context(call: Callable[..., Any]) -> bool:

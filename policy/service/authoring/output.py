@@ -72,7 +72,8 @@ class OutputShape:
                 steps.append(step)
         # An author's own checks may quote what they refuse.
         own = found["type"] in ("value_error", "assertion_error")
-        said = "it is refused" if own else str(found["msg"]).lower()
+        text = str(found["msg"])
+        said = "it is refused" if own else text[:1].lower() + text[1:]
         return f"`{'.'.join(map(str, steps))}`: {said}" if steps else said
 
 
