@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 import click
 
 from policy.cli.loading import WRONG_POLICY, WRONG_USAGE, counted, exit_code, path_argument, prefix
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, render, visible
-from policy.reload import Snapshot, decode, read_folder
+from policy.reload import Moved, Snapshot, decode, read_folder, replace_file
 from policy.source import Source
 from policy.syntax import format_source, parse
 
@@ -131,24 +128,9 @@ def _write(file: _File) -> str | None:
     try:
         if not os.access(file.real, os.W_OK):
             return f"{file.shown} may not be written"
-        if file.real.read_bytes() != file.content:
-            return f"{file.shown} was changed meanwhile, and was left alone"
-        _replace(file.real, file.canonical)
+        replace_file(str(file.real), file.canonical, before=file.content)
+    except Moved:
+        return f"{file.shown} was changed meanwhile, and was left alone"
     except OSError as problem:
         return f"{file.shown} could not be written: {problem.strerror or problem}"
     return None
-
-
-def _replace(file: Path, content: bytes) -> None:
-    before = file.stat()
-    with NamedTemporaryFile(dir=file.parent, prefix=f".{file.name[:100]}.", delete=False) as fresh:
-        try:
-            fresh.write(content)
-            fresh.flush()
-            with suppress(PermissionError):  # only root may give files away
-                os.fchown(fresh.fileno(), before.st_uid, before.st_gid)
-            shutil.copymode(file, fresh.name)
-            os.replace(fresh.name, file)
-        except BaseException:
-            os.unlink(fresh.name)
-            raise

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
         value_of,
     )
     from policy.reload.current import PolicyStore
-    from policy.reload.toml_words import read_key, read_value, write_key, write_value
+    from policy.reload.replacing import Moved, replace_file
+    from policy.reload.toml_words import read_value, write_key, write_value
 
 __all__ = [
     "SETTINGS_FILE",
@@ -51,6 +52,7 @@ __all__ = [
     "Configured",
     "Disk",
     "Generation",
+    "Moved",
     "PolicyStore",
     "ReadFile",
     "Reloaded",
@@ -69,10 +71,10 @@ __all__ = [
     "propose_rule",
     "read_configuration",
     "read_folder",
-    "read_key",
     "read_policy",
     "read_settings",
     "read_value",
+    "replace_file",
     "shipped_profiles",
     "value_of",
     "write_key",
@@ -82,12 +84,13 @@ __all__ = [
 
 _LATER = {
     "Configured": "policy.reload.configuration",
+    "Moved": "policy.reload.replacing",
     "PolicyStore": "policy.reload.current",
     "Witness": "policy.reload.configuration",
     "configure": "policy.reload.configuration",
     "read_configuration": "policy.reload.configuration",
-    "read_key": "policy.reload.toml_words",
     "read_value": "policy.reload.toml_words",
+    "replace_file": "policy.reload.replacing",
     "value_of": "policy.reload.configuration",
     "write_key": "policy.reload.toml_words",
     "write_value": "policy.reload.toml_words",
