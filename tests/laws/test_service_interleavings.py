@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy import Caller, PolicyStore
+from policy import PolicyStore
 from policy.audit import MemorySink
 from policy.errors import ToolError
 from policy.service import (
@@ -33,10 +33,16 @@ from policy.service import (
     Deny,
     ExecutionContext,
     GovernedService,
+    SessionEvent,
     TimedOut,
+    ToolCallDenied,
+    ToolCallFailed,
+    ToolCallRequested,
     ToolEnded,
     ToolEvent,
+    ToolResult,
     build_tool_service,
+    invoke_with_session_trace,
 )
 from policy.verdict import Verdict
 from tests.fakes import CountingHandler
@@ -91,6 +97,16 @@ class Questions:
         answer.set_result(outcome)
 
 
+class Heard:
+    """What a session hears of one call."""
+
+    def __init__(self) -> None:
+        self.events: list[SessionEvent] = []
+
+    def emit(self, event: SessionEvent) -> None:
+        self.events.append(event)
+
+
 @dataclass
 class World:
     """One service, everything that changes it, and everything that can be seen of it."""
@@ -103,7 +119,7 @@ class World:
     runs: list[Run]
     ended: Counter[str] = field(default_factory=Counter)
     calls: list[asyncio.Task[str]] = field(default_factory=list)
-    slow: set[str] = field(default_factory=set)
+    traces: list[Heard] = field(default_factory=list)
 
     def listen(self, event: ToolEvent) -> None:
         if isinstance(event, ToolEnded):
@@ -113,9 +129,14 @@ class World:
         self.calls.append(asyncio.ensure_future(self._call(tool, number)))
 
     async def _call(self, tool: str, number: int) -> str:
-        caller = Caller(session=f"session-{number % 7}")
+        session = f"session-{number % 7}"
+        # Nobody else hears of this call, so what is heard is of this one.
+        heard = Heard()
+        self.traces.append(heard)
         try:
-            await self.service.bound_to(caller).execute(tool, {"n": number})
+            await invoke_with_session_trace(
+                self.service, heard, tool, {"n": number}, session=session
+            )
         except ToolError as error:
             return error.kind
         return "ok"
@@ -158,6 +179,12 @@ class World:
         assert 0 <= unborn <= outcomes.count("cancelled")
         assert len(records) == arrived
         assert self.ended == Counter(dict.fromkeys(records, 1))
+        # Requested, then one event of how it ended: never none, and never two.
+        ends = (ToolResult, ToolCallDenied, ToolCallFailed)
+        for heard in self.traces:
+            first, last = heard.events
+            assert isinstance(first, ToolCallRequested)
+            assert isinstance(last, ends)
         kinds = Counter(_KIND.get(record.outcome, record.outcome) for record in records.values())
         assert kinds + Counter({"cancelled": unborn}) == Counter(outcomes)
         used: Counter[str] = Counter()
