@@ -34,7 +34,7 @@ from policy.reload.text import decode
 from policy.reload.toml_edit import Missing, set_value, unset_value, value_at
 from policy.reload.toml_words import Path, plain_value, read_key, write_key, write_value
 from policy.values import Unreadable
-from policy.verdict import Verdict
+from policy.verdict import Verdict, strictest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +201,9 @@ class _Work:
 
     def _edited(self, text: str) -> str:
         before = value_at(tomllib.loads(text), self.path)
-        if isinstance(self.value, dict) and self.path[0] in ("permissions", "policies"):
+        tables = isinstance(self.value, dict) or (self.value is None and isinstance(before, dict))
+        if tables and self.path[0] in ("permissions", "policies"):
+            # As a whole, nobody could say whether it lets through what was stopped.
             raise ConfigurationRefused("rules are set key by key, not as a whole table")
         if None not in (before, self.value) and _written(before) == _written(self.value):
             return text
@@ -234,12 +236,20 @@ def _diff(old: str, new: str) -> str:
 
 
 def _default(path: Path, built: Built) -> Verdict | None:
-    """Return the plain default of the layer that a key of a permission table belongs to."""
+    """Return the strictest that a tool may meet where no rule of a key's layer speaks of it.
+
+    That is a default of the layer, or, for what is delegated, the gap that the layer can fill.
+    """
     assert built.generation is not None
     agent = path[2] if path[:2] == ("permissions", "agents") and len(path) > 2 else None
-    for layer in built.generation.program.policy.layers:
+    layers = built.generation.program.policy.layers
+    delegated = [d.to for layer in layers if layer.key.kind == "every" for d in layer.delegations]
+    for layer in layers:
         everyone = layer.key.kind == "every"
         if everyone if agent is None else not everyone and layer.key.names == (agent,):
-            found = next((d.verdict for d in layer.defaults if d.tools is None), None)
-            return Verdict.DENY if found is None and agent is None else found
+            gap = bool(delegated) if everyone else layer.key in delegated
+            plain = any(default.tools is None for default in layer.defaults)
+            if gap or (everyone and not plain):
+                return Verdict.DENY
+            return strictest(default.verdict for default in layer.defaults)
     return Verdict.DENY if agent is None else None

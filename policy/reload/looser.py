@@ -17,8 +17,8 @@ _RANKS = {"allow": 0, "ask": 1, "deny": 2}
 def is_looser(path: Path, before: Any, after: Any, *, default: Verdict | None) -> bool | None:
     """Tell whether an edit may let through what was stopped; None for a key of no such table.
 
-    `default` is the plain default of the layer the key belongs to, None where it has none. None
-    stands for a key that is not there.
+    `default` is the strictest that a tool may meet in the key's layer where no rule speaks of it,
+    None where nothing takes there. None stands for a key that is not there.
     """
     table = _table(path)
     if table == "filter":
@@ -28,8 +28,8 @@ def is_looser(path: Path, before: Any, after: Any, *, default: Verdict | None) -
         return _rank(after, alone) < _rank(before, alone)
     if table == "rule":
         return _rule_is_looser(before, after, default)
-    if len(path) == 3 and path[0] == "tools" and path[2] == "requires_confirmation":
-        return before is True and after is not True
+    if path[0] == "tools":
+        return _confirmation_is_looser(path, before, after)
     return None
 
 
@@ -54,7 +54,7 @@ def _table(path: Path) -> str:
 def _rank(verdict: Any, otherwise: Verdict | None) -> int:
     """Return how strict an entry is; what is no verdict loads nothing, and so denies everything."""
     if verdict is None:
-        return 0 if otherwise is None else _RANKS[otherwise.value]
+        return 0 if otherwise is None else _RANKS.get(otherwise.value, 0)
     return _RANKS.get(verdict, 2) if isinstance(verdict, str) else 2
 
 
@@ -71,6 +71,28 @@ def _filter_is_looser(key: str, before: Any, after: Any) -> bool:
         return bool(new - old) or after is None
     # What must be confirmed is also given, once it is.
     return bool(old - new) or (key == "require_confirmation" and bool(new - old))
+
+
+def _confirmation_is_looser(path: Path, before: Any, after: Any) -> bool | None:
+    """Tell whether a tool need no longer be confirmed, also where its table goes as a whole."""
+    lost = bool(_confirmed(path, before) - _confirmed(path, after))
+    return lost if lost or path[2:] == ("requires_confirmation",) else None
+
+
+def _confirmed(path: Path, value: Any) -> frozenset[str]:
+    """Return the tools that are to be confirmed by what stands at a path below `tools`."""
+    if len(path) > 3 or path[2:3] not in ((), ("requires_confirmation",)):
+        return frozenset()
+    if len(path) == 3:
+        return frozenset(path[1:2]) if value is True else frozenset()
+    tables = value if len(path) == 1 else {path[1]: value}
+    if not isinstance(tables, dict):
+        return frozenset()
+    return frozenset(
+        name
+        for name, table in tables.items()
+        if isinstance(table, dict) and table.get("requires_confirmation") is True
+    )
 
 
 def _names(value: Any) -> frozenset[str]:

@@ -349,6 +349,10 @@ def test_readers_see_each_edit_whole(folder: Path) -> None:
         ("permissions.filter.require_confirmation", [], ["b"], "deny", True),
         ("tools.x.requires_confirmation", True, None, "deny", True),
         ("tools.x.requires_confirmation", None, True, "deny", False),
+        ("tools.x", {"requires_confirmation": True}, {"timeout": 3}, "deny", True),
+        ("tools", {"x": {"requires_confirmation": True}}, None, "deny", True),
+        ("tools.x", {"timeout": 2}, {"requires_confirmation": True}, "deny", None),
+        ("permissions.agents.a.tools.x", None, "allow", "none", False),
         ("timeouts.default", 3, 5, "deny", None),
     ],
 )
@@ -357,3 +361,52 @@ def test_an_edit_that_may_let_more_through_is_called_looser(
 ) -> None:
     plain = None if default is None else Verdict(default)
     assert is_looser(tuple(key.split(".")), before, after, default=plain) is looser
+
+
+_DELEGATED = 'policy for every agent\ndefault {}\ndelegate web_fetch to agents "r-*"\n'
+_BY_AGENT = 'permissions.agents."r-*".tools'
+
+
+@pytest.mark.parametrize(
+    ("rules", "key"),
+    [
+        (_DELEGATED.format("deny"), f"{_BY_AGENT}.web_fetch"),
+        (_DELEGATED.format("allow"), f"{_BY_AGENT}.web_fetch"),
+        (_DELEGATED.format("allow"), "permissions.tools.web_fetch"),
+        (
+            "policy for every agent\ndefault allow\ndefault deny for web_fetch\n",
+            "permissions.tools.web_fetch",
+        ),
+    ],
+)
+@pytest.mark.parametrize("value", ["allow", "ask"])
+def test_what_fills_a_gap_beside_the_plain_default_is_looser(
+    rules: str, key: str, value: str, folder: Path
+) -> None:
+    (folder / "global.policy").write_text(rules, "utf-8")
+    call = policy.ToolCall(tool="web_fetch", input={"url": "https://x.example/"})
+    caller = policy.Caller(agent="r-1")
+    before = policy.load(folder).decide(call, caller).verdict
+    made = configure(folder, key, value)
+    after = policy.load(folder).decide(call, caller).verdict
+    assert after.rank < before.rank
+    assert made.looser
+
+
+def test_an_agents_rule_beside_a_default_that_leaves_the_rest_is_not_looser(folder: Path) -> None:
+    configure(folder, f"{_BY_AGENT}.default", "allow")
+    assert configure(folder, f"{_BY_AGENT}.file_read", "ask").looser is False
+
+
+@pytest.mark.parametrize(
+    ("file", "key"),
+    [
+        ('[permissions]\ntools = { web_fetch = "deny" }\n', "permissions.tools"),
+        ('permissions = { tools = { web_fetch = "deny" } }\n', "permissions"),
+        ('policies.tool_permissions = { overrides = { a = "deny" } }\n', "policies"),
+        ('permissions.agents.a = { tools = { b = "deny" } }\n', "permissions.agents.a.tools"),
+    ],
+)
+def test_rules_are_not_taken_away_as_a_whole_table(file: str, key: str, folder: Path) -> None:
+    (folder / "placet.toml").write_text(file, "utf-8")
+    assert refused(folder, key, None) == ["rules are set key by key, not as a whole table"]
