@@ -125,6 +125,19 @@ async def test_an_answer_given_while_the_server_is_away_serves_the_call_that_com
     assert refused.said["approval"] == "denied"
 
 
+async def test_a_denial_given_while_the_server_is_away_holds_for_the_call_that_comes_again(
+    place: Place,
+) -> None:
+    id = await _asked_and_left(place, "kill")
+    done = answer(place, "deny", id, "rules")
+    assert done.returncode == 0, done.stderr
+    async with served(place) as client:
+        reply = await call(client, "file_delete", path="a.txt")
+    assert reply.kind == "permission-denied"
+    assert "refused before" in reply.text
+    assert (place.workspace / "a.txt").exists()
+
+
 def test_a_tool_call_can_neither_answer_nor_revoke(place: Place) -> None:
     for command in (["approve", "x"], ["deny", "x"], ["revoke", "x"]):
         done = answer(place, *command, "rules", env={"PLACET_CALL": "bash_exec"})

@@ -99,7 +99,10 @@ class Desk(Protocol):
     async def refuse(
         self, id: str, person: Person, *, now: datetime, message: str | None = None
     ) -> Filed:
-        """Deny a question; raise AnswerRefused where it is not pending any more."""
+        """Deny a question; raise AnswerRefused where it is not pending any more.
+
+        A store that is a `Ledger` too notes the refusal in the same step: its call may be gone.
+        """
         ...
 
     async def refuse_all(

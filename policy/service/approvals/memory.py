@@ -94,13 +94,17 @@ class MemoryApprovals:
 
     async def agree(self, id: str, person: Person, *, now: datetime) -> Filed:
         """Note that somebody agrees; raise AnswerRefused where the answer cannot be taken."""
-        return self._answer(id, lambda filed: agreed(filed, person), now)
+        with self._lock:
+            return self._answer(id, lambda filed: agreed(filed, person), now)
 
     async def refuse(
         self, id: str, person: Person, *, now: datetime, message: str | None = None
     ) -> Filed:
         """Deny a question; raise AnswerRefused where it is not pending any more."""
-        return self._answer(id, lambda filed: denied(filed, person, message), now)
+        with self._lock:
+            refused = self._answer(id, lambda filed: denied(filed, person, message), now)
+            self._note_refused(refused)
+            return refused
 
     async def refuse_all(
         self, session: str, person: Person, *, now: datetime, message: str | None = None
@@ -108,7 +112,10 @@ class MemoryApprovals:
         """Deny every pending question of a session tree at once; return them."""
         with self._lock:
             found = self._pending(now, session)
-            return tuple(self._keep(denied(filed, person, message)) for filed in found)
+            refused = tuple(self._keep(denied(filed, person, message)) for filed in found)
+            for filed in refused:
+                self._note_refused(filed)
+            return refused
 
     async def end(self, id: str, state: Ended, *, now: datetime) -> Filed | None:
         """End a question otherwise, and return it; None where it had ended already."""
@@ -119,10 +126,9 @@ class MemoryApprovals:
             return None if closed is None else self._keep(closed)
 
     def _answer(self, id: str, change: Callable[[Filed], Filed], now: datetime) -> Filed:
-        with self._lock:
-            if id not in self._filed:
-                raise AnswerRefused("there is no such question")
-            return self._keep(change(self._look(id, now)))
+        if id not in self._filed:
+            raise AnswerRefused("there is no such question")
+        return self._keep(change(self._look(id, now)))
 
     def _look(self, id: str, now: datetime) -> Filed:
         """Return a question as it stands now, and keep it if it has expired."""
@@ -182,11 +188,18 @@ class MemoryApprovals:
     async def note_refusal(self, session: str, digest: str, *, now: datetime) -> None:
         """Remember that this very call was refused in this session tree."""
         with self._lock:
-            refused = self._session(session).refused
-            refused[digest] = None
-            refused.move_to_end(digest)
-            while len(refused) > self._bounds.refusals:
-                refused.popitem(last=False)
+            self._note(session, digest)
+
+    def _note_refused(self, filed: Filed) -> None:
+        """Remember a refusal, whether or not a call still waits to hear of it."""
+        self._note(root_session(filed.request.caller), filed.request.digest)
+
+    def _note(self, session: str, digest: str) -> None:
+        refused = self._session(session).refused
+        refused[digest] = None
+        refused.move_to_end(digest)
+        while len(refused) > self._bounds.refusals:
+            refused.popitem(last=False)
 
     def _session(self, session: str) -> _Session:
         """Return what is known of a session tree, the longest unused one forgotten."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -10,6 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from policy.service.approvals import ledger_rows, question_rows
+from policy.service.approvals.binding import root_session
 from policy.service.approvals.codec import NotDecodable, NotEncodable
 from policy.service.approvals.database import Database
 from policy.service.approvals.grant import Grant
@@ -80,14 +82,17 @@ class SqliteApprovals:
         self, id: str, person: Person, *, now: datetime, message: str | None = None
     ) -> Filed:
         """Deny a question; raise AnswerRefused where it is not pending any more."""
-        return await self._answer(id, lambda filed: denied(filed, person, message), now)
+        with _readable():
+            return await self._database.write(
+                _refuse, id, lambda filed: denied(filed, person, message), now=now, by=self._bounds
+            )
 
     async def refuse_all(
         self, session: str, person: Person, *, now: datetime, message: str | None = None
     ) -> tuple[Filed, ...]:
         """Deny every pending question of a session tree at once; return them."""
         return await self._database.write(
-            question_rows.refuse_all, session, person, now=now, message=message
+            _refuse_all, session, person, now=now, message=message, by=self._bounds
         )
 
     async def end(self, id: str, state: Ended, *, now: datetime) -> Filed | None:
@@ -141,6 +146,41 @@ class SqliteApprovals:
     async def standing(self, *, now: datetime) -> tuple[Grant, ...]:
         """Return everything that still serves somebody, oldest first."""
         return await self._database.read(ledger_rows.grants, None, now=now)
+
+
+def _refuse(
+    connection: sqlite3.Connection,
+    id: str,
+    change: Callable[[Filed], Filed],
+    *,
+    now: datetime,
+    by: Bounds,
+) -> Filed:
+    """Deny one question, and remember that, whether or not a call still waits to hear of it."""
+    refused = question_rows.change(connection, id, change, now=now)
+    _note_refused(connection, refused, by)
+    return refused
+
+
+def _refuse_all(
+    connection: sqlite3.Connection,
+    session: str,
+    person: Person,
+    *,
+    now: datetime,
+    message: str | None,
+    by: Bounds,
+) -> tuple[Filed, ...]:
+    """Deny the pending questions of a session tree, and remember each."""
+    refused = question_rows.refuse_all(connection, session, person, now=now, message=message)
+    for filed in refused:
+        _note_refused(connection, filed, by)
+    return refused
+
+
+def _note_refused(connection: sqlite3.Connection, filed: Filed, by: Bounds) -> None:
+    session, call = root_session(filed.request.caller), filed.request.digest
+    ledger_rows.note_refusal(connection, session, call, kept=by.sessions, most=by.refusals)
 
 
 @contextmanager

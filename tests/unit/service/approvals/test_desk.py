@@ -166,6 +166,14 @@ async def test_two_people_are_two_identities(store: Store, again: str) -> None:
     assert (await store.agree("q2", EVE, now=NOW)).state == "approved"
 
 
+async def test_a_refusal_sticks_although_no_call_waits_to_hear_of_it(store: Store) -> None:
+    below = Caller(agent="helper", session="s2", parent=Caller(session="s"))
+    await store.file(a_request(caller=below), "k", now=NOW)
+    await store.refuse("q1", EVE, now=NOW)
+    assert await store.refused("s", "sha256:1")
+    assert not await store.refused("s2", "sha256:1")
+
+
 async def test_a_refusal_is_final_and_says_who_and_why(store: Store) -> None:
     await store.file(a_request(), "k", now=NOW)
     denied = await store.refuse("q1", EVE, now=NOW, message="use the test account")
@@ -185,6 +193,7 @@ async def test_no_to_everything_of_a_session_tree(store: Store) -> None:
     await store.file(a_request("q4"), "k4", now=NOW)
     await store.agree("q4", ANN, now=NOW)
     denied = await store.refuse_all("s", EVE, now=NOW, message="stop")
+    assert all([await store.refused("s", filed.request.digest) for filed in denied])
     assert [(one.request.id, one.state, one.message) for one in denied] == [
         ("q1", "denied", "stop"),
         ("q2", "denied", "stop"),
