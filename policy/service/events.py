@@ -5,7 +5,6 @@ Of every call listeners are told exactly twice: `stream.tool_start`, then `strea
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,6 +16,7 @@ from policy.audit import AuditRecord, Outcome
 from policy.call import Caller
 from policy.codes import Code
 from policy.diagnostics import visible
+from policy.service.listeners import Listeners
 
 _LOG = logging.getLogger("tool.call")
 _LONGEST_NAME = 120
@@ -75,21 +75,11 @@ class Events:
     """Those who listen to one service. A listener that fails changes nothing for the call."""
 
     def __init__(self) -> None:
-        self._listeners: tuple[Listener, ...] = ()
+        self._listeners: Listeners[ToolEvent] = Listeners()
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Tell `listener` of every event from now on; return what ends that."""
-
-        def entry(event: ToolEvent) -> None:
-            # An entry of its own: whoever listens twice ends one at a time.
-            listener(event)
-
-        self._listeners = (*self._listeners, entry)
-
-        def end() -> None:
-            self._listeners = tuple(kept for kept in self._listeners if kept is not entry)
-
-        return end
+        return self._listeners.add(listener)
 
     @property
     def heard(self) -> bool:
@@ -100,10 +90,7 @@ class Events:
         """Log an event and pass it on."""
         with suppress(Exception):
             _log(event)
-        for listener in self._listeners:
-            # A listener that claims to be cancelled has not cancelled the call.
-            with suppress(Exception, asyncio.CancelledError):
-                listener(event)
+        self._listeners.tell(event)
 
     def failing_sink(self, error: Exception) -> None:
         """Log that a record could not be written."""

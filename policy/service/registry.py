@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TypeAlias
 
 from policy.catalog import ToolSpec
 from policy.errors import ToolError
 from policy.service.handler import ToolHandler
+from policy.service.listeners import Listeners
 from policy.service.registry_feed import RegistryFeed
 from policy.service.registry_snapshot import (
     Registered,
@@ -34,7 +34,7 @@ class ToolRegistry:
 
     def __init__(self) -> None:
         self._snapshot = RegistrySnapshot()
-        self._subscribers: tuple[Subscriber, ...] = ()
+        self._listeners: Listeners[RegistryChange] = Listeners()
         self._untold: deque[RegistryChange] = deque()
         self._telling = False
         self._writing = threading.RLock()
@@ -102,17 +102,9 @@ class ToolRegistry:
 
         It may change the registry itself; everybody hears of that after the change before it.
         """
+        # Whoever comes between two changes hears of none that happened before.
         with self._writing:
-            self._subscribers = (*self._subscribers, subscriber)
-
-        def end() -> None:
-            with self._writing:
-                kept = list(self._subscribers)
-                with suppress(ValueError):
-                    kept.remove(subscriber)
-                self._subscribers = tuple(kept)
-
-        return end
+            return self._listeners.add(subscriber)
 
     def changes(self, *, buffer: int = 256) -> RegistryFeed:
         """Return the changes from now on, for `async for` in the event loop that runs here.
@@ -142,11 +134,7 @@ class ToolRegistry:
         self._telling = True
         try:
             while self._untold:
-                told = self._untold.popleft()
-                for subscriber in self._subscribers:
-                    # A failing subscriber neither undoes the change nor keeps it from the others.
-                    with suppress(Exception):
-                        subscriber(told)
+                self._listeners.tell(self._untold.popleft())
         finally:
             self._telling = False
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import TypeAlias
 
 from policy.service.approvals.ledger import Desk, Filed
+from policy.service.listeners import Listeners
 
 Listener: TypeAlias = Callable[[Filed], None]
 # What a call waits for: its question as it ended, or None once its time is up.
@@ -36,7 +37,7 @@ class Watch:
         self._seen: int | None = None
         self._told: OrderedDict[str, int] = OrderedDict()
         self._places: dict[str, list[Place]] = {}
-        self._listeners: dict[object, Listener] = {}
+        self._listeners: Listeners[Filed] = Listeners()
         self._pollers: dict[asyncio.AbstractEventLoop, tuple[asyncio.Task[None], int]] = {}
         self._is_broken = False
 
@@ -76,14 +77,9 @@ class Watch:
             while len(self._told) > _MOST_TOLD:
                 self._told.popitem(last=False)
             places = tuple(self._places.get(id, ()))
-            listeners = tuple(self._listeners.values())
         for place in places if filed.state != "pending" else ():
             _resolve(place, filed)
-        for listener in listeners:
-            try:
-                listener(filed)
-            except Exception as error:  # noqa: BLE001 - who listens must not stop who waits
-                _LOG.warning("a listener failed: %s", type(error).__name__)
+        self._listeners.tell(filed)
 
     def is_old(self, filed: Filed) -> bool:
         """Tell whether a question has changed since."""
@@ -103,15 +99,7 @@ class Watch:
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Tell `listener` of every change; return what ends that."""
-        mark = object()
-        with self._lock:
-            self._listeners[mark] = listener
-
-        def unsubscribe() -> None:
-            with self._lock:
-                self._listeners.pop(mark, None)
-
-        return unsubscribe
+        return self._listeners.add(listener)
 
     def _leave(self, id: str, place: Place) -> None:
         with self._lock:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
@@ -17,18 +16,17 @@ from policy.call import EMPTY
 from policy.capabilities import (
     Difference,
     Grants,
-    HttpRouteCapability,
     Kind,
     PluginManifest,
     PluginRefused,
-    ToolCapability,
     compare,
     key_of,
     table,
 )
 from policy.errors import ToolError
-from policy.service.authoring import Authored, handler_for
+from policy.service.authoring import Authored
 from policy.service.facade import GovernedService
+from policy.service.listeners import Listeners
 from policy.service.plugins.changes import (
     PluginChange,
     PluginRegistered,
@@ -36,6 +34,7 @@ from policy.service.plugins.changes import (
     PluginUnregistered,
 )
 from policy.service.plugins.extension import ExtensionHandler
+from policy.service.plugins.fitting import handlers_of
 from policy.service.plugins.registration import (
     PluginRegistration,
     ToolRegistration,
@@ -83,7 +82,7 @@ class PluginRegistry:
         self._grants_of = grants_of
         self._plugins: Mapping[str, PluginEntry] = MappingProxyType({})
         self._revision = 0
-        self._subscribers: tuple[Subscriber, ...] = ()
+        self._listeners: Listeners[PluginChange] = Listeners()
         self._changing = threading.Lock()
         self._regrant_wanted = False
         self.stop = (lambda: None) if reloads is None else reloads.subscribe(self._reloaded)
@@ -101,7 +100,12 @@ class PluginRegistry:
         other capabilities, by `kind:name`.
         """
         with self._changing:
-            handlers = self._handlers(manifest, tools, targets)
+            handlers = handlers_of(
+                manifest,
+                tools=tools,
+                targets=targets,
+                registered={name: entry.manifest for name, entry in self._plugins.items()},
+            )
             grants = self._grants_of(manifest.id)
             entry = PluginEntry(
                 manifest=manifest,
@@ -119,7 +123,7 @@ class PluginRegistry:
             )
             self._install(entry)
             self._put(entry)
-            self._tell(
+            self._listeners.tell(
                 PluginRegistered(
                     plugin=manifest.id, revision=entry.revision, difference=entry.difference
                 )
@@ -138,7 +142,7 @@ class PluginRegistry:
             self._plugins = MappingProxyType(rest)
             for tool in _tools(entry):
                 self._withdraw(tool)
-            self._tell(PluginUnregistered(plugin=plugin, revision=self._revision))
+            self._listeners.tell(PluginUnregistered(plugin=plugin, revision=self._revision))
         self._settle()
         return entry.manifest
 
@@ -180,55 +184,7 @@ class PluginRegistry:
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Tell `subscriber` of every change from now on, in order; return what ends that."""
-
-        def entry(change: PluginChange) -> None:
-            subscriber(change)
-
-        self._subscribers = (*self._subscribers, entry)
-
-        def end() -> None:
-            self._subscribers = tuple(kept for kept in self._subscribers if kept is not entry)
-
-        return end
-
-    def _handlers(
-        self, manifest: PluginManifest, tools: Mapping[str, Authored], targets: Mapping[str, Any]
-    ) -> dict[str, ExtensionHandler]:
-        """Return the handler of each declared tool; raise PluginRefused where parts do not fit."""
-        declared = {
-            one.name: one for one in manifest.capabilities if isinstance(one, ToolCapability)
-        }
-        others = {key_of(one) for one in manifest.capabilities} - {f"tool:{n}" for n in declared}
-        problems = [f"the tool `{name}` has no handler" for name in declared if name not in tools]
-        problems += [f"the tool `{name}` is not declared" for name in tools if name not in declared]
-        problems += [f"`{key}` is not declared" for key in targets if key not in others]
-        if manifest.id in self._plugins:
-            problems.append(f"a plugin called `{manifest.id}` is registered already")
-        problems += self._taken(manifest)
-        if problems:
-            raise PluginRefused(*problems)
-        try:
-            return {
-                f"tool:{name}": ExtensionHandler(manifest.id, one, handler_for(tools[name]))
-                for name, one in declared.items()
-            }
-        except (TypeError, ValueError) as error:
-            raise PluginRefused(str(error)) from error
-
-    def _taken(self, manifest: PluginManifest) -> list[str]:
-        """Return what this plugin declares and another one has already; tools never collide."""
-        taken = {
-            name: other
-            for other, entry in self._plugins.items()
-            for one in entry.registrations
-            for name in _global_names(one.declaration)
-        }
-        return [
-            f"{name} is declared by the plugin `{taken[name]}` already"
-            for one in manifest.capabilities
-            for name in _global_names(one)
-            if name in taken
-        ]
+        return self._listeners.add(subscriber)
 
     def _install(self, entry: PluginEntry) -> None:
         """Announce all tools of a plugin and register the granted ones, or none of them."""
@@ -296,17 +252,11 @@ class PluginRegistry:
             elif not there:
                 self._service.registry.register(one.target.spec.name, one.target)
         self._put(after)
-        self._tell(
+        self._listeners.tell(
             PluginRegranted(
                 plugin=after.manifest.id, revision=after.revision, difference=after.difference
             )
         )
-
-    def _tell(self, change: PluginChange) -> None:
-        for subscriber in self._subscribers:
-            # A failing subscriber neither undoes the change nor keeps it from the others.
-            with suppress(Exception):
-                subscriber(change)
 
 
 def _tools(entry: PluginEntry) -> list[ToolRegistration]:
@@ -316,15 +266,3 @@ def _tools(entry: PluginEntry) -> list[ToolRegistration]:
 def _grant(handler: object, entry: PluginEntry) -> None:
     if isinstance(handler, ExtensionHandler):
         handler.granted = frozenset(entry.difference.active)
-
-
-def _global_names(declaration: object) -> tuple[str, ...]:
-    """Return the names of a capability that no other plugin may have."""
-    match declaration:
-        case ToolCapability():
-            return ()
-        case HttpRouteCapability(path=path, methods=methods):
-            routes = tuple(f"the route `{method} {path}`" for method in methods)
-            return (f"`{key_of(declaration)}`", *routes)
-        case _:
-            return (f"`{key_of(declaration)}`",)  # type: ignore[arg-type]

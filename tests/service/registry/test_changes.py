@@ -116,11 +116,11 @@ async def test_a_slow_reader_is_told_where_it_missed_how_many() -> None:
 async def test_a_feed_that_nobody_holds_is_forgotten() -> None:
     registry = ToolRegistry()
     feed = registry.changes()
-    assert registry._subscribers
+    assert registry._listeners
     del feed
     gc.collect()
     registry.register("a", CountingHandler("a"))
-    assert not registry._subscribers
+    assert not registry._listeners
 
 
 def test_a_feed_of_a_loop_that_has_ended_is_forgotten() -> None:
@@ -131,7 +131,7 @@ def test_a_feed_of_a_loop_that_has_ended_is_forgotten() -> None:
 
     feed = asyncio.run(listen())
     registry.register("a", CountingHandler("a"))
-    assert not registry._subscribers
+    assert not registry._listeners
     feed.close()
 
 
