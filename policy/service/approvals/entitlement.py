@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from policy.call import Caller
 from policy.reason import Reason, Terms
 from policy.service.approvals.person import Person
+from policy.values import plain
 
 _ANYBODY = Terms()
 
@@ -33,8 +34,13 @@ def unable(person: Person, caller: Caller) -> str | None:
 
 
 def identity(person: Person) -> str:
-    """Return what tells one person from another: letter case and spaces around do not."""
-    return unicodedata.normalize("NFKC", person.id).strip().casefold()
+    """Return what tells one person from another: what can be seen of a name, but for letter case.
+
+    Spaces around it are not seen either; a name of which nothing is left is nobody's.
+    """
+    text = plain(unicodedata.normalize("NFKC", person.id))
+    seen = "".join(char for char in text if char.isprintable()).strip()
+    return unicodedata.normalize("NFKC", seen.casefold())
 
 
 def may_answer(person: Person, reason: Reason) -> bool:

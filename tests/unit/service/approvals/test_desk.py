@@ -166,6 +166,24 @@ async def test_two_people_are_two_identities(store: Store, again: str) -> None:
     assert (await store.agree("q2", EVE, now=NOW)).state == "approved"
 
 
+@pytest.mark.parametrize(
+    "same",
+    ["ANN", " ann ", "\uff41nn", "an\u200bn", "ann\u00ad", "ann\ufe0f", "\u202eann", "ann\0"],
+)
+async def test_names_that_look_the_same_are_one_person(store: Store, same: str) -> None:
+    await store.file(a_request("q1", asks(two_people=True)), "k", now=NOW)
+    await store.agree("q1", ANN, now=NOW)
+    filed = await store.agree("q1", Person(id=same), now=NOW)
+    assert filed.state == "pending"
+
+
+@pytest.mark.parametrize("nobody", ["", "  ", "\u200b", "\0", "\u3164"])
+async def test_a_name_of_which_nothing_can_be_seen_is_nobody(store: Store, nobody: str) -> None:
+    await store.file(a_request(), "k", now=NOW)
+    with pytest.raises(AnswerRefused, match="the name of a person"):
+        await store.agree("q1", Person(id=nobody), now=NOW)
+
+
 async def test_a_refusal_sticks_although_no_call_waits_to_hear_of_it(store: Store) -> None:
     below = Caller(agent="helper", session="s2", parent=Caller(session="s"))
     await store.file(a_request(caller=below), "k", now=NOW)
