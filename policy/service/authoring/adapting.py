@@ -69,7 +69,7 @@ def handler_of(authored: Tool | OperationsTool) -> BuiltinHandler:
 
 def dynamic_of(authored: Any) -> DynamicTool:
     """Return a tool of any shape as one of which nothing is known but its JSON Schema."""
-    if isinstance(authored, DynamicTool):
+    if isinstance(authored, DynamicTool) and not isinstance(authored, type):
         return authored
     made = handler_for(authored)
     if isinstance(made, DynamicTool):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from policy.catalog import Resource
@@ -59,7 +59,10 @@ class Traits:
 
 _FLAGS = ("complete", "unseen", "exec_class", "requires_confirmation", "strict_schema")
 # What an object may also say in a method or attribute of its own, as most tool interfaces have it.
-_SAID = ("category", "requires_confirmation", "strict_schema", "examples", "usage_rule")
+_SAID = frozenset(
+    "category requires_confirmation strict_schema examples usage_rule read_only destructive "
+    "idempotent unseen exec_class".split()
+)
 
 
 def traits_of(authored: object) -> Traits:
@@ -68,8 +71,9 @@ def traits_of(authored: object) -> Traits:
     It may have `traits`, constants such as `CATEGORY`, and methods such as `usage_rule()`.
     """
     given = getattr(authored, "traits", None)
-    if isinstance(given, Traits):
-        return given
+    if not isinstance(given, Traits | None):
+        # Whoever wrote it meant it to count.
+        raise TypeError(f"`{type(authored).__name__}.traits` is no `Traits`")
     said: dict[str, Any] = {}
     for field in fields(Traits):
         value = getattr(authored, field.name.upper(), None)
@@ -77,7 +81,7 @@ def traits_of(authored: object) -> Traits:
             value = said_by(authored, field.name)
         if value is not None:
             said[field.name] = tuple(value) if isinstance(value, list) else value
-    return Traits(**said)
+    return replace(given or Traits(), **said)
 
 
 def said_by(authored: object, name: str) -> Any:
