@@ -28,6 +28,7 @@ from policy.service.world import World
 from policy.verdict import Verdict
 
 _LOG = logging.getLogger(__name__)
+_UNLIKE = "the policy knows the tool by another definition than the one that would run"
 
 
 class Tools(Protocol):
@@ -113,6 +114,11 @@ class Adjudicator:
         entry = None if tools is None else tools.get(decision.call.tool)
         if refusal is None and tools is not None and entry is None:
             refusal = NotFound(tool, f"no tool is called `{visible(decision.call.tool, 60)}` here")
+        if refusal is None and not _is_known(entry, spec):
+            # Judged by another definition: that of a tool with other arguments, or other markers.
+            unlike = Reason(rule="none", verdict=Verdict.DENY, message=_UNLIKE)
+            decision = replace(decision, verdict=Verdict.DENY, reasons=(unlike, *decision.reasons))
+            refusal = denial(decision.call.tool, decision, code="policy-unavailable")
         return Judgement(
             decision=decision,
             facts=facts,
@@ -167,6 +173,22 @@ def _refusal(tool: str, decision: Decision, refused: Refusal, situation: _Situat
     if not refused.tool or not situation.hides(refused.tool):
         return ValidationFailed(decision.call.tool, refused.message)
     return denial(refused.tool, decision, code="not-allowed")
+
+
+def _is_known(entry: Registration | None, spec: ToolSpec | None) -> bool:
+    """Tell whether what would run is the tool that was judged, with all that it says of itself.
+
+    The policy may know more of a tool: its configuration adds facts and resources.
+    """
+    if entry is None or spec is None or entry.handler.spec is spec:
+        return True
+    own = entry.handler.spec
+    return (
+        (own.origin, own.version, own.schema) == (spec.origin, spec.version, spec.schema)
+        and set(own.resources) <= set(spec.resources)
+        and own.unseen <= spec.unseen
+        and own.requires_confirmation <= spec.requires_confirmation
+    )
 
 
 def _undecided(tool: object, guards: Guards, *, stale: bool, why: str) -> Judgement:
