@@ -50,7 +50,9 @@ def condition(test: checked.Test) -> str:
 def _part(test: checked.Test) -> str:
     """Return a condition inside another one, so that it cannot be read apart."""
     words = condition(test)
-    return f"({words})" if isinstance(test, (checked.AllOf, checked.AnyOf)) else words
+    # A quantifier speaks of all that follows it, to the end of its part.
+    parted = isinstance(test, (checked.AllOf, checked.AnyOf, checked.Quantified))
+    return f"({words})" if parted else words
 
 
 def _plain(test: checked.Test, *, negated: bool) -> str | None:
@@ -174,7 +176,7 @@ def value(held: checked.Value) -> str | None:
             word = _FUNCTIONS.get(function)
             return None if given is None or word is None else f"{word} {given}".lstrip()
         case checked.Arith(op=op, left=left, right=right):
-            first, second = value(left), value(right)
+            first, second = _operand(left), _operand(right)
             return None if first is None or second is None else f"{first} {op} {second}"
         case checked.ListOf(items=items):
             return _joined(map(value, items), "or")
@@ -184,6 +186,13 @@ def value(held: checked.Value) -> str | None:
             return None
         case _:
             assert_never(held)
+
+
+def _operand(held: checked.Value) -> str | None:
+    """Return a value that is reckoned with; what is reckoned before it stands apart."""
+    words = value(held)
+    apart = words is not None and isinstance(held, (checked.Arith, checked.Apply))
+    return f"({words})" if apart else words
 
 
 def field(steps: Iterable[str | int]) -> str:
@@ -225,7 +234,8 @@ def _constant(constant: Any) -> str | None:
         case bool():
             return "true" if constant else "false"
         case str():
-            return f'"{escape_for_people(constant, _LONGEST_ITEM)}"'
+            shown = escape_for_people(constant, _LONGEST_ITEM)
+            return '"' + shown.replace('"', '\\"') + '"'
         case int() | float() | Decimal():
             return str(constant)
         case timedelta():

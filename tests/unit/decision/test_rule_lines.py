@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -87,3 +88,31 @@ def test_a_role_sees_the_rules_of_its_own_layer() -> None:
     compiled = program(files)
     assert "`pay` is denied." in lines_for(compiled, Caller(role="clerk"), HERE)
     assert "`pay` is denied." not in lines_for(compiled, Caller(), HERE)
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("(input.x + 1) * 2 > 3", "(its `x` + 1) * 2 is more than 3"),
+        ("input.x - (1 - 2) > 3", "its `x` - (1 - 2) is more than 3"),
+        (
+            "2 * max(input.x, 1 + 2) > 3",
+            "2 * (the greatest of its `x` and 1 + 2) is more than 3",
+        ),
+        (
+            '(all v in input.x: v == "x") and input.x == 1',
+            '(for every `a` of its `x`, `a` is "x") and its `x` is 1',
+        ),
+        (
+            '(any v in input.x: v == "x") or input.x == 1',
+            '(for some `a` of its `x`, `a` is "x") or its `x` is 1',
+        ),
+        (
+            r'input.x == "x\" or its `x` is \"y"',
+            r'its `x` is "x\" or its `x` is \"y"',
+        ),
+    ],
+)
+def test_what_belongs_together_cannot_be_read_apart(condition: str, words: str) -> None:
+    first, *_ = lines_for(program(f"default allow\na: deny t when {condition}"), ANN, HERE)
+    assert first == f"`t` is denied when {words}."
