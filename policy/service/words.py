@@ -116,4 +116,6 @@ def because(reason: Reason) -> str | None:
         return None
     # What is said of rules that collide ends in their names.
     start, bracket, names = said.rpartition(" (")
-    return start if bracket and names.endswith(")") and reason.rule in names else said
+    if not bracket or not names.endswith(")"):
+        return said
+    return start if reason.rule in names.removesuffix(")").split(" and ") else said

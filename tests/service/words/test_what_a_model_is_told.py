@@ -106,6 +106,28 @@ async def test_a_rule_is_told_by_its_because_and_named_only_to_people(tmp_path: 
     assert b'"rule":"held"' in record_line(record)
 
 
+async def test_a_because_is_told_whole_whatever_it_ends_in(tmp_path: Path) -> None:
+    said = "keep out (please read the docs)"
+    service, _ = governed(
+        tmp_path,
+        rules=f'policy for every agent\n\ndefault allow\n\nread: deny file_read because "{said}"\n',
+    )
+    error = await refused(service, "file_read", {"path": "a"})
+    assert error.message == said
+
+
+async def test_rewrites_that_collide_are_not_named(tmp_path: Path) -> None:
+    rules = (
+        "policy for every agent\n\ndefault allow\n\n"
+        'one: rewrite echo when input.path like "a*" set input.count = 2\n'
+        'two: rewrite echo when input.path like "*b" set input.count = 3\n'
+    )
+    service, sink = governed(tmp_path, rules=rules)
+    error = await refused(service, "echo", {"path": "ab"})
+    assert "(" not in error.message
+    assert any("(one and two)" in (reason.message or "") for reason in sink.records[-1].reasons)
+
+
 async def test_a_rule_without_a_because_is_told_by_a_sentence_of_ours(tmp_path: Path) -> None:
     service, _ = governed(tmp_path)
     error = await refused(service, "file_read", {"path": "locked"})
