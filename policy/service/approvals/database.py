@@ -88,6 +88,7 @@ class Database:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="approvals")
         try:
             self._connection = self._thread.submit(_opened, self.path).result()
+            self._place = _place(self.path)
         except BaseException:
             self._thread.shutdown()
             raise
@@ -96,17 +97,13 @@ class Database:
         self, work: _Work[_Given, _Result], *args: _Given.args, **kwargs: _Given.kwargs
     ) -> _Result:
         """Run `work` on the file as it is at one moment."""
-        return await self._run(
-            lambda connection: _within(connection, _TO_READ, work, *args, **kwargs)
-        )
+        return await self._run(lambda file: self._within(file, _TO_READ, work, *args, **kwargs))
 
     async def write(
         self, work: _Work[_Given, _Result], *args: _Given.args, **kwargs: _Given.kwargs
     ) -> _Result:
         """Run `work` as one change: all of it is kept, or nothing."""
-        return await self._run(
-            lambda connection: _within(connection, _TO_WRITE, work, *args, **kwargs)
-        )
+        return await self._run(lambda file: self._within(file, _TO_WRITE, work, *args, **kwargs))
 
     def close(self) -> None:
         """Close the file, after what is under way; the store is of no use any more."""
@@ -122,6 +119,32 @@ class Database:
             await self._run(sqlite3.Connection.close)
         self._thread.shutdown()
 
+    def _within(
+        self,
+        connection: sqlite3.Connection,
+        begin: str,
+        work: _Work[_Given, _Result],
+        *args: _Given.args,
+        **kwargs: _Given.kwargs,
+    ) -> _Result:
+        """Run `work` in one transaction."""
+        if _place(self.path) != self._place:
+            # Whoever answers would look for the questions in another file than this one.
+            raise sqlite3.OperationalError("it was deleted or exchanged while it was in use")
+        connection.execute(begin)
+        try:
+            result = work(connection, *args, **kwargs)
+        except (AnswerRefused, NotFiled):
+            # What was found out on the way, such as that a question has expired, is kept.
+            connection.execute("COMMIT")
+            raise
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+        return result
+
     async def _run(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
         loop = asyncio.get_running_loop()
         try:
@@ -135,30 +158,16 @@ class Database:
             raise _unusable(self.path, str(error)) from error
 
 
-def _within(
-    connection: sqlite3.Connection,
-    begin: str,
-    work: _Work[_Given, _Result],
-    *args: _Given.args,
-    **kwargs: _Given.kwargs,
-) -> _Result:
-    """Run `work` in one transaction."""
-    connection.execute(begin)
-    try:
-        result = work(connection, *args, **kwargs)
-    except (AnswerRefused, NotFiled):
-        # What was found out on the way, such as that a question has expired, is kept.
-        connection.execute("COMMIT")
-        raise
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
-    return result
-
-
 # ---- opening
+
+
+def _place(path: Path) -> tuple[int, int] | None:
+    """Return which file stands at a path; None where there is none, or it cannot be seen."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _opened(path: Path) -> sqlite3.Connection:

@@ -24,6 +24,11 @@ def inside(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
+def empty(folder: Path) -> None:
+    for file in folder.iterdir():
+        file.unlink()
+
+
 async def test_file_and_folder_are_for_their_owner_only(tmp_path: Path) -> None:
     path = tmp_path / "new" / "folder" / "approvals.db"
     async with SqliteApprovals(path) as store:
@@ -55,6 +60,24 @@ async def test_what_was_kept_is_there_after_reopening(tmp_path: Path) -> None:
         assert await store.refused("s", "sha256:9")
         assert not await store.count("s", limit=1)
         assert (await store.file(a_request("q2"), "k", now=NOW)) == filed
+
+
+@pytest.mark.parametrize("exchanged", [False, True])
+async def test_a_file_that_is_gone_or_another_one_is_of_no_use_any_more(
+    tmp_path: Path, exchanged: bool
+) -> None:
+    path = tmp_path / "approvals.db"
+    async with SqliteApprovals(path) as store:
+        await store.file(a_request(), "k", now=NOW)
+        await store.agree("q1", ANN, now=NOW)
+        empty(tmp_path)
+        if exchanged:
+            SqliteApprovals(path).close()
+        with pytest.raises(StoreUnusable, match="deleted or exchanged"):
+            await store.end("q1", "used", now=NOW)
+        with pytest.raises(StoreUnusable, match="deleted or exchanged"):
+            await store.file(a_request("q2"), "k2", now=NOW)
+    assert path.exists() is exchanged
 
 
 def test_what_is_no_database_is_said_so_and_left_alone(tmp_path: Path) -> None:
