@@ -176,10 +176,12 @@ class _Telling:
 
     async def tell(self, event: SessionEvent) -> None:
         """Tell one event; raises only if cancelled, and the event is told all the same."""
+        # An earlier event that is still being told has its time first, then this one its own.
+        turns = 1 if self._last is None or self._last.done() else 2
         task = self.begin(event)
         if task is None:
             return
-        await asyncio.wait({task}, timeout=self._seconds)
+        await asyncio.wait({task}, timeout=turns * self._seconds)
         if not task.done():
             task.cancel()
 

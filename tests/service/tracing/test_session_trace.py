@@ -129,6 +129,32 @@ async def test_a_session_that_fails_does_not_break_the_call(service: GovernedSer
     assert (output.value, session.told) == (1, 2)
 
 
+@pytest.mark.parametrize("turns", range(1, 8))
+async def test_a_session_that_hangs_is_told_the_end_of_a_cancelled_call_too(
+    turns: int, service: GovernedService
+) -> None:
+    class Hangs:
+        def __init__(self) -> None:
+            self.names: list[str] = []
+
+        async def emit(self, event: SessionEvent) -> None:
+            self.names.append(type(event).__name__)
+            await asyncio.Event().wait()
+
+    session = Hangs()
+    call = asyncio.create_task(
+        invoke_with_session_trace(
+            service, session, "waits", {"turns": 1}, session="s", emit_seconds=0.01
+        )
+    )
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert session.names == ["ToolCallRequested", "ToolCallFailed"]
+
+
 async def test_a_session_that_hangs_is_given_up(service: GovernedService) -> None:
     begun: list[str] = []
 
