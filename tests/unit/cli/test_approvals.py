@@ -44,7 +44,7 @@ def asked(id: str, *, session: str = "s1", **terms: Any) -> ApprovalRequest:
         digest=f"sha256:{id}",
         caller=Caller(agent="coder", session=session),
         asked_at=NOW,
-        expires=NOW + timedelta(hours=1),
+        expires=NOW + timedelta(days=1),
     )
 
 
@@ -74,7 +74,8 @@ def grant(id: str) -> Grant:
         tools=("file_*",),
         uses=3,
         given_at=NOW,
-        expires=NOW + timedelta(hours=1),
+        # Far enough from a whole day that no run is too slow for it.
+        expires=NOW + timedelta(days=2, hours=12),
     )
 
 
@@ -178,7 +179,7 @@ def test_standing_approvals_are_shown_and_taken_back(rules: Path) -> None:
     file(rules, grants=(grant("9c8b"), grant("9cff")))
     lines = run("approvals", "grants", rules).out.splitlines()
     id, _, *rest = lines[1].split()
-    assert (id, rest) == ("9c8b", ["59m", "3", "s1", "ada", "file_*"])
+    assert (id, rest) == ("9c8b", ["2d", "3", "s1", "ada", "file_*"])
     assert run("approvals", "revoke", "9c", rules).code == 2
     assert run("approvals", "revoke", "9c8", rules).out == "revoked: file_* in session s1\n"
     left = json.loads(run("approvals", "grants", rules, "--format", "json").out)["grants"]
