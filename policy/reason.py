@@ -36,7 +36,7 @@ class Terms:
 
     @property
     def plain(self) -> bool:
-        """Whether any one person's answer will do, for one execution."""
+        """Whether any one person's answer will do."""
         return not self.groups and not self.two_people
 
 

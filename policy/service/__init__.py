@@ -20,6 +20,8 @@ from policy.service.approvals import (
     StoreUnusable,
     TerminalApprover,
     TimedOut,
+    answerable_by,
+    serving_for,
     unanswered,
 )
 from policy.service.asking import Asking
@@ -189,6 +191,7 @@ __all__ = [
     "ToolStarted",
     "Traits",
     "Unregistered",
+    "answerable_by",
     "because",
     "build_tool_service",
     "builtin_handlers",
@@ -203,6 +206,7 @@ __all__ = [
     "handler_of",
     "invoke_with_session_trace",
     "register_builtins",
+    "serving_for",
     "tool",
     "unanswered",
     "usage_rules",

@@ -11,11 +11,18 @@ import click
 
 from policy.cli.approvals.counter import Counter, chosen, counter_at, questions
 from policy.cli.approvals.proposing import show_proposal
-from policy.cli.approvals.shown import answerable_by, short
+from policy.cli.approvals.shown import short
 from policy.cli.loading import WRONG_POLICY, catalog_option, counted, path_argument, stop
 from policy.cli.people_only import refuse_agents
 from policy.diagnostics import visible
-from policy.service import AnswerRefused, Filed, Grant, SqliteApprovals, unanswered
+from policy.service import (
+    AnswerRefused,
+    Filed,
+    Grant,
+    SqliteApprovals,
+    answerable_by,
+    unanswered,
+)
 
 _LONGEST_MESSAGE = 1_000
 
@@ -171,7 +178,7 @@ def _agreement(filed: Filed) -> str:
         return f"approved: {_call(filed)}"
     left = unanswered(filed.request.reasons, filed.people, filed.request.caller)
     wanted = "; ".join(
-        f"{visible(reason.rule, 120)} is to be answered by {answerable_by(reason)}"
+        f"{visible(reason.rule, 120)} is to be answered by {answerable_by(reason.terms)}"
         for reason in left
     )
     return f"noted: {_call(filed)} still waits, {wanted}"

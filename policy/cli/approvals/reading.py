@@ -11,7 +11,6 @@ import click
 
 from policy.cli.approvals.counter import Counter, chosen, counter_at, questions
 from policy.cli.approvals.shown import (
-    answerable_by,
     details,
     grant_record,
     question_record,
@@ -21,7 +20,7 @@ from policy.cli.approvals.shown import (
 )
 from policy.cli.loading import as_json, path_argument, prefix
 from policy.diagnostics import visible
-from policy.service import Filed, Grant
+from policy.service import Filed, Grant, answerable_by
 
 _EVERY = 1.0  # seconds between two looks
 _WIDEST = 60  # columns of the last column, so that a line stays a line
@@ -131,7 +130,7 @@ def _question(filed: Filed, now: datetime) -> tuple[str, ...]:
     request = filed.request
     touches = request.resources[0] if request.resources else "-"
     more = len(request.resources) - 1
-    by = dict.fromkeys(answerable_by(reason) for reason in request.reasons)
+    by = dict.fromkeys(answerable_by(reason.terms) for reason in request.reasons)
     return (
         short(request.id),
         since(request.asked_at, now),

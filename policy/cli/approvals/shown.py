@@ -15,8 +15,8 @@ from policy.call import Caller, thaw
 from policy.cli.account import as_shown
 from policy.cli.decide import reason_record
 from policy.diagnostics import visible, whereabouts
-from policy.reason import Reason, Remembering, Terms
-from policy.service import Filed, Grant, Person, unanswered
+from policy.reason import Reason
+from policy.service import Filed, Grant, Person, answerable_by, serving_for, unanswered
 
 SHORT = 8
 _LONGEST_LINE = 400
@@ -114,34 +114,6 @@ def grant_record(grant: Grant) -> dict[str, Any]:
     }
 
 
-def answerable_by(reason: Reason) -> str:
-    """Say who may answer what one opinion asks."""
-    terms = reason.terms or Terms()
-    groups = " or ".join(visible(group, 80) for group in terms.groups)
-    match (terms.two_people, len(terms.groups)):
-        case (False, 0):
-            return "anybody"
-        case (False, _):
-            return f"somebody of {groups}"
-        case (True, 0):
-            return "two people"
-        case (True, 1):
-            return f"two people of {groups}"
-        case _:
-            return f"two people, one of each of {groups.replace(' or ', ' and ')}"
-
-
-def _serves(remember: Remembering | None) -> str:
-    if remember is None:
-        return "once"
-    how_long = "for the session" if remember.seconds is None else f"for {span(remember.seconds)}"
-    times = "" if remember.times is None else f", up to {remember.times} times"
-    if not remember.fields:
-        return f"remembered {how_long} for the same call{times}"
-    fields = ", ".join(".".join(map(str, steps)) for steps in remember.fields)
-    return f"remembered {how_long} for the same {visible(fields, 200)}{times}"
-
-
 def _reason(reason: Reason, *, root: str, answered: bool) -> Iterator[str]:
     place = ""
     if reason.file:
@@ -153,8 +125,8 @@ def _reason(reason: Reason, *, root: str, answered: bool) -> Iterator[str]:
         yield f"    which cannot be decided: {visible(reason.undecided, _LONGEST_LINE)}"
     if reason.message:
         yield f"    {visible(reason.message, _LONGEST_LINE)}"
-    by = f"{'answered' if answered else 'to be answered'} by {answerable_by(reason)}"
-    yield f"    {by}, {_serves(None if reason.terms is None else reason.terms.remember)}"
+    by = f"{'answered' if answered else 'to be answered'} by {answerable_by(reason.terms)}"
+    yield f"    {by}, {serving_for(None if reason.terms is None else reason.terms.remember)}"
 
 
 def _input(input: Mapping[str, Any]) -> Iterator[str]:

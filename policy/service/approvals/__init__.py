@@ -39,6 +39,7 @@ from policy.service.approvals.shown import question, shown_input
 from policy.service.approvals.sqlite import SqliteApprovals
 from policy.service.approvals.standing import AskedCall, serving
 from policy.service.approvals.terminal import TerminalApprover
+from policy.service.approvals.wanted import answerable_by, serving_for
 
 __all__ = [
     "AnswerRefused",
@@ -67,6 +68,7 @@ __all__ = [
     "StoreUnusable",
     "TerminalApprover",
     "TimedOut",
+    "answerable_by",
     "ask_key",
     "call_digest",
     "caller_digest",
@@ -78,6 +80,7 @@ __all__ = [
     "remembered_key",
     "root_session",
     "serving",
+    "serving_for",
     "shown_input",
     "unanswered",
 ]

@@ -8,8 +8,8 @@ from typing import Any
 from policy.audit import bounded
 from policy.call import Caller, thaw
 from policy.diagnostics import visible
-from policy.reason import Remembering, Terms
 from policy.service.approvals.request import ApprovalRequest
+from policy.service.approvals.wanted import answerable_by, serving_for
 from policy.service.reasons import described
 
 _LONGEST_LINE = 2_000
@@ -34,43 +34,12 @@ def question(request: ApprovalRequest) -> str:
     lines.append(f"  input: {request.shown}")
     for reason in request.reasons:
         lines.append(f"  asked because: {described(reason)}")
-        wanted = wanted_of(reason.terms)
-        if wanted:
-            lines.append(f"    {wanted}")
+        terms = reason.terms
+        if terms is not None and not (terms.plain and terms.remember is None):
+            by = answerable_by(terms)
+            lines.append(f"    to be answered by {by}, {serving_for(terms.remember)}")
     lines.append(f"  {request.digest}")
     return "\n".join(lines)
-
-
-def wanted_of(terms: Terms | None) -> str:
-    """Return who may answer and what that is worth, empty for anybody's answer to one call."""
-    if terms is None:
-        return ""
-    said = []
-    groups = [visible(group, 80) for group in terms.groups]
-    if terms.two_people and len(groups) > 1:
-        said.append(f"one person each of {', '.join(groups)} has to agree")
-    elif terms.two_people:
-        said.append(f"two people{f' of {groups[0]}' if groups else ''} have to agree")
-    elif groups:
-        said.append(f"somebody of {' or '.join(groups)} has to agree")
-    if terms.remember is not None:
-        said.append(_remembered(terms.remember))
-    return "; ".join(said)
-
-
-def _remembered(remember: Remembering) -> str:
-    span = "for the rest of the session"
-    if remember.seconds is not None:
-        span = f"for {remember.seconds:g} seconds"
-    times = "" if remember.times is None else f", up to {remember.times} times"
-    fields = " and ".join(_field(steps) for steps in remember.fields)
-    what = f"calls with the same {fields}" if fields else "the same call"
-    return f"an approval serves {what} {span}{times}"
-
-
-def _field(steps: tuple[str | int, ...]) -> str:
-    path = "input" + "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for step in steps)
-    return visible(path, 120)
 
 
 def _asker(caller: Caller) -> str:
