@@ -48,6 +48,14 @@ class Approving:
     store: Path | None = None
     told: str = "asks are denied"
 
+    async def begin(self, session: str) -> None:
+        """Count the questions of a session from now on; what was refused in it stays refused.
+
+        The session of a server has the same name every time, and would be at its limit for good.
+        """
+        if isinstance(self.ledger, SqliteApprovals):
+            await self.ledger.recount(session)
+
     def leave(self) -> None:
         """Let questions wait on while the process ends: the call that asks again takes them up."""
         if isinstance(self.ask, ApprovalGate):

@@ -129,6 +129,10 @@ async def _serve(
 ) -> None:
     from policy.proxy import ListChanges, serve_http, serve_stdio, tool_server
 
+    try:
+        await governed.approving.begin(governed.caller.session)
+    except StoreUnusable as error:
+        stop(str(error))
     changes = ListChanges()
     server = tool_server(governed, changes)
 

@@ -34,6 +34,11 @@ def count(connection: sqlite3.Connection, session: str, *, limit: int, kept: int
     return done.rowcount == 1
 
 
+def recount(connection: sqlite3.Connection, session: str) -> None:
+    """Begin to count the questions of a session tree anew."""
+    connection.execute("UPDATE session SET asked = 0 WHERE id = ?", (digest(session),))
+
+
 def is_refused(connection: sqlite3.Connection, session: str, call: str) -> bool:
     """Tell whether a call was refused in a session tree."""
     found = connection.execute(

@@ -112,6 +112,10 @@ class SqliteApprovals:
             ledger_rows.count, session, limit=limit, kept=self._bounds.sessions
         )
 
+    async def recount(self, session: str) -> None:
+        """Begin to count the questions of a session tree anew: whoever asks begins anew."""
+        await self._database.write(ledger_rows.recount, session)
+
     async def refused(self, session: str, digest: str) -> bool:
         """Tell whether this very call was refused in this session tree."""
         return await self._database.read(ledger_rows.is_refused, session, digest)

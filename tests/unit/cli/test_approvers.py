@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 
@@ -60,3 +61,19 @@ async def test_who_answers_at_the_terminal_is_its_user_with_the_groups_of_the_mo
     )
     assert await found.ask.ask(request) == Approved(by="ada", groups=("finance",))
     assert await found.ask.ask(request) == Denied(by="ada")
+
+
+async def test_a_server_that_begins_counts_its_questions_anew_and_forgets_no_refusal(
+    tmp_path: Path,
+) -> None:
+    found = approving("queue", None, policy=tmp_path, settings=lambda: None)
+    assert isinstance(found.ledger, SqliteApprovals)
+    async with found.ledger as ledger:
+        assert await ledger.count("default", limit=1)
+        assert await ledger.count("other", limit=1)
+        await ledger.note_refusal("default", "sha256:1", now=datetime(2026, 1, 1, tzinfo=UTC))
+        assert not await ledger.count("default", limit=1)
+        await found.begin("default")
+        assert await ledger.count("default", limit=1)
+        assert not await ledger.count("other", limit=1)
+        assert await ledger.refused("default", "sha256:1")
