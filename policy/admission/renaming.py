@@ -55,8 +55,12 @@ def _meant(value: dict[str, Any], place: Place) -> dict[str, str]:
 
 
 def _only_fit(name: str, known: list[str]) -> str | None:
-    for style, key in spellings(name):
-        fitting = [k for k in known if (style, key) in spellings(k)]
+    wanted = spellings(name)
+    spelled = [(k, spellings(k)) for k in known]
+    for way in wanted:
+        fitting = [k for k, ways in spelled if way in ways]
         if fitting:
-            return fitting[0] if len(fitting) == 1 else None
+            # What is alike but for case must not have other parts than another one that fits.
+            loosest = [k for k, ways in spelled if wanted[-1] in ways] or fitting
+            return fitting[0] if len(fitting) == 1 and fitting[0] in loosest else None
     return None

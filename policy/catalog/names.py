@@ -75,7 +75,8 @@ def _snaked(name: str) -> str:
     return snake_case(name.strip(_AROUND).translate(_SEPARATORS))
 
 
-# From close to loose: every style keeps together what an earlier one does.
+# From close to loose. A later style keeps together what an earlier one does, but for names whose
+# parts only capitals tell.
 STYLES = {"case": _folded, "separators": _joined, "snake_case": _snaked}
 LOOSEST = "snake_case"
 
@@ -99,6 +100,9 @@ def repair_name(name: str, catalog: Names) -> Repaired | None:
         if len(found) > 1:
             return None
         if found:
-            return Repaired(name=found[0], how=style)
+            # `filePath` is `filepath` but for case, and `file_path` by its parts: neither is meant.
+            loosest = catalog.spelled(LOOSEST, _snaked(name))
+            is_meant = not loosest or found[0] in loosest
+            return Repaired(name=found[0], how=style) if is_meant else None
     slipped = catalog.slips(_snaked(name))
     return Repaired(name=slipped[0], how="one letter") if len(slipped) == 1 else None

@@ -179,3 +179,20 @@ async def test_real_malformed_calls_run_mended_or_not_at_all(tmp_path: Path) -> 
             assert tools[row["tool"]].inputs[-1] == json.loads(row["raw_args"])
     assert len(sink.records) == len(ROWS)
     assert sum(tool.calls for tool in tools.values()) == ran == 207
+
+
+async def test_of_two_fields_that_fit_by_case_and_by_parts_neither_is_meant(
+    tmp_path: Path,
+) -> None:
+    text = {"type": "string"}
+    schema = {"type": "object", "properties": {"file_path": text, "filepath": text}}
+    tool = CountingHandler("search", schema=schema, open_fields=False)
+    (tmp_path / "global.policy").write_text("policy for every agent\nallow search\n")
+    service = build_tool_service(PolicyStore(tmp_path), tools=[tool])
+    with pytest.raises(ValidationFailed, match="`filePath` is no field"):
+        await service.execute("search", {"filePath": "x"})
+    output = await service.execute("search", {"FILEPATH": "x", "File_Path": "y"})
+    assert output.metadata.repairs == (
+        "`FILEPATH` read as `filepath`",
+        "`File_Path` read as `file_path`",
+    )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.catalog import Catalog, Origin, ToolSpec, repair_name, snake_case
+from policy.catalog import Catalog, Origin, Repaired, ToolSpec, repair_name, snake_case
 from policy.catalog.slips import SHORTEST, Slips, is_slip
 
 
@@ -102,6 +102,17 @@ def test_a_name_with_more_than_a_slip_is_not_repaired(name: str) -> None:
 def test_of_two_names_that_fit_a_slip_neither_is_meant() -> None:
     assert repair_name("file_reax", catalog_of("file_read", "file_reap")) is None
     assert repair_name("file_reap", catalog_of("file_read", "file_reap", "file_real")) is not None
+
+
+@pytest.mark.parametrize("name", ["fileRead", "FileRead", "fileRead()"])
+def test_of_two_names_that_fit_by_case_and_by_parts_neither_is_meant(name: str) -> None:
+    assert repair_name(name, catalog_of("fileread", "file_read")) is None
+
+
+@pytest.mark.parametrize(("name", "meant"), [("FILEREAD", "fileread"), ("File_Read", "file_read")])
+def test_a_name_whose_parts_fit_as_well_is_the_one_that_is_meant(name: str, meant: str) -> None:
+    repaired = repair_name(name, catalog_of("fileread", "file_read"))
+    assert repaired == Repaired(name=meant, how="case")
 
 
 @pytest.mark.parametrize("known", ["list", "cat", "v2_x"])
