@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from policy.catalog import ModelArguments, ToolSpec
 from policy.errors import Execution, ToolError
-from policy.service.authoring import Traits, define
+from policy.service.authoring import Traits, as_json, define
 from policy.service.authoring.spec import spec_of
 from policy.service.composition.references import (
     Argument,
@@ -61,7 +61,7 @@ class ChainHandler:
             value, tokens = output.value, tokens + (output.metadata.tokens_used or 0)
             progress = replace(progress, results={**progress.results, step.called: value})
         if self.output is not None:
-            value = self._made(self.output, progress, "the output")
+            value = self._shaped(self._made(self.output, progress, "the output"))
         return ToolOutput(value=value, metadata=ToolOutputMetadata(tokens_used=tokens or None))
 
     async def _called(
@@ -79,6 +79,12 @@ class ChainHandler:
         except Exception as error:
             why = str(error) if isinstance(error, ValueError) and not callable(making) else "failed"
             raise Execution(self.spec.name, f"{place} could not be made: {why}") from error
+
+    def _shaped(self, value: Any) -> Any:
+        try:
+            return as_json(value)
+        except (TypeError, ValueError, RecursionError):
+            raise Execution(self.spec.name, "the output is no JSON value") from None
 
     def _count(self, place: str) -> None:
         """Refuse a step too many, of this chain and all others that the same call has led to."""

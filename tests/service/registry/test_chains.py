@@ -231,6 +231,18 @@ async def test_inputs_and_outputs_can_be_made_by_functions(tmp_path: Path) -> No
     )
 
 
+async def test_the_output_of_a_chain_is_json(tmp_path: Path) -> None:
+    made = {"set": {1}, "far": float("inf"), "thing": object()}
+    tools = [
+        chain(name, "A.", args=Nothing, steps=[Step("ok")], output=lambda _, v=value: v)
+        for name, value in made.items()
+    ]
+    g = Governed(tmp_path, "allow *\n", CountingHandler("ok"), *tools)
+    assert await g.call("set") == [1]
+    assert await g.call("far") == await g.call("thing") == "execution/execution"
+    assert g.records[-1].message == "the output is no JSON value"
+
+
 async def test_a_step_whose_input_cannot_be_made_is_named(tmp_path: Path) -> None:
     def fails(progress: Progress) -> dict[str, Any]:
         raise RuntimeError("secret")
