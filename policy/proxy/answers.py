@@ -15,12 +15,15 @@ from typing import Any
 from mcp.types import CallToolResult, TextContent
 
 from policy.audit import AuditRecord
+from policy.decision import Reason
 from policy.errors import ToolError
 from policy.service import ToolOutput, because, fit
 from policy.verdict import Verdict
 
 _MOST_REASONS = 3
 _LONGEST_MESSAGE = 2_000
+# No rule can have such a name.
+_UNNAMED = "a rule without a name"
 
 
 def answer(output: ToolOutput, record: AuditRecord | None) -> CallToolResult:
@@ -60,7 +63,7 @@ def _meta(record: AuditRecord | None) -> dict[str, Any] | None:
             "digest": record.generation.digest,
         }
     said["reasons"] = [
-        {"rule": fit(reason.rule), **({"message": fit(said_of)} if said_of else {})}
+        {"rule": _named(reason), **({"message": fit(said_of)} if said_of else {})}
         for reason, said_of in ((reason, because(reason)) for reason in _told(record))
     ]
     if record.stale:
@@ -70,6 +73,13 @@ def _meta(record: AuditRecord | None) -> dict[str, Any] | None:
     if record.approvals:
         said["approval"] = record.approvals[-1].outcome
     return {"placet": said}
+
+
+def _named(reason: Reason) -> str:
+    """Return the rule's name; where it has none, reasons say its place, which stays here."""
+    at = f"{reason.file}:{reason.line}"
+    unnamed = reason.file is not None and reason.rule.endswith(at)
+    return _UNNAMED if unnamed else fit(reason.rule)
 
 
 def _told(record: AuditRecord) -> tuple[Any, ...]:

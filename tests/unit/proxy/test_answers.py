@@ -104,3 +104,13 @@ def test_a_result_tells_the_first_deciding_reasons_and_no_other() -> None:
     assert "secret" not in str(result)
     assert said["generation"] == {"number": 3, "digest": "sha256:00"}
     assert (said["verdict"], said["kind"], said["call"]) == ("deny", "tool-error", "7")
+
+
+def test_a_rule_without_a_name_is_not_told_by_its_place() -> None:
+    unnamed = Reason(
+        rule="agents/a.policy:12", verdict=Verdict.DENY, file="agents/a.policy", line=12
+    )
+    result = refusal(PermissionDenied("t", "no"), record(Verdict.DENY, unnamed, error="x"))
+    assert result.meta is not None
+    assert result.meta["placet"]["reasons"] == [{"rule": "a rule without a name"}]
+    assert "policy:12" not in result.model_dump_json(by_alias=True)
