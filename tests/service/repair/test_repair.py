@@ -187,7 +187,7 @@ async def test_of_two_fields_that_fit_by_case_and_by_parts_neither_is_meant(
     text = {"type": "string"}
     schema = {"type": "object", "properties": {"file_path": text, "filepath": text}}
     tool = CountingHandler("search", schema=schema, open_fields=False)
-    (tmp_path / "global.policy").write_text("policy for every agent\nallow search\n")
+    (tmp_path / "global.policy").write_text("policy for every agent\ndefault deny\nallow search\n")
     service = build_tool_service(PolicyStore(tmp_path), tools=[tool])
     with pytest.raises(ValidationFailed, match="`filePath` is no field"):
         await service.execute("search", {"filePath": "x"})
