@@ -88,14 +88,14 @@ def current_call() -> InFlight | None:
 
 
 class carrying:  # noqa: N801 - used as a statement, `with carrying(call):`
-    """Let everything awaited within the block belong to `call`; None for no call."""
+    """Let everything awaited within the block belong to `call`."""
 
     __slots__ = ("_call", "_token")
 
-    def __init__(self, call: InFlight | None) -> None:
+    def __init__(self, call: InFlight) -> None:
         self._call = call
 
-    def __enter__(self) -> InFlight | None:
+    def __enter__(self) -> InFlight:
         self._token = _CURRENT.set(self._call)
         return self._call
 

@@ -13,6 +13,7 @@ from policy.call import Caller, ToolCall, thaw
 from policy.catalog import ToolSpec
 from policy.decision import Decision, Reason
 from policy.facts import Facts
+from policy.reload import Generation
 from policy.service.classification import Allow, Confirm, Deny, SmartFilter
 from policy.service.context_rule import ContextRule, Rewrite, RuleContext
 from policy.service.guards import Guards
@@ -39,7 +40,10 @@ class Joining:
         decision = answer.decision
         if answer.refused is not None or decision.verdict is Verdict.DENY:
             return decision
-        reasons = list(denials(self.caller, self._names(decision.call), self.facts.now))
+        reasons: list[Reason] = []
+        if not isinstance(self.judge, Generation):
+            # A generation has looked at who calls; whatever else judges may not have.
+            reasons += denials(self.caller, self._names(decision.call), self.facts.now)
         reasons += self._opinions(decision.call)
         if decision.rewritten:
             # What stands against the call as asked must not be rewritten away.

@@ -46,15 +46,20 @@ class ExecAuditLayer(PassThrough):
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Forward the call and record how it ended; stamp the output with its latency."""
-        call = current_call() or InFlight()
+        call = current_call()
+        if call is not None:
+            return await self._recorded(call, name, input)
+        with carrying(InFlight()) as begun:
+            return await self._recorded(begun, name, input)
+
+    async def _recorded(self, call: InFlight, name: str, input: Any) -> ToolOutput:
         began, arrived = self._ticks(), self._arrived(call, name, input)
         output: ToolOutput | None = None
         problem: BaseException | None = None
         withheld = False
         try:
             self._require_sink(name)
-            with carrying(call):
-                output = await self.inner.execute(name, input)
+            output = await self.inner.execute(name, input)
         except BaseException as error:
             if isinstance(error, ToolError):
                 error.call_id = call.id

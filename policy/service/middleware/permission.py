@@ -42,7 +42,13 @@ class PermissionLayer(PassThrough):
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Forward an allowed or approved call; raise PermissionDenied for any other."""
-        call = current_call() or InFlight()
+        call = current_call()
+        if call is not None:
+            return await self._permitted(call, name, input)
+        with carrying(InFlight()) as begun:
+            return await self._permitted(begun, name, input)
+
+    async def _permitted(self, call: InFlight, name: str, input: Any) -> ToolOutput:
         judgement = call.judgement
         if judgement is None:
             judgement = await self._adjudicator.judge(name, input, call.caller)
@@ -55,5 +61,4 @@ class PermissionLayer(PassThrough):
             call.judgement = judgement
         call.permitted = True
         judged = judgement.decision.call
-        with carrying(call):
-            return await self.inner.execute(judged.tool, judged.input)
+        return await self.inner.execute(judged.tool, judged.input)

@@ -26,7 +26,13 @@ class PinLayer(PassThrough):
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Judge a raw call; raise NotFound or ValidationFailed where it is none."""
-        call = current_call() or InFlight()
+        call = current_call()
+        if call is not None:
+            return await self._pinned(call, name, input)
+        with carrying(InFlight()) as begun:
+            return await self._pinned(begun, name, input)
+
+    async def _pinned(self, call: InFlight, name: str, input: Any) -> ToolOutput:
         if call.depth > DEEPEST:
             raise Execution(name, f"over {DEEPEST} calls of tools within each other")
         judgement = await self._adjudicator.judge(name, input, call.caller)
@@ -35,5 +41,4 @@ class PinLayer(PassThrough):
         if judgement.error is not None and not isinstance(judgement.error, PermissionDenied):
             raise judgement.error
         judged = judgement.decision.call
-        with carrying(call):
-            return await self.inner.execute(judged.tool, judged.input)
+        return await self.inner.execute(judged.tool, judged.input)
