@@ -10,22 +10,13 @@ from typing import Any, Literal, TypeAlias
 import click
 
 from policy.cli.config_edit import refused, set_key, unset_key
-from policy.cli.loading import WRONG_POLICY, path_argument, stop
+from policy.cli.loading import WRONG_POLICY, format_option, path_argument, stop
 from policy.diagnostics import visible
 from policy.errors import ConfigurationRefused, PolicyInvalid
 from policy.reload import read_configuration, value_of, write_key, write_value
 from policy.values import Unreadable
 
 Shape: TypeAlias = Literal["text", "json"]
-
-format_option = click.option(
-    "--format",
-    "format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="text for people, json for programs.",
-)
 
 
 @click.group("config")

@@ -17,6 +17,7 @@ from policy.catalog import Catalog
 from policy.cli.loading import (
     catalog_option,
     exit_code,
+    format_option,
     path_argument,
     prefix,
     read_catalog,
@@ -47,14 +48,7 @@ _AGENT = "placet config"
 
 def _options(command: Edit) -> Edit:
     for option in (
-        click.option(
-            "--format",
-            "format",
-            type=click.Choice(["text", "json"]),
-            default="text",
-            show_default=True,
-            help="text for people, json for programs.",
-        ),
+        format_option,
         click.option("--dry-run", is_flag=True, help="Check and show the edit; write nothing."),
         catalog_option,
         path_argument,

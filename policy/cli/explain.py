@@ -22,6 +22,7 @@ from policy.cli.decide import (
 from policy.cli.loading import (
     as_json,
     catalog_option,
+    format_option,
     generation_at,
     path_argument,
     prefix,
@@ -48,7 +49,7 @@ from policy.values import Unreadable, read_json
 @click.option("--agent", help="The agent that calls; with --tool.  [default: default]")
 @click.option("--role", help="Its session's role; with --tool.  [default: owner]")
 @click.option("--workspace", help="The folder it works in; with --tool.")
-@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@format_option
 def command(
     path: Path,
     *,

@@ -46,6 +46,15 @@ catalog_option = click.option(
 )
 
 
+format_option = click.option(
+    "--format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="text for people, json for programs.",
+)
+
+
 def stop(message: str, *, code: int = WRONG_USAGE) -> NoReturn:
     """End the command with one line on standard error."""
     click.echo(f"placet: {visible(message, 1000)}", err=True)

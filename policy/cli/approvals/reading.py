@@ -18,16 +18,12 @@ from policy.cli.approvals.shown import (
     since,
     until,
 )
-from policy.cli.loading import as_json, path_argument, prefix
+from policy.cli.loading import as_json, format_option, path_argument, prefix
 from policy.diagnostics import visible
 from policy.service import Filed, Grant, answerable_by
 
 _EVERY = 1.0  # seconds between two looks
 _WIDEST = 60  # columns of the last column, so that a line stays a line
-
-format_option = click.option(
-    "--format", type=click.Choice(["text", "json"]), default="text", show_default=True
-)
 
 
 @click.command("list")
