@@ -16,8 +16,9 @@ class ToolFilter:
     """Denies what is `blocked` and, where `allowed` is set, all that is not; then asks, or allows.
 
     Names may hold `*` and `?`. A tool with a version counts by its full name and by the one its
-    versions share, and a tool that goes by an alias (`bash`) by both. With a policy store, the
-    table `[permissions.filter]` says the same and can be read, tested and changed while it runs.
+    versions share; an alias (`bash`) stands for its tool. With a policy store, the table
+    `[permissions.filter]` is read, tested and changed while it runs, and knows categories. Here
+    `*` is every tool, those of servers included; there it is not, where it allows.
     Raises TypeError for what is no collection of texts.
     """
 
