@@ -10,7 +10,7 @@ from policy.decision.explain import (
     explain,
 )
 from policy.decision.identity import identity_reasons
-from policy.decision.outlook import Outlook, operations_in, outlook
+from policy.decision.outlook import Outlook, Tag, operations_in, outlook
 from policy.decision.resource_use import ResourceUse, resource_uses
 from policy.decision.rule_lines import lines_for
 from policy.decision.sentences import approval_words
@@ -27,6 +27,7 @@ __all__ = [
     "Reason",
     "ResourceUse",
     "RuleOutcome",
+    "Tag",
     "answer",
     "approval_words",
     "decide",

@@ -7,13 +7,13 @@ policy in force and the guards are taken once, together, and nothing later reads
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from policy.call import EMPTY, Caller, ToolCall
 from policy.catalog import ToolSpec
-from policy.codes import Code
+from policy.codes import SENTENCES, Code
 from policy.decision import Decision, Outlook, Reason
 from policy.diagnostics import visible
 from policy.errors import NotFound, ToolError, ValidationFailed
@@ -22,7 +22,7 @@ from policy.service.guards import GuardCell, Guards
 from policy.service.joining import Joining
 from policy.service.judge import Answer, Judge, JudgeSource, NoPolicy, Refusal
 from policy.service.registry_snapshot import Meant, Registration
-from policy.service.visibility import expected_by
+from policy.service.visibility import expected_by, without_hidden_operations
 from policy.service.words import denial
 from policy.service.world import World
 from policy.verdict import Verdict
@@ -143,10 +143,19 @@ class _Situation:
     def hides(self, name: str) -> bool:
         """Tell whether no call of this tool can pass, so that nothing is said of it either."""
         try:
-            expected = expected_by(self.judge, self.guards, self.caller, self.facts)
-            return expected(name, EMPTY) is Outlook.HIDDEN
+            return self._expected(name, EMPTY) is Outlook.HIDDEN
         except Exception:  # noqa: BLE001 - what cannot be told apart is kept to ourselves
             return True
+
+    def told(self, name: str, said: str) -> str:
+        """Return what is said of a tool's input, without what this caller is not shown of it."""
+        try:
+            return without_hidden_operations(said, name, self.judge, self._expected)
+        except Exception:  # noqa: BLE001 - what cannot be told apart is kept to ourselves
+            return SENTENCES["validation-failed"]
+
+    def _expected(self, name: str, fields: Mapping[str, Any]) -> Outlook:
+        return expected_by(self.judge, self.guards, self.caller, self.facts)(name, fields)
 
 
 def _error(
@@ -171,7 +180,8 @@ def _refusal(tool: str, decision: Decision, refused: Refusal, situation: _Situat
             return NotFound(tool, refused.message)
         return NotFound(tool, f"no tool is called `{refused.tool}`")
     if not refused.tool or not situation.hides(refused.tool):
-        return ValidationFailed(decision.call.tool, refused.message)
+        said = situation.told(refused.tool, refused.message)
+        return ValidationFailed(decision.call.tool, said)
     return denial(refused.tool, decision, code="not-allowed")
 
 

@@ -11,13 +11,14 @@ from typing import Any, TypeAlias
 
 from policy.call import EMPTY, Caller
 from policy.catalog import ToolSpec, read_only_schema
-from policy.decision import Outlook, lines_for, operations_in, outlook
+from policy.decision import Outlook, Tag, lines_for, operations_in, outlook
 from policy.facts import Facts
 from policy.reload import Generation
 from policy.service.guards import Guards
 from policy.service.identity import denials
 from policy.service.judge import Judge, NoPolicy
 from policy.service.service import ToolDefinition
+from policy.values import quote
 
 # What a caller can expect of a tool, by its full name, where its input has certain fields.
 Expected: TypeAlias = Callable[[str, Mapping[str, Any]], Outlook]
@@ -25,6 +26,10 @@ Expected: TypeAlias = Callable[[str, Mapping[str, Any]], Outlook]
 OutlookOf: TypeAlias = Callable[[Caller], Expected]
 # The lines of the policy in force that bind a caller.
 LinesOf: TypeAlias = Callable[[Caller], tuple[str, ...]]
+
+
+# As many as a sentence of the schema's own names.
+_MOST_OPERATIONS = 8
 
 
 class Visibility:
@@ -78,16 +83,33 @@ def expected_by(judge: Judge | None, guards: Guards, caller: Caller, facts: Fact
 
 def _without_hidden(definition: ToolDefinition, expected_of: Expected) -> Mapping[str, Any]:
     """Return a tool's schema without the operations that are denied for every other input."""
-    schema, name = definition.parameters, definition.full_name
+    schema = definition.parameters
     tag = operations_in(schema)
-    if tag is None:
-        return schema
-    kept = [v for v in tag.values if expected_of(name, {tag.name: v}) is not Outlook.HIDDEN]
-    if len(kept) in (0, len(tag.values)):
+    kept = () if tag is None else _kept(tag, definition.full_name, expected_of)
+    if tag is None or len(kept) in (0, len(tag.values)):
         return schema
     properties = dict(schema["properties"])
-    properties[tag.name] = {**properties[tag.name], "enum": kept}
+    properties[tag.name] = {**properties[tag.name], "enum": list(kept)}
     return read_only_schema({**schema, "properties": properties})
+
+
+def _kept(tag: Tag, name: str, expected_of: Expected) -> tuple[str, ...]:
+    values = tag.values
+    return tuple(v for v in values if expected_of(name, {tag.name: v}) is not Outlook.HIDDEN)
+
+
+def without_hidden_operations(said: str, tool: str, judge: Judge, expected_of: Expected) -> str:
+    """Return what is said of a tool's input, with nothing of operations that are not shown."""
+    spec = judge.program.catalog.get(tool) if isinstance(judge, Generation) else None
+    tag = None if spec is None else operations_in(spec.schema)
+    if spec is None or tag is None:
+        return said
+    kept = _kept(tag, spec.name, expected_of)
+    hidden = [quote(value) for value in tag.values if value not in kept]
+    of_tag = f"`{tag.name}` must be one of " in said
+    if not any(f"{tag.name} {name}" in said or (of_tag and name in said) for name in hidden):
+        return said
+    return f"`{tag.name}` must be one of {', '.join(map(quote, kept[:_MOST_OPERATIONS]))}"
 
 
 def _barred(caller: Caller, name: str, spec: ToolSpec | None, facts: Facts) -> bool:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
+from pydantic import BaseModel
 
 from policy import Caller, GuestScope, PolicyStore, build_tool_service
 from policy.audit import MemorySink
 from policy.errors import NotFound, PermissionDenied, ToolError
-from policy.service import Allow, Classification, builtin_handlers
+from policy.service import Allow, Classification, Traits, builtin_handlers, tool
 from tests.fakes import CountingHandler
 from tests.service.registry.stage import Governed, versioned
 
@@ -252,3 +254,62 @@ def test_a_tool_all_of_whose_operations_are_denied_is_hidden(tmp_path: Path) -> 
     )
     g = Governed(tmp_path, "allow notes\n" + denials, notes)
     assert g.shown() == []
+
+
+class Look(BaseModel):
+    """Look at a note."""
+
+    operation: Literal["look"]
+    path: str
+
+
+class Drop(BaseModel):
+    """Drop a note."""
+
+    operation: Literal["drop"]
+    path: str
+
+
+@tool(name="desk", traits=Traits(complete=True))
+def desk(args: Look | Drop) -> str:
+    """Do one of two things."""
+    return args.operation
+
+
+@pytest.mark.parametrize(
+    ("name", "input"),
+    [
+        ("desk", {"operation": "nope", "path": "a"}),
+        ("desk", {"operation": "DROP", "path": "a"}),
+        ("desk", {"operation": "drop"}),
+        ("desk", {"operation": "drop", "path": "a", "more": 1}),
+        ("desk", {"operation": "drop", "path": 1}),
+        ("desk", {}),
+        ("notes", {"operation": "nope"}),
+        ("notes", {"operation": "drop", "path": 1}),
+        ("notes", {"operation": ["drop"]}),
+    ],
+)
+async def test_no_error_tells_of_an_operation_that_is_not_shown(
+    name: str, input: dict[str, Any], tmp_path: Path
+) -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "operation": {"type": "string", "enum": ["look", "drop"]},
+            "path": {"type": "string"},
+        },
+        "required": ["operation"],
+        "additionalProperties": False,
+    }
+    notes = CountingHandler("notes", schema=schema, open_fields=False)
+    rules = 'allow desk, notes\ndeny desk, notes when input.operation == "drop"\n'
+    g = Governed(tmp_path, rules, notes, desk)
+    with pytest.raises(ToolError) as refused:
+        await g.service.execute(name, input)
+    assert "drop" not in refused.value.message
+    # Who sees the operation is told of it as before.
+    g.say("allow desk, notes\n")
+    with suppress(ToolError):
+        await g.service.execute(name, {"operation": "nope", "path": "a"})
+    assert "`drop`" in (g.sink.records[-1].message or "")
