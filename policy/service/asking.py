@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from policy.audit import Approval
+from policy.call import freeze, thaw
 from policy.decision import Reason
 from policy.errors import PermissionDenied, ToolError
 from policy.service.adjudicator import Adjudicator, Judgement
@@ -75,7 +76,7 @@ class Asking:
             raise _denied(call.judgement or judgement, unknown) from error
 
     async def _settled(self, held: OnHold, adjudicator: Adjudicator, raw: RawCall) -> Judgement:
-        asked = 0
+        asked, given = 0, freeze(raw.input)
         while True:
             await self.questions.require_not_refused(held.caller, held.digest)
             served = await self._served(held)
@@ -90,7 +91,12 @@ class Asking:
                 raise NotApproved("changed-meanwhile")
             asked += 1
             await self._ask(held, left)
-            held.look_at(await adjudicator.judge(raw.tool, raw.input, held.caller))
+            again = raw
+            if freeze(raw.input) == given:
+                # As it was read: a model may fill in what is another each time, such as an id.
+                again = replace(raw, input=thaw(held.judgement.decision.asked.input))
+            judgement = await adjudicator.judge(again.tool, again.input, held.caller)
+            held.look_at(judgement if again is raw else _mended(judgement, held.judgement))
             if held.judgement.error is not None:
                 raise held.judgement.error
 
@@ -165,3 +171,10 @@ def _denied(judgement: Judgement, problem: NotApproved) -> PermissionDenied:
     if why and not problem.said:
         said = f"asked because: {why}"
     return denial(judged.call.tool, decision, code=problem.code, said=said or None)
+
+
+def _mended(judgement: Judgement, before: Judgement) -> Judgement:
+    """Return the judgement with what was mended when the call was read first."""
+    decision = judgement.decision
+    repairs = tuple(dict.fromkeys((*before.decision.repairs, *decision.repairs)))
+    return replace(judgement, decision=replace(decision, repairs=repairs))
