@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
 
 from policy.diagnostics import visible
 
@@ -21,9 +29,22 @@ Text = Annotated[str, StringConstraints(max_length=4_000)]
 Names = Annotated[tuple[Name, ...], Field(strict=False)]
 Lines = Annotated[tuple[Line, ...], Field(strict=False)]
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+
+def _without_dots(path: str) -> str:
+    """Refuse a path whose parts `.` and `..` would make another one of it."""
+    if {".", ".."}.intersection(path.split("/")):
+        raise ValueError("no part of it may be `.` or `..`")
+    return path
+
+
 HttpPath = Annotated[
-    str, StringConstraints(pattern=r"^(/[A-Za-z0-9_.~\-]+|/\{[a-z_][a-z0-9_]*\})+$", max_length=500)
+    str,
+    StringConstraints(pattern=r"^(/[A-Za-z0-9_.~\-]+|/\{[a-z_][a-z0-9_]*\})+$", max_length=500),
+    AfterValidator(_without_dots),
 ]
+# A file of the plugin, from its own folder.
+FilePath = Annotated[Line, StringConstraints(pattern=r"^[^/\\]"), AfterValidator(_without_dots)]
 
 
 class _Declaration(BaseModel):
@@ -103,7 +124,7 @@ class SkillCapability(_Declaration):
     """Instructions for models, in a file of the plugin."""
 
     type: Literal["skill"] = "skill"
-    path: Line
+    path: FilePath
 
 
 class AgentCapability(_Declaration):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from policy.capabilities import (
     CapabilityDeclaration,
+    CommandCapability,
     HttpRouteCapability,
     PluginManifest,
     PluginRefused,
@@ -15,6 +17,8 @@ from policy.capabilities import (
 )
 from policy.service.authoring import Authored, handler_for
 from policy.service.plugins.extension import ExtensionHandler
+
+_PARAMETER = re.compile(r"\{[^}]*\}")
 
 
 def handlers_of(
@@ -69,7 +73,11 @@ def _global_names(declaration: CapabilityDeclaration) -> tuple[str, ...]:
         case ToolCapability():
             return ()
         case HttpRouteCapability(path=path, methods=methods):
-            routes = tuple(f"the route `{method} {path}`" for method in methods)
+            # What a part is called makes no other route of it.
+            route = _PARAMETER.sub("{}", path)
+            routes = tuple(f"the route `{method} {route}`" for method in methods)
             return (f"`{key_of(declaration)}`", *routes)
+        case CommandCapability(aliases=aliases):
+            return (f"`{key_of(declaration)}`", *(f"`command:{alias}`" for alias in aliases))
         case _:
             return (f"`{key_of(declaration)}`",)

@@ -6,8 +6,10 @@ whoever serves the other kinds is not given it.
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
@@ -40,6 +42,8 @@ from policy.service.plugins.registration import (
     ToolRegistration,
     registration_of,
 )
+
+_LOG = logging.getLogger(__name__)
 
 # What a plugin is granted now.
 GrantsOf: TypeAlias = Callable[[str], Grants]
@@ -99,7 +103,7 @@ class PluginRegistry:
         `tools` are the handlers of its tools by their names; `targets` what stands behind its
         other capabilities, by `kind:name`.
         """
-        with self._changing:
+        with self._alone():
             handlers = handlers_of(
                 manifest,
                 tools=tools,
@@ -128,12 +132,11 @@ class PluginRegistry:
                     plugin=manifest.id, revision=entry.revision, difference=entry.difference
                 )
             )
-        self._settle()
         return entry.difference
 
     def unregister(self, plugin: str) -> PluginManifest | None:
         """Remove a plugin and all it contributed; None if it is not there."""
-        with self._changing:
+        with self._alone():
             entry = self._plugins.get(plugin)
             if entry is None:
                 return None
@@ -143,7 +146,6 @@ class PluginRegistry:
             for tool in _tools(entry):
                 self._withdraw(tool)
             self._listeners.tell(PluginUnregistered(plugin=plugin, revision=self._revision))
-        self._settle()
         return entry.manifest
 
     def regrant(self) -> None:
@@ -212,9 +214,28 @@ class PluginRegistry:
         if found is not None and found.handler is one.target:
             self._service.registry.unregister(found)
 
+    def _offer(self, one: ToolRegistration) -> None:
+        """Register a tool that is granted again; what cannot be keeps no other plugin from its."""
+        name = one.target.spec.name
+        if name in self._service.registry.snapshot():
+            return
+        try:
+            self._service.registry.register(name, one.target)
+        except ToolError as error:
+            _LOG.error("the tool of a plugin cannot be registered: %s", error.message)
+
     def _put(self, entry: PluginEntry) -> None:
         self._revision = entry.revision
         self._plugins = MappingProxyType({**self._plugins, entry.manifest.id: entry})
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other changes out; grants that changed meanwhile are read however this ends."""
+        try:
+            with self._changing:
+                yield
+        finally:
+            self._settle()
 
     def _reloaded(self, outcome: object) -> None:
         self.regrant()
@@ -246,12 +267,12 @@ class PluginRegistry:
         )
         for one in _tools(after):
             _grant(one.target, after)
-            there = one.target.spec.name in self._service.registry.snapshot()
             if not one.active:
                 self._withdraw(one)
-            elif not there:
-                self._service.registry.register(one.target.spec.name, one.target)
         self._put(after)
+        for one in _tools(after):
+            if one.active:
+                self._offer(one)
         self._listeners.tell(
             PluginRegranted(
                 plugin=after.manifest.id, revision=after.revision, difference=after.difference

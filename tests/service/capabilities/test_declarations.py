@@ -81,7 +81,11 @@ def test_each_variant_has_one_type_of_registration_and_no_other_does() -> None:
         {"type": "hook", "name": "a", "event": "e", "priority": "1"},
         {"type": "service", "name": "a", "autostart": 1},
         {"type": "http_route", "name": "a", "path": "hooks"},
-        {"type": "http_route", "name": "a", "path": "/a/../b", "methods": []},
+        {"type": "http_route", "name": "a", "path": "/a", "methods": []},
+        {"type": "http_route", "name": "a", "path": "/a/../b"},
+        {"type": "http_route", "name": "a", "path": "/a/."},
+        {"type": "skill", "name": "a", "path": "../secrets.md"},
+        {"type": "skill", "name": "a", "path": "/etc/passwd"},
     ],
 )
 def test_what_is_no_declaration_is_refused_with_a_reason(value: dict[str, Any]) -> None:

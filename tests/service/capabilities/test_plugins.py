@@ -12,7 +12,7 @@ import pytest
 
 from policy import NotFound, PermissionDenied, PolicyStore, build_tool_service
 from policy.audit import MemorySink
-from policy.capabilities import KINDS, PluginManifest, PluginRefused, manifest_of
+from policy.capabilities import KINDS, Grants, PluginManifest, PluginRefused, manifest_of
 from policy.service import ExecutionContext, GovernedService, tool
 from policy.service.plugins import (
     PluginChange,
@@ -253,6 +253,52 @@ def test_two_plugins_cannot_have_the_same_route_or_command(plugins: PluginRegist
     same_tool = [{"type": "tool", "name": "forecast"}]
     fourth = manifest_of({"id": "fourth", "version": "1", "capabilities": same_tool})
     assert plugins.register(fourth, tools={"forecast": forecast}).withheld == ("tool:forecast",)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (
+            {"type": "http_route", "name": "a", "path": "/q/{city}"},
+            {"type": "http_route", "name": "b", "path": "/q/{town}"},
+        ),
+        (
+            {"type": "command", "name": "sun", "aliases": ["s"]},
+            {"type": "command", "name": "s"},
+        ),
+        (
+            {"type": "command", "name": "sun"},
+            {"type": "command", "name": "rain", "aliases": ["sun"]},
+        ),
+    ],
+)
+def test_another_spelling_takes_no_route_or_command_of_another_plugin(
+    first: dict[str, Any], second: dict[str, Any], plugins: PluginRegistry
+) -> None:
+    plugins.register(manifest_of({"id": "one", "version": "1", "capabilities": [first]}))
+    with pytest.raises(PluginRefused, match="by the plugin `one` already"):
+        plugins.register(manifest_of({"id": "two", "version": "1", "capabilities": [second]}))
+
+
+def test_a_grant_taken_back_while_another_plugin_is_refused_is_withdrawn(
+    service: GovernedService,
+) -> None:
+    granted = {"weather": Grants(("tool:*",))}
+
+    def grants(plugin: str) -> Grants:
+        if plugin == "late":
+            granted.clear()
+            plugins.regrant()
+            raise PluginRefused("not now")
+        return granted.get(plugin, Grants())
+
+    plugins = PluginRegistry(service, grants)
+    plugins.register(weather(), tools=TOOLS)
+    assert "ext__weather__forecast" in service.registry.snapshot()
+    with pytest.raises(PluginRefused, match="not now"):
+        plugins.register(manifest_of({"id": "late", "version": "1"}))
+    assert "ext__weather__forecast" not in service.registry.snapshot()
+    assert plugins.active("tool") == ()
 
 
 async def test_grants_can_be_given_in_python_and_without_any_nothing_is_granted(
