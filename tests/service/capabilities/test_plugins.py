@@ -284,15 +284,16 @@ def test_a_grant_taken_back_while_another_plugin_is_refused_is_withdrawn(
     service: GovernedService,
 ) -> None:
     granted = {"weather": Grants(("tool:*",))}
+    registry: list[PluginRegistry] = []
 
     def grants(plugin: str) -> Grants:
         if plugin == "late":
             granted.clear()
-            plugins.regrant()
+            registry[0].regrant()
             raise PluginRefused("not now")
         return granted.get(plugin, Grants())
 
-    plugins = PluginRegistry(service, grants)
+    registry.append(plugins := PluginRegistry(service, grants))
     plugins.register(weather(), tools=TOOLS)
     assert "ext__weather__forecast" in service.registry.snapshot()
     with pytest.raises(PluginRefused, match="not now"):
