@@ -116,6 +116,8 @@ def _sentence(error: ValidationError) -> str:
         case ValidationErrorKind.Enum(options=options):
             listed = ", ".join(f"`{escape_for_people(str(o), 40)}`" for o in list(options)[:8])
             return f"{where} must be one of {listed}"
+        case ValidationErrorKind.Constant(expected_value=value):
+            return f"{where} must be `{escape_for_people(str(value), 40)}`"
         case _:
             said = _first_line(error.message).replace("the value ", "")
             return f"{where} {said}"

@@ -162,6 +162,16 @@ async def test_a_message_spells_patterns_as_they_are() -> None:
         await service.execute("look", {"code": "ABC"})
 
 
+async def test_a_message_says_the_one_value_that_a_field_can_have() -> None:
+    @tool
+    def stop(args: Stop) -> None:
+        """Stop."""
+
+    service, _ = service_of(stop)
+    with pytest.raises(ValidationFailed, match="`operation` must be `stop`"):
+        await service.execute("stop", {"operation": "STOP"})
+
+
 @pytest.mark.parametrize("given", [5.0, "5", "5.0"])
 async def test_a_whole_number_is_one_however_it_is_written(given: Any) -> None:
     @tool

@@ -124,7 +124,7 @@ async def test_a_field_of_another_operation_is_refused_as_the_page_says(
             await service.execute("file", {"operation": "read", "path": "a", "content": "x"})
         with pytest.raises(ValidationFailed, match="operation `write` needs `content`"):
             await service.execute("file", {"operation": "write", "path": "a"})
-        with pytest.raises(ValidationFailed, match="must be one of `read`, `write`$"):
+        with pytest.raises(ValidationFailed, match=r"must be one of `read`, `write`$"):
             await service.execute("file", {"operation": "chmod", "path": "a"})
         with pytest.raises(ValidationFailed, match="`operation` is missing"):
             await service.execute("file", {"path": "a"})
