@@ -143,30 +143,20 @@ def build_tool_service(
         seconds=asked.timeout if approval_timeout is None else approval_timeout,
         clock=clock,
     )
-    seconds_for = _seconds_for(default_timeout, timeouts or {}, registry)
 
     def recorded(inner: ToolService) -> ToolService:
         return ExecAuditLayer(
             inner, sink=audit, required=audit_required, events=events, clock=clock
         )
 
-    stack = stacked(
-        CoreDispatch(registry),
-        # Around all others, so that what a tool wants called next is a call like any other.
-        FollowLayer,
-        # Outside all that can refuse, so that denials, timeouts and crashes are recorded too.
-        recorded,
-        # The call is read and judged once, by one policy; what follows reads that judgement.
-        lambda inner: PinLayer(inner, adjudicator),
-        # Deny stops here; ask goes to the approver, who sees the call as it will run.
-        lambda inner: PermissionLayer(inner, adjudicator=adjudicator, asking=asking),
-        # Forwards the judged call, rewritten or not.
-        lambda inner: ContextRuleLayer(inner, adjudicator=adjudicator),
-        # Inside of permission: waiting for a person does not use up the tool's time.
-        lambda inner: TimeoutLayer(inner, seconds_for),
-    )
     return GovernedService(
-        stack=stack,
+        stack=_layers(
+            registry,
+            recorded=recorded,
+            adjudicator=adjudicator,
+            asking=asking,
+            seconds_for=_seconds_for(default_timeout, timeouts or {}, registry),
+        ),
         registry=registry,
         guards=guards,
         events=events,
@@ -180,6 +170,32 @@ def build_tool_service(
         caller=caller or Caller(),
         workspace=folder,
         env=_environment(folder, at_home),
+    )
+
+
+def _layers(
+    registry: ToolRegistry,
+    *,
+    recorded: Middleware,
+    adjudicator: Adjudicator,
+    asking: Asking,
+    seconds_for: SecondsFor,
+) -> ToolService:
+    """Return every layer around the tools of the registry, in the one order there is."""
+    return stacked(
+        CoreDispatch(registry),
+        # Around all others, so that what a tool wants called next is a call like any other.
+        FollowLayer,
+        # Outside all that can refuse, so that denials, timeouts and crashes are recorded too.
+        recorded,
+        # The call is read and judged once, by one policy; what follows reads that judgement.
+        lambda inner: PinLayer(inner, adjudicator),
+        # Deny stops here; ask goes to the approver, who sees the call as it will run.
+        lambda inner: PermissionLayer(inner, adjudicator=adjudicator, asking=asking),
+        # Forwards the judged call, rewritten or not.
+        lambda inner: ContextRuleLayer(inner, adjudicator=adjudicator),
+        # Inside of permission: waiting for a person does not use up the tool's time.
+        lambda inner: TimeoutLayer(inner, seconds_for),
     )
 
 
