@@ -34,16 +34,30 @@ class Arrival:
 
 
 def arrival(tool: str, input: Any, at: datetime) -> Arrival:
-    """Return what is kept of a raw call, whatever its name and input are."""
-    kept, cut = bounded(input)
-    name = str(tool)
+    """Return what is kept of a raw call, whatever its name and input are; never raises."""
+    name, (kept, cut, digest) = _named(tool), _kept(input)
     return Arrival(
         tool=name[:_LONGEST_NAME],
         input=kept,
-        digest=digest_of(input),
+        digest=digest,
         cut=cut or len(name) > _LONGEST_NAME,
         at=at,
     )
+
+
+def _named(tool: object) -> str:
+    try:
+        return str.__str__(tool) if isinstance(tool, str) else str(tool)
+    except Exception:  # noqa: BLE001 - what has no words is no name of a tool, but called all the same
+        return type(tool).__name__
+
+
+def _kept(input: Any) -> tuple[Frozen, bool, str | None]:
+    """Return an input, whether it is cut, and its digest; nothing of one that cannot be read."""
+    try:
+        return (*bounded(input), digest_of(input))
+    except Exception:  # noqa: BLE001 - a mapping may raise whatever it likes when it is looked at
+        return None, True, None
 
 
 def record_of(

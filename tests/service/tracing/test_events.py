@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from policy import Execution, PermissionDenied, PolicyStore, build_tool_service
+from policy import Execution, PermissionDenied, PolicyStore, ToolError, build_tool_service
 from policy.audit import AuditRecord, JsonlSink, MemorySink
 from policy.service import (
     ExecutionContext,
@@ -199,3 +199,41 @@ async def test_the_log_says_start_ok_and_err(
     ]
     assert words[1][4:] == ["ms", "42", "tokens", "builtin"]
     assert words[3][-2:] == ["denied", "not-allowed"]
+
+
+class Unreadable(Mapping[str, Any]):
+    """An input that cannot be looked at."""
+
+    def __getitem__(self, key: str) -> Any:
+        raise RuntimeError
+
+    def __iter__(self) -> Iterator[str]:
+        raise RuntimeError
+
+    def __len__(self) -> int:
+        return 1
+
+
+class Nameless:
+    """A name that has no words."""
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("name", "input"),
+    [("think", Unreadable()), ("think", {"text": Unreadable()}), (Nameless(), {"text": "a"})],
+)
+async def test_a_call_that_cannot_be_looked_at_is_refused_told_and_recorded_once(
+    name: Any, input: Any, serving: Callable[..., GovernedService]
+) -> None:
+    sink, told = MemorySink(), list[ToolEvent]()
+    service = serving(audit=sink)
+    service.subscribe(told.append)
+    with pytest.raises(ToolError):
+        await service.execute(name, input)
+    assert [event.name for event in told] == ["stream.tool_start", "stream.tool_end"]
+    (record,) = sink.records
+    assert record.outcome != "ok"
+    assert record.cut or not isinstance(name, str)
