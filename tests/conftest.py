@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 # No time limits anywhere: a slow machine is not a broken law.
 settings.register_profile(
     "default",
-    max_examples=100,
+    max_examples=60,
     deadline=None,
     derandomize=True,  # a failure belongs to the change that shows it
     suppress_health_check=[HealthCheck.too_slow],
