@@ -3,9 +3,7 @@
 from policy.catalog.arguments import (
     Arguments,
     ModelArguments,
-    coercion_of,
     schema_of,
-    tool_of,
 )
 from policy.catalog.builtin import builtin_catalog
 from policy.catalog.catalog import Catalog, CatalogError, identifier_problem
@@ -16,10 +14,18 @@ from policy.catalog.names import ALIASES, Repaired, repair_name, snake_case, spe
 from policy.catalog.operations import Operations, arguments_of, models_of, operations_of
 from policy.catalog.pattern import ToolPattern, ToolSelector
 from policy.catalog.plain import schema_strictify
-from policy.catalog.reading import as_input, read_arguments
+from policy.catalog.reading import read_arguments
 from policy.catalog.schema import FieldInfo, fields_of, is_closed, lookup, named_fields, requires
 from policy.catalog.strict import strict_schema
-from policy.catalog.tool import VERBS, VERSION_MARK, Origin, Resource, ToolSpec, Verb
+from policy.catalog.tool import (
+    VERBS,
+    VERSION_MARK,
+    Origin,
+    Resource,
+    ToolSpec,
+    Verb,
+    apart,
+)
 from policy.catalog.walk import (
     ANY,
     OPEN,
@@ -61,10 +67,9 @@ __all__ = [
     "ToolSpec",
     "Verb",
     "Writes",
+    "apart",
     "arguments_of",
-    "as_input",
     "builtin_catalog",
-    "coercion_of",
     "descend",
     "fault",
     "fields_of",
@@ -90,6 +95,5 @@ __all__ = [
     "snake_case",
     "spellings",
     "strict_schema",
-    "tool_of",
     "unfolded",
 ]

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from policy.catalog.names import LOOSEST, spellings
 from policy.catalog.nearby import Nearby, nearby
 from policy.catalog.slips import Slips
-from policy.catalog.tool import VERSION_MARK, Origin, ToolSpec
+from policy.catalog.tool import VERSION_MARK, Origin, ToolSpec, full_name
 
 _VERSIONED = re.compile(rf".+{VERSION_MARK}[0-9]+", re.S)
 
@@ -187,7 +187,7 @@ def _require_sound(spec: ToolSpec) -> None:
             f"the host cannot call a tool `{flat}`: `{VERSION_MARK}` and a number stand for its "
             "version, which is declared beside the name"
         )
-    expected = flat if version is None else f"{flat}{VERSION_MARK}{version}"
+    expected = full_name(flat, version)
     if not spec.origin.tool or spec.name != expected:
         raise CatalogError(
             f"the tool `{spec.name}` of {owner(spec.origin)} must be called `{expected}`"

@@ -12,7 +12,7 @@ from typing import Any
 
 from policy.catalog.catalog import identifier_problem, owner
 from policy.catalog.fault import fault
-from policy.catalog.tool import VERBS, VERSION_MARK, Origin, Resource, ToolSpec
+from policy.catalog.tool import VERBS, Origin, Resource, ToolSpec, apart
 from policy.catalog.walk import read_only_schema
 from policy.values import quote
 
@@ -71,7 +71,7 @@ def _read(entry: Any, server: str | None, *, reviewed: bool) -> ToolSpec | str:
         return f"`name` must be a text of 1 to {_LONGEST_NAME} visible characters"
     version = entry.get("version")
     if entry.get("server") is None and server is None:
-        name, version = _apart(name, version)
+        name, version = _split(name, version)
     origin = _origin(name, entry.get("server") if server is None else server)
     if isinstance(origin, str):
         return origin
@@ -106,10 +106,10 @@ def _origin(name: str, server: Any) -> Origin | str:
     return Origin(kind="mcp", server=server, tool=name)
 
 
-def _apart(name: str, version: Any) -> tuple[str, Any]:
+def _split(name: str, version: Any) -> tuple[str, Any]:
     """Return a name of the host's without the version it may end in, and the version."""
-    base, mark, number = name.rpartition(VERSION_MARK)
-    if version is not None or not base or not mark or not number.isdecimal():
+    base, number = apart(name)
+    if version is not None or number is None:
         return name, version
     return base, int(number[:_MOST_DIGITS])
 

@@ -15,6 +15,17 @@ VERBS: tuple[Verb, ...] = ("reads", "writes", "runs", "connects", "sends")
 VERSION_MARK = "@"
 
 
+def full_name(base: str, version: int | None) -> str:
+    """Return the name of one version of a tool, `translate@2`; without a version, the base."""
+    return base if version is None else f"{base}{VERSION_MARK}{version}"
+
+
+def apart(name: str) -> tuple[str, str | None]:
+    """Return a name without the version that it may end in, and the digits of that version."""
+    base, _, number = name.rpartition(VERSION_MARK)
+    return (base, number) if base and number.isdecimal() else (name, None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
     """Where a tool comes from: the host itself, an MCP server, or an extension.
@@ -100,9 +111,8 @@ class ToolSpec:
         if self.version is None:
             return
         base = self.origin.flat_name()
-        stem, _, number = self.name.rpartition(VERSION_MARK)
-        if self.name == base or (stem == base and number.isdecimal()):
-            object.__setattr__(self, "name", f"{base}{VERSION_MARK}{self.version}")
+        if base in (self.name, apart(self.name)[0]):
+            object.__setattr__(self, "name", full_name(base, self.version))
 
     @property
     def base(self) -> str:
@@ -121,4 +131,4 @@ class ToolSpec:
     def names_at_origin(self) -> tuple[str, ...]:
         """The same where it comes from: without the identifier of a server or extension."""
         tool = self.origin.tool
-        return (tool,) if self.version is None else (f"{tool}{VERSION_MARK}{self.version}", tool)
+        return (tool,) if self.version is None else (full_name(tool, self.version), tool)

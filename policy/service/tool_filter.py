@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from policy.catalog import ALIASES, VERSION_MARK
+from policy.catalog import ALIASES, apart
 from policy.service.classification import Allow, Classification, Confirm, Deny
 from policy.values import compile_name_glob
 
@@ -83,8 +83,8 @@ class _Names:
 
 def _known_as(name: str) -> tuple[str, ...]:
     """Return the names that a tool answers to: its own, and the one its versions share."""
-    base, mark, number = name.rpartition(VERSION_MARK)
-    return (name, base) if mark and base and number.isdecimal() else (name,)
+    base, version = apart(name)
+    return (name,) if version is None else (name, base)
 
 
 def _texts(what: str, given: Iterable[str]) -> frozenset[str]:
