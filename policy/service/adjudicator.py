@@ -109,8 +109,11 @@ class Adjudicator:
             return _undecided(tool, guards, stale=stale, why="the policy could not be asked")
         if meant is not None and meant.note:
             decision = replace(decision, repairs=(meant.note, *decision.repairs))
-        situation = _Situation(judge=judge, guards=guards, caller=caller, facts=facts)
-        refusal = _error(tool, decision, answer, situation)
+        if answer.refused is not None:
+            situation = _Situation(judge=judge, guards=guards, caller=caller, facts=facts)
+            refusal: ToolError | None = _refusal(tool, decision, answer.refused, situation)
+        else:
+            refusal = _denied(decision, answer)
         entry = None if tools is None else tools.get(decision.call.tool)
         if refusal is None and tools is not None and entry is None:
             refusal = NotFound(tool, f"no tool is called `{visible(decision.call.tool, 60)}` here")
@@ -158,18 +161,14 @@ class _Situation:
         return expected_by(self.judge, self.guards, self.caller, self.facts)(name, fields)
 
 
-def _error(
-    tool: str, decision: Decision, answer: Answer, situation: _Situation
-) -> ToolError | None:
-    refused = answer.refused
-    if refused is not None:
-        return _refusal(tool, decision, refused, situation)
-    if decision.verdict is Verdict.DENY:
-        # Without a generation nothing was decided: there is no policy to speak of.
-        missing = answer.decision.verdict is Verdict.DENY and decision.generation is None
-        code: Code | None = "policy-unavailable" if missing else None
-        return denial(decision.call.tool, decision, code=code)
-    return None
+def _denied(decision: Decision, answer: Answer) -> ToolError | None:
+    """Return the error of a call that is denied, None for any other."""
+    if decision.verdict is not Verdict.DENY:
+        return None
+    # Without a generation nothing was decided: there is no policy to speak of.
+    missing = answer.decision.verdict is Verdict.DENY and decision.generation is None
+    code: Code | None = "policy-unavailable" if missing else None
+    return denial(decision.call.tool, decision, code=code)
 
 
 def _refusal(tool: str, decision: Decision, refused: Refusal, situation: _Situation) -> ToolError:
