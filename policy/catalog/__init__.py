@@ -26,6 +26,7 @@ from policy.catalog.tool import (
     Verb,
     apart,
 )
+from policy.catalog.view import SchemaView, SchemaViews
 from policy.catalog.walk import (
     ANY,
     OPEN,
@@ -60,6 +61,8 @@ __all__ = [
     "Resource",
     "Runs",
     "Schema",
+    "SchemaView",
+    "SchemaViews",
     "Sends",
     "Step",
     "ToolPattern",

@@ -11,6 +11,7 @@ from policy.catalog.names import LOOSEST, spellings
 from policy.catalog.nearby import Nearby, nearby
 from policy.catalog.slips import Slips
 from policy.catalog.tool import VERSION_MARK, Origin, ToolSpec, full_name
+from policy.catalog.view import SchemaViews
 
 _VERSIONED = re.compile(rf".+{VERSION_MARK}[0-9]+", re.S)
 
@@ -37,6 +38,7 @@ class Catalog:
     )
     _nearby: Nearby = field(init=False, repr=False, compare=False)
     _slips: Slips = field(init=False, repr=False, compare=False)
+    _views: SchemaViews = field(default_factory=SchemaViews, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         by_name: dict[str, ToolSpec] = {}
@@ -77,6 +79,11 @@ class Catalog:
             if spec is not None:
                 found |= {one.name: one for one in self._versions.get(name, (spec,))}
         return tuple(found[name] for name in sorted(found))
+
+    @property
+    def views(self) -> SchemaViews:
+        """The views of the tools' schemas, which remember what was asked of them."""
+        return self._views
 
     def is_settled(self, name: str) -> bool:
         """Tell whether exactly one tool answers to this name, whatever tools are added later."""

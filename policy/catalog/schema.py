@@ -24,6 +24,7 @@ from policy.catalog.walk import (
     kinds_of,
     mapping,
     parts,
+    stands_alone,
 )
 
 
@@ -102,6 +103,8 @@ def lookup(schema: Schema, path: tuple[Step, ...]) -> FieldInfo:
 
 def requires(place: Schema, name: str, root: Schema) -> bool:
     """Tell whether every object that `place` lets through has a field of this name."""
+    if stands_alone(place):
+        return _names_required(place, name)
     return _requires(place, name, root, {}, 0)
 
 
@@ -158,9 +161,8 @@ def _requires(place: Schema, name: str, root: Schema, memo: dict[int, bool], dep
     if id(place) in memo or depth > DEEPEST_WALK:
         return memo.get(id(place), False)
     memo[id(place)] = False
-    required = place.get("required")
     memo[id(place)] = (
-        (isinstance(required, (list, tuple)) and name in required)
+        _names_required(place, name)
         or any(_requires(part, name, root, memo, depth + 1) for part in joined_parts(place, root))
         or any(
             all(_requires(branch, name, root, memo, depth + 1) for branch in branches)
@@ -168,3 +170,8 @@ def _requires(place: Schema, name: str, root: Schema, memo: dict[int, bool], dep
         )
     )
     return memo[id(place)]
+
+
+def _names_required(place: Schema, name: str) -> bool:
+    required = place.get("required")
+    return isinstance(required, (list, tuple)) and name in required

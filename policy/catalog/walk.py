@@ -44,16 +44,30 @@ def kind_of(value: Any) -> str:
     return "object"
 
 
+# What makes a schema say more than what stands in itself.
+_JOINING = frozenset({"$ref", "allOf", "anyOf", "oneOf", "then", "else"})
+
+
+def stands_alone(place: Schema) -> bool:
+    """Tell whether a schema is joined from no other parts: most are not, and need no walk."""
+    return _JOINING.isdisjoint(place)
+
+
 def descend(place: Schema, step: Step, root: Schema) -> Schema | None:
     """Return a schema of the value one step below `place`; None if nothing names it.
 
     The result joins what every branch says of the value, with references of `root` still in it.
     """
+    if stands_alone(place):
+        return _own_step(place, step)
     return _descend(place, step, root, {}, 0)
 
 
 def parts(place: Schema, root: Schema) -> Iterator[Schema]:
     """Yield the schema at `place` and all it is joined from: references, `allOf`, `anyOf`, …."""
+    if stands_alone(place):
+        yield place
+        return
     todo, seen = [place], {id(place)}
     while todo:
         part = todo.pop()
@@ -87,6 +101,8 @@ def resolve(reference: Any, root: Schema) -> Schema | None:
 
 def kinds_of(place: Schema, root: Schema) -> frozenset[str]:
     """Return the kinds of value that `place` lets through; `ANY` where it does not say."""
+    if stands_alone(place):
+        return _own_kinds(place)
     return _kinds(place, root, {}, 0)
 
 

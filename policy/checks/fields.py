@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
-from policy.catalog import Step, ToolSpec, lookup, named_fields
+from policy.catalog import SchemaView, SchemaViews, Step, ToolSpec
 from policy.checks.kinds import ANY, Kind, list_of, of_field, union
 from policy.checks.report import Report
 from policy.diagnostics import Severity, did_you_mean
@@ -29,29 +29,50 @@ class Unknown:
 Answer: TypeAlias = Kind | Unknown
 
 
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """What all of a statement's tools say of one field; `missing` are those that have none."""
+
+    kind: Kind
+    missing: tuple[tuple[ToolSpec, Unknown], ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
     """The known tools a statement fits, as far as their fields can be judged.
 
     `everything` says that the statement speaks of all tools, so that unlike ones are expected;
-    `open` names those that take fields their schema does not name.
+    `open` names those that take fields their schema does not name. What was asked once is kept.
     """
 
     specs: tuple[ToolSpec, ...] = ()
     everything: bool = False
     open: frozenset[str] = frozenset()
+    views: SchemaViews = field(default_factory=SchemaViews, repr=False, compare=False)
+    _answers: dict[tuple[Step, ...], _Answers] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def answers(self, path: tuple[Step, ...]) -> _Answers:
+        """Return what the tools say of a field."""
+        kept = self._answers.get(path)
+        if kept is None:
+            kept = self._answers[path] = _ask(self, path)
+        return kept
 
 
 def kind_of_field(
     path: tuple[Step, ...], tools: Tools, report: Report, *, shown: str, span: Span
 ) -> Kind:
     """Return the kind of an input field for all the tools; say where none, or not all, have it."""
-    answers = [(spec, _answer(spec, path, tools)) for spec in tools.specs]
-    missing = [(spec, found) for spec, found in answers if isinstance(found, Unknown)]
-    if missing and len(missing) == len(answers):
+    answers = tools.answers(path)
+    missing = answers.missing
+    if not missing:
+        return answers.kind
+    if len(missing) == len(tools.specs):
         _say_unknown(missing, path, report, shown=shown, span=span)
         return ANY
-    if missing and not tools.everything:
+    if not tools.everything:
         names = [spec.name for spec, _ in missing]
         report.say(
             "field-of-some",
@@ -60,36 +81,29 @@ def kind_of_field(
             help="name only tools that have the field, or say `is absent` where it may be missing",
             severity=Severity.WARNING,
         )
-    kinds = [found for _, found in answers if isinstance(found, Kind)]
-    return union(kinds) or ANY
+    return answers.kind
+
+
+def _ask(tools: Tools, path: tuple[Step, ...]) -> _Answers:
+    answers = [(spec, _answer(spec, path, tools)) for spec in tools.specs]
+    kinds = dict.fromkeys(found for _, found in answers if isinstance(found, Kind))
+    missing = tuple((spec, found) for spec, found in answers if isinstance(found, Unknown))
+    return _Answers(union(kinds) or ANY, missing)
 
 
 def _answer(spec: ToolSpec, path: tuple[Step, ...], tools: Tools) -> Answer:
     if not spec.schema or spec.open_fields or spec.name in tools.open:
         return ANY
-    return _look_up(_Keyed(spec), path)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Keyed:
-    """A tool by its name and identity, so that answers can be kept: schemas have no hash."""
-
-    spec: ToolSpec
-
-    def __hash__(self) -> int:
-        return id(self.spec)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Keyed) and other.spec is self.spec
+    return look_up(tools.views.of(spec.schema), path)
 
 
 @lru_cache(maxsize=16_384)
-def _look_up(keyed: _Keyed, path: tuple[Step, ...]) -> Answer:
-    schema = keyed.spec.schema
+def look_up(schema: SchemaView, path: tuple[Step, ...]) -> Answer:
+    """Return what a schema says of a field, however deep in lists it stands."""
     place: tuple[Step, ...] = ()
     listed = False
     for step in path:
-        kinds = lookup(schema, place).kinds - {"null"}
+        kinds = schema.lookup(place).kinds - {"null"}
         if "any" in kinds and place:
             return ANY
         if step == "*":
@@ -104,28 +118,28 @@ def _look_up(keyed: _Keyed, path: tuple[Step, ...]) -> Answer:
             if kinds != {"list"}:
                 break
             place, listed = (*place, "*"), True
-            kinds = lookup(schema, place).kinds - {"null"}
+            kinds = schema.lookup(place).kinds - {"null"}
         if place and "object" not in kinds:
             return ANY if "any" in kinds or not kinds else Unknown((), scalar=sorted(kinds)[0])
-        names = named_fields(schema, place)
+        names = schema.named_fields(place)
         if names is None:
             return ANY
         if step not in names:
             return Unknown(names)
         place = (*place, step)
-    kind = _kind_at(keyed.spec, place)
+    kind = _kind_at(schema, place)
     return list_of([kind.element]) if listed else kind
 
 
-def _kind_at(spec: ToolSpec, place: tuple[Step, ...]) -> Kind:
-    kind = of_field(lookup(spec.schema, place))
+def _kind_at(schema: SchemaView, place: tuple[Step, ...]) -> Kind:
+    kind = of_field(schema.lookup(place))
     if not kind.must_be("list"):
         return kind
-    return list_of([of_field(lookup(spec.schema, (*place, "*")))])
+    return list_of([of_field(schema.lookup((*place, "*")))])
 
 
 def _say_unknown(
-    missing: list[tuple[ToolSpec, Unknown]],
+    missing: tuple[tuple[ToolSpec, Unknown], ...],
     path: tuple[Step, ...],
     report: Report,
     *,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from policy.catalog import Resource, Schema, Step, ToolSelector, ToolSpec, descend, lookup
+from policy.catalog import Resource, Schema, SchemaView, Step, ToolSelector, ToolSpec
 from policy.checks.checked import CheckedDeclaration, Constant, Fact, Value
 from policy.checks.checked import Step as FieldOf
 from policy.checks.world import World
@@ -34,6 +34,7 @@ class KnownTool:
     spec: ToolSpec
     resources: tuple[Resource, ...]
     complete: bool
+    view: SchemaView = field(repr=False, compare=False)
 
     def may(self, verb: tree.Verb) -> bool:
         """Tell whether a call of the tool can have such an effect, seen or unseen."""
@@ -53,7 +54,7 @@ class KnownTool:
 
     def is_always_there(self, steps: Steps) -> bool:
         """Tell whether every call that the schema lets through has the field."""
-        info = lookup(self.spec.schema, steps)
+        info = self.view.lookup(steps)
         if not info.known or info.kinds & {"any", "null"}:
             return False
         return info.required or (len(steps) == 1 and self.default(steps) is not None)
@@ -65,10 +66,7 @@ class KnownTool:
 
     def place(self, steps: tuple[Step, ...]) -> Schema | None:
         """Return what the schema says of a field, None if nothing does."""
-        place: Schema | None = self.spec.schema
-        for step in steps:
-            place = None if place is None else descend(place, step, self.spec.schema)
-        return place
+        return self.view.place(steps)
 
     def fact(self, fact: Fact) -> Value | None:
         """Return what a fact is in every call of the tool, None where calls can differ.
@@ -96,7 +94,7 @@ class KnownTool:
                 return None
 
     def _is_text(self, steps: Steps) -> bool:
-        kinds = lookup(self.spec.schema, steps).kinds
+        kinds = self.view.lookup(steps).kinds
         return kinds == {"string"} and self.is_always_there(steps)
 
 
@@ -127,7 +125,8 @@ class Knowledge:
     def _known(self, spec: ToolSpec) -> KnownTool:
         found = self._kept.get(spec.name)
         if found is None:
-            found = self._kept[spec.name] = _known(spec, self.declared)
+            view = self.world.catalog.views.of(spec.schema)
+            found = self._kept[spec.name] = _known(spec, self.declared, view)
         return found
 
 
@@ -140,11 +139,12 @@ def field_steps(value: Value) -> Steps | None:
     return tuple(reversed(steps)) if value == Fact(path=("input",)) and steps else None
 
 
-def _known(spec: ToolSpec, declared: tuple[CheckedDeclaration, ...]) -> KnownTool:
+def _known(spec: ToolSpec, declared: tuple[CheckedDeclaration, ...], view: SchemaView) -> KnownTool:
     fitting = [declaration for declaration in declared if declaration.tools.fits(spec)]
     added = (resource for declaration in fitting for resource in declaration.resources)
     return KnownTool(
         spec=spec,
         resources=tuple(dict.fromkeys((*spec.resources, *added))),
         complete=spec.complete or any(declaration.complete for declaration in fitting),
+        view=view,
     )

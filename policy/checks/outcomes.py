@@ -12,7 +12,6 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, TypeAlias
 
-from policy.catalog import lookup
 from policy.checks.bounds import bounds_of, clash
 from policy.checks.checked import (
     AllOf,
@@ -163,7 +162,7 @@ def _possible(value: Value, sight: Sight) -> tuple[Constant, ...] | None:
     steps = field_steps(value)
     if steps is None:
         return None
-    choices = lookup(sight.tool.spec.schema, steps).choices
+    choices = sight.tool.view.lookup(steps).choices
     if choices is None or len(choices) > _MOST_CHOICES:
         return None
     absent = () if sight.tool.is_always_there(steps) else (Constant(value=None),)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from jsonschema_rs import validator_for
 
 from policy.call import thaw
-from policy.catalog import Schema, lookup, mapping
+from policy.catalog import Schema, mapping
 from policy.checks.checked import CheckedChange, Constant
 from policy.checks.fields import tool_names
 from policy.checks.known import KnownTool
@@ -38,11 +38,11 @@ def check_accepted(
 def _objection(change: CheckedChange, tool: KnownTool) -> str | None:
     """Return why no call of the tool is helped by the change, None where some may be."""
     steps = tuple(step for step in change.steps if isinstance(step, str))
-    if len(steps) != len(change.steps) or not lookup(tool.spec.schema, steps).known:
+    if len(steps) != len(change.steps) or not tool.view.lookup(steps).known:
         return None
     there = tool.is_always_there(steps)
     match change.kind:
-        case "remove" if lookup(tool.spec.schema, steps).required and not _has_default(tool, steps):
+        case "remove" if tool.view.lookup(steps).required and not _has_default(tool, steps):
             return "the field is required, so every call would be denied without it"
         case "set if absent" if there:
             return "the field is never absent, so nothing is ever set"

@@ -149,7 +149,7 @@ def fields_for(selector: ToolSelector, world: World) -> Tools:
     if kept is None:
         specs = world.tools.fitting(selector)
         everything = len(specs) == len(world.catalog.specs)
-        kept = Tools(specs=specs, everything=everything, open=world.open)
+        kept = Tools(specs=specs, everything=everything, open=world.open, views=world.catalog.views)
         world.fields[selector] = kept
     return kept
 
