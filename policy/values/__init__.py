@@ -31,14 +31,23 @@ from policy.values.path_pattern import (
     read_path_pattern,
 )
 from policy.values.path_set import path_in, path_meets, path_within
-from policy.values.pattern import Regex, compile_regex
+from policy.values.pattern import Regex, by_re2_alone, compile_regex
+from policy.values.plain_regex import PlainRegex
 from policy.values.reading import Unreadable
 from policy.values.recipient import check_recipient_pattern, read_recipient, recipient_in
 from policy.values.sql import can_read_sql, read_sql
 from policy.values.sql_dialect import SQL_DIALECTS
 from policy.values.sql_script import Sql, SqlStatement
 from policy.values.sql_words import SQL_KINDS
-from policy.values.text import compare_text, escape_for_people, is_ordinary, normalise, plain, quote
+from policy.values.text import (
+    compare_text,
+    escape_for_people,
+    is_encodable,
+    is_ordinary,
+    normalise,
+    plain,
+    quote,
+)
 from policy.values.times import (
     parse_clock,
     parse_date,
@@ -59,6 +68,7 @@ __all__ = [
     "Path",
     "PathContext",
     "PathPattern",
+    "PlainRegex",
     "Regex",
     "Sql",
     "SqlStatement",
@@ -67,6 +77,7 @@ __all__ = [
     "after_cd",
     "any_of",
     "both",
+    "by_re2_alone",
     "can_read_sql",
     "check_recipient_pattern",
     "check_value",
@@ -84,6 +95,7 @@ __all__ = [
     "folder_pattern",
     "has_wildcard",
     "host_in",
+    "is_encodable",
     "is_localhost",
     "is_number",
     "is_ordinary",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
@@ -10,6 +11,7 @@ from typing import Any
 
 import re2
 
+from policy.values.plain_regex import PlainRegex, RegexPlan, TextTest, compile_plain, plan_regex
 from policy.values.reading import Unreadable
 from policy.values.text import escape_for_people, is_encodable
 
@@ -24,24 +26,27 @@ _BOUNDED = re.compile(r"[{][0-9]+(,[0-9]+)?[}]")
 class Regex:
     """A compiled expression. On text that is no valid Unicode it answers None.
 
+    `found_plainly` and `whole_plainly` are the same test in simpler terms, where there are such;
+    RE2 is asked where there are none, and of text beyond ASCII where letter case is folded.
+
     One search is linear in the text; finding all parts is one search after each part, so `spans`
     and `replace_all` answer None too where that could become too much work.
     """
 
     source: str
+    found_plainly: PlainRegex | None = field(default=None, repr=False, compare=False)
+    whole_plainly: PlainRegex | None = field(default=None, repr=False, compare=False)
     _compiled: Any = field(repr=False, compare=False)
+    _found: TextTest = field(repr=False, compare=False)
+    _whole: TextTest = field(repr=False, compare=False)
 
     def fits_whole(self, text: str) -> bool | None:
         """Tell whether the expression fits all of `text`."""
-        if not is_encodable(text):
-            return None
-        return self._compiled.fullmatch(text.encode()) is not None
+        return self._whole(text) if text.isascii() or is_encodable(text) else None
 
     def found_in(self, text: str) -> bool | None:
         """Tell whether the expression fits some part of `text`."""
-        if not is_encodable(text):
-            return None
-        return self._compiled.search(text.encode()) is not None
+        return self._found(text) if text.isascii() or is_encodable(text) else None
 
     def spans(self, text: str) -> tuple[tuple[int, int], ...] | None:
         """Return where it fits, in characters, from the left, without empty places."""
@@ -82,6 +87,11 @@ class Regex:
 @lru_cache(maxsize=1024)
 def compile_regex(source: str) -> Regex | Unreadable:
     """Compile RE2 syntax with RE2's defaults; the reason names what RE2 does not take."""
+    return read_regex(source, plan=plan_regex)
+
+
+def read_regex(source: str, *, plan: Callable[[str], RegexPlan]) -> Regex | Unreadable:
+    """Compile a source; `plan` says how much of the tests can do without RE2."""
     if len(source) > _LONGEST_SOURCE:
         return Unreadable(reason="the expression is too long")
     if not is_encodable(source):
@@ -94,7 +104,44 @@ def compile_regex(source: str) -> Regex | Unreadable:
         compiled = re2.compile(source, options)
     except re2.error as error:
         return Unreadable(reason=f"not an RE2 expression: {_what(error)}")
-    return Regex(source=source, _compiled=compiled)
+    ways = plan(source)
+    return Regex(
+        source=source,
+        found_plainly=ways.found,
+        whole_plainly=ways.whole,
+        _compiled=compiled,
+        _found=_test(ways, ways.found, compiled.search),
+        _whole=_test(ways, ways.whole, compiled.fullmatch),
+    )
+
+
+def by_re2_alone(source: str) -> Regex | Unreadable:
+    """Compile a source so that RE2 does all tests, against which the quick ones are held."""
+    return read_regex(source, plan=lambda _: RegexPlan())
+
+
+def _test(ways: RegexPlan, plain: PlainRegex | None, ask: Callable[[bytes], Any]) -> TextTest:
+    """Return the cheapest test of valid text: plain, RE2 on what holds a needed piece, or RE2."""
+    needs, lower = ways.needs, ways.lower
+
+    def by_re2(text: str) -> bool:
+        return ask(text.encode()) is not None
+
+    def by_need(text: str) -> bool:
+        if lower and not text.isascii():
+            return by_re2(text)
+        searched = text.lower() if lower else text
+        for piece in needs:
+            if piece in searched:
+                return by_re2(text)
+        return False
+
+    if plain is not None:
+        quick = compile_plain(plain)
+        if not plain.lower:
+            return quick
+        return lambda text: quick(text) if text.isascii() else by_re2(text)
+    return by_need if needs else by_re2
 
 
 def _has_byte_class(source: str) -> bool:

@@ -1,0 +1,268 @@
+"""The source of an RE2 expression in, the few words its language is made of out, or None.
+
+A word is a row of tokens: literal text, an edge of the text, a stretch of which something is known
+(`LINE`, `TEXT`, `MAYBE`) or nothing (`OPAQUE`). What this does not read as RE2 surely does, it does
+not read at all; it is asked only of sources that RE2 has taken.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import TypeAlias
+
+# More words than this are no gain over RE2, and longer ones are not worth the memory.
+_MOST_WORDS = 64
+_LONGEST_WORD = 1_000
+_MOST_IN_CLASS = 16
+_DEEPEST = 50
+_MOST_STEPS = 2_000
+
+_REPEAT = re.compile(r"\{([0-9]{1,4})(,([0-9]{0,4}))?\}", re.ASCII)
+_GROUP = re.compile(r"\((?:\?(?::|P?<[A-Za-z_][A-Za-z0-9_]*>))?", re.ASCII)
+_FLAGS = re.compile(r"\(\?([is]{1,2})\)")
+_CHARS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
+_CLASSES = {"d": "0123456789", "s": "\t\n\f\r "}
+# Escapes for what is more than a few characters, or none.
+_OPAQUE_ESCAPES = frozenset("wDWSbB")
+_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~ ")
+
+
+class Token(Enum):
+    """What a word may hold besides literal text."""
+
+    START = "the text begins here"
+    END = "the text ends here"
+    LINE = "any characters but new lines, or none"
+    TEXT = "any characters, or none"
+    MAYBE = "something unknown, or nothing"
+    OPAQUE = "something unknown"
+
+
+Word: TypeAlias = tuple["str | Token", ...]
+# All words of a language, each once.
+Words: TypeAlias = tuple[Word, ...]
+
+_EMPTY: Words = ((),)
+_UNKNOWN: Words = ((Token.OPAQUE,),)
+
+
+class _Unread(Exception):
+    """The source holds what is not read here."""
+
+
+def words_of(source: str) -> tuple[Words, bool] | None:
+    """Return the words, in lower case if the letter case makes no difference, and whether so."""
+    flags = _FLAGS.match(source)
+    folds = flags is not None and "i" in flags[1]
+    reader = _Reader(source, folds=folds, crosses=flags is not None and "s" in flags[1])
+    reader.place = flags.end() if flags else 0
+    try:
+        words = reader.choice(0)
+    except (_Unread, IndexError):
+        return None
+    return (words, folds) if reader.place == len(source) else None
+
+
+class _Reader:
+    def __init__(self, source: str, *, folds: bool, crosses: bool) -> None:
+        self.source = source
+        self.place = 0
+        self._folds = folds
+        self._gap = Token.TEXT if crosses else Token.LINE
+        self._steps = 0
+
+    def choice(self, depth: int) -> Words:
+        """Read alternatives up to the end or a closing bracket."""
+        if depth > _DEEPEST:
+            raise _Unread
+        found = self._sequence(depth)
+        while self._next("|"):
+            found = _either(found, self._sequence(depth))
+        return found
+
+    def _sequence(self, depth: int) -> Words:
+        found = _EMPTY
+        while self.place < len(self.source) and self.source[self.place] not in "|)":
+            found = self._join(found, self._repeated(depth))
+        return found
+
+    def _repeated(self, depth: int) -> Words:
+        is_dot = self.source[self.place] == "."
+        item = self._atom(depth)
+        least, most = self._times()
+        if (least, most) == (1, 1):
+            return item
+        self._next("?")
+        if most is None and is_dot:
+            many: Words = ((self._gap,),)
+            return many if least == 0 else _joined(_UNKNOWN, many)
+        found = _EMPTY
+        for _ in range(least):
+            found = self._join(found, item)
+        if most is None:
+            return self._join(found, ((Token.MAYBE,),))
+        ending = _EMPTY
+        for _ in range(most - least):
+            ending = _either(_EMPTY, self._join(item, ending))
+        return self._join(found, ending)
+
+    def _join(self, left: Words, right: Words) -> Words:
+        self._steps += 1
+        if self._steps > _MOST_STEPS:
+            raise _Unread
+        return _joined(left, right)
+
+    def _times(self) -> tuple[int, int | None]:
+        if self._next("?"):
+            return 0, 1
+        if self._next("*"):
+            return 0, None
+        if self._next("+"):
+            return 1, None
+        found = _REPEAT.match(self.source, self.place)
+        if found is None:
+            return 1, 1
+        self.place = found.end()
+        if found[2] is None:
+            return int(found[1]), int(found[1])
+        return int(found[1]), int(found[3]) if found[3] else None
+
+    def _atom(self, depth: int) -> Words:
+        char = self.source[self.place]
+        if char == "(":
+            return self._group(depth)
+        self.place += 1
+        if char == "[":
+            return self._class()
+        if char == "\\":
+            return self._escape()
+        if char == "^":
+            return ((Token.START,),)
+        if char == "$":
+            return ((Token.END,),)
+        if char == ".":
+            return _UNKNOWN
+        if char in "*+?{}]":
+            raise _Unread
+        return self._one_of(char)
+
+    def _group(self, depth: int) -> Words:
+        opening = _GROUP.match(self.source, self.place)
+        assert opening is not None
+        self.place = opening.end()
+        found = self.choice(depth + 1)
+        if not self._next(")"):
+            raise _Unread
+        return found
+
+    def _escape(self) -> Words:
+        char = self.source[self.place]
+        self.place += 1
+        if char == "A":
+            return ((Token.START,),)
+        if char == "z":
+            return ((Token.END,),)
+        if char in _OPAQUE_ESCAPES:
+            return _UNKNOWN
+        if char in _CLASSES:
+            return self._one_of(_CLASSES[char])
+        return self._one_of(_escaped(char))
+
+    def _class(self) -> Words:
+        """Read a class after its opening bracket."""
+        negated = self._next("^")
+        chars: list[str] = []
+        first = True
+        while first or self.source[self.place] != "]":
+            first = False
+            low = self._class_char()
+            high = low
+            if self.source[self.place] == "-" and self.source[self.place + 1] != "]":
+                self.place += 1
+                high = self._class_char()
+            if len(low) > 1 or ord(high) - ord(low) > _MOST_IN_CLASS:
+                negated = True
+            else:
+                chars += map(chr, range(ord(low), ord(high) + 1))
+        self.place += 1
+        return _UNKNOWN if negated or len(chars) > _MOST_IN_CLASS else self._one_of("".join(chars))
+
+    def _class_char(self) -> str:
+        """Return the next character; several that stand for "many" where an escape means many."""
+        char = self.source[self.place]
+        if char == "[" and self.source[self.place + 1] == ":":
+            raise _Unread
+        self.place += 1
+        if char != "\\":
+            return char
+        char = self.source[self.place]
+        self.place += 1
+        if char in "dswDSW":
+            # A range cannot begin or end with one of these.
+            if self.source[self.place] == "-":
+                raise _Unread
+            return _CLASSES["d"]
+        return _escaped(char)
+
+    def _one_of(self, chars: str) -> Words:
+        if self._folds:
+            # Some characters beyond ASCII are the other case of ASCII's letters.
+            if not chars.isascii():
+                raise _Unread
+            chars = chars.lower()
+        return tuple((char,) for char in dict.fromkeys(chars))
+
+    def _next(self, char: str) -> bool:
+        found = self.source.startswith(char, self.place)
+        self.place += found
+        return found
+
+
+def _escaped(char: str) -> str:
+    if char in _PUNCTUATION:
+        return char
+    if char not in _CHARS:
+        raise _Unread
+    return _CHARS[char]
+
+
+def _either(left: Words, right: Words) -> Words:
+    found = tuple(dict.fromkeys((*left, *right)))
+    return found if len(found) <= _MOST_WORDS else _UNKNOWN
+
+
+def _joined(left: Words, right: Words) -> Words:
+    """Return every word of `left` before every word of `right`; unknown where that is too much."""
+    if len(left) * len(right) > _MOST_WORDS:
+        if _certain(left) < _certain(right):
+            left = _UNKNOWN
+        else:
+            right = _UNKNOWN
+    found = dict.fromkeys(_row(first, second) for first in left for second in right)
+    return tuple(found)
+
+
+def _row(first: Word, second: Word) -> Word:
+    """Return one word after the other; what is literal on both sides becomes one text."""
+    if not first or not second:
+        return first or second
+    last, head = first[-1], second[0]
+    if not isinstance(last, str) or not isinstance(head, str):
+        return _bounded((*first, *second))
+    return _bounded((*first[:-1], last + head, *second[1:]))
+
+
+def _bounded(word: Word) -> Word:
+    size = sum(len(token) if isinstance(token, str) else 1 for token in word)
+    return word if size <= _LONGEST_WORD else (Token.OPAQUE,)
+
+
+def _certain(words: Words) -> int:
+    """Return how long the longest literal of every word is at least."""
+    return min(len(longest_literal(word)) for word in words)
+
+
+def longest_literal(word: Word) -> str:
+    """Return the longest text that everything a word stands for holds."""
+    return max((token for token in word if isinstance(token, str)), key=len, default="")

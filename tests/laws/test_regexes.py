@@ -1,0 +1,110 @@
+"""Laws of expressions: what is tested without RE2, or before it, means what RE2 means."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from policy.values import PlainRegex, Regex, Unreadable, by_re2_alone, compile_regex
+
+# The Kelvin sign and the long s are the other case of letters of ASCII.
+_TEXTS = st.text("abkKsS\u212a\u017f; -\n\\.\r\tB09\v_é", max_size=12)
+_ATOMS = st.sampled_from(
+    r"a b k K s S ; - é _ ab ks \. \n \\ ^ $ \A \z \s \d \w \b \B \- \_ \x61 \pL \Qa.b\E . .* .+"
+    r" [ab] [^a] [a-c;] []a] [a-] [\]\n] [\d_] [k-s] [0-9] [[:alpha:]]".split()
+) | st.sampled_from([" ", "; ", "\n", "\\ "])
+_TIMES = st.sampled_from(
+    ["", "", "", "?", "*", "+", "{2}", "{0,2}", "{1,}", "{0}", "*?", "??", "{a"]
+)
+
+
+def _larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return (
+        st.lists(inner, min_size=1, max_size=4).map("".join)
+        | st.lists(inner, min_size=1, max_size=3).map(lambda each: f"({'|'.join(each)})")
+        | st.builds(lambda each, times: f"(?:{each}){times}", inner, _TIMES)
+        | st.builds(lambda each: f"(?P<x>{each})", inner)
+    )
+
+
+_BODIES = st.recursive(st.builds(lambda a, t: a + t, _ATOMS, _TIMES), _larger, max_leaves=8)
+_FLAGS = st.sampled_from(["", "", "(?i)", "(?s)", "(?is)", "(?m)"])
+_SOURCES = (
+    st.builds(lambda flags, body: flags + body, _FLAGS, _BODIES)
+    | st.lists(_BODIES, min_size=2, max_size=3).map("|".join)
+    | st.text("ab^$.|()[]{}*+?\\-,20isPn:<>", max_size=10)
+)
+
+
+@given(_SOURCES, st.lists(_TEXTS, min_size=1, max_size=8))
+@example("^(DROP|TRUNCATE|ALTER) ", ["DROP x", "x DROP x", "DROP"])
+@example("(^|; )(sudo|rm -rf|curl) ", ["sudo x", "a; curl x", "a curl x", "; sudo"])
+@example("a$", ["a\n", "a", "ba", "ab"])
+@example("(?i)k", ["\u212a", "K"])
+@example("^.*$", ["a", "a\n", "\n", ""])
+@example("(a|$)(^|b)", ["", "ab", "b", "a"])
+def test_a_quick_test_answers_as_re2_does(source: str, texts: list[str]) -> None:
+    quick, slow = compile_regex(source), by_re2_alone(source)
+    assert quick == slow
+    assume(isinstance(quick, Regex) and isinstance(slow, Regex))
+    assert isinstance(quick, Regex)
+    assert isinstance(slow, Regex)
+    for text in texts:
+        assert quick.found_in(text) == slow.found_in(text), text
+        assert quick.fits_whole(text) == slow.fits_whole(text), text
+
+
+@pytest.mark.parametrize(
+    ("source", "plain"),
+    [
+        ("^(DROP|TRUNCATE) ", PlainRegex(starts=("DROP ", "TRUNCATE "))),
+        ("--force", PlainRegex(contains=("--force",))),
+        (
+            "(^|; )(sudo|rm -rf) ",
+            PlainRegex(starts=("sudo ", "rm -rf "), contains=("; sudo ", "; rm -rf ")),
+        ),
+        (r"\.(pem|key)$", PlainRegex(ends=(".pem", ".key"))),
+        ("^(main|master)$", PlainRegex(equals=("main", "master"))),
+        ("(?i)drop table", PlainRegex(contains=("drop table",), lower=True)),
+        ("^deploy-.*$", PlainRegex(starts=("deploy-",), one_line=True)),
+        ("rm -rf .*", PlainRegex(contains=("rm -rf ",))),
+        ("rm +-rf", None),
+        (r"\bsudo\b", None),
+        ("^a*b", None),
+    ],
+)
+def test_what_is_found_plainly_is_told_as_data(source: str, plain: PlainRegex | None) -> None:
+    regex = compile_regex(source)
+    assert isinstance(regex, Regex)
+    assert regex.found_plainly == plain
+
+
+@pytest.mark.parametrize(
+    ("source", "plain"),
+    [
+        ("a|b", PlainRegex(equals=("a", "b"))),
+        ("deploy-.*", PlainRegex(starts=("deploy-",), one_line=True)),
+        ("(?s).*x.*", PlainRegex(contains=("x",))),
+        ("[a-z]+", None),
+    ],
+)
+def test_what_fits_wholly_and_plainly_is_told_as_data(
+    source: str, plain: PlainRegex | None
+) -> None:
+    regex = compile_regex(source)
+    assert isinstance(regex, Regex)
+    assert regex.whole_plainly == plain
+
+
+@pytest.mark.parametrize("source", ["(" * 300 + "a" + ")" * 300, "([ab]{9}){9}" * 40, "a|" * 4_000])
+def test_large_sources_are_compiled_in_no_time(source: str) -> None:
+    assert not isinstance(compile_regex(source), Unreadable)
+
+
+def test_text_that_is_no_unicode_has_no_answer() -> None:
+    for source in ("a", "(?i)a", "a+b"):
+        regex = compile_regex(source)
+        assert isinstance(regex, Regex)
+        assert regex.found_in("\ud800a") is None
+        assert regex.fits_whole("\ud800a") is None
