@@ -56,9 +56,9 @@ def read_test(expr: tree.Expr, reading: Reading) -> Test:  # noqa: C901 one arm 
         return BROKEN_TEST
     match expr:
         case tree.And():
-            return AllOf(tests=_all(expr.operands, reading), text=print_expr(expr))
+            return AllOf(tests=_all(expr.operands, reading), text=reading.words(expr))
         case tree.Or():
-            return AnyOf(tests=_all(expr.operands, reading), text=print_expr(expr))
+            return AnyOf(tests=_all(expr.operands, reading), text=reading.words(expr))
         case tree.Not():
             return _not(expr, reading)
         case tree.Quantifier():
@@ -72,12 +72,12 @@ def read_test(expr: tree.Expr, reading: Reading) -> Test:  # noqa: C901 one arm 
         case tree.Like():
             left = _text(expr.left, "like", reading)
             pattern = fill_in(expr.pattern, reading.scope, reading.report, span=expr.span)
-            return LikeTest(left=left.value, pattern=pattern, text=print_expr(expr))
+            return LikeTest(left=left.value, pattern=pattern, text=reading.words(expr))
         case tree.Matches():
             left = _text(expr.left, "matches", reading)
             check_regex(expr.regex, reading)
             return RegexTest(
-                left=left.value, pattern=expr.regex.pattern, whole=True, text=print_expr(expr)
+                left=left.value, pattern=expr.regex.pattern, whole=True, text=reading.words(expr)
             )
         case tree.Is():
             return _is(expr, reading)
@@ -113,7 +113,7 @@ def _not(expr: tree.Not, reading: Reading) -> Test:
     outer = reading.permits
     reading.permits = None if outer is None else not outer
     try:
-        return NotOf(test=read_test(expr.operand, reading), text=print_expr(expr))
+        return NotOf(test=read_test(expr.operand, reading), text=reading.words(expr))
     finally:
         reading.permits = outer
 
@@ -130,7 +130,7 @@ def _truth(expr: tree.Expr, reading: Reading) -> Test:
             lambda test: read_test(test, reading),
             broken=_BROKEN,
         )
-        return inner if inner is BROKEN_TEST else replace(inner, text=print_expr(expr))
+        return inner if inner is BROKEN_TEST else replace(inner, text=reading.words(expr))
     read = value(expr, reading)
     if not read.kind.may_be("boolean"):
         reading.report.say(
@@ -140,7 +140,7 @@ def _truth(expr: tree.Expr, reading: Reading) -> Test:
             help=_condition_help(expr, read.kind),
         )
         return BROKEN_TEST
-    return Truth(value=read.value, text=print_expr(expr))
+    return Truth(value=read.value, text=reading.words(expr))
 
 
 def _condition_help(expr: tree.Expr, kind: Kind) -> str:
@@ -184,7 +184,7 @@ def _quantifier(expr: tree.Quantifier, reading: Reading) -> Test:
         index_slot=slots[1],
         source=source.value,
         test=test,
-        text=print_expr(expr),
+        text=reading.words(expr),
     )
 
 
@@ -195,7 +195,7 @@ def _compare(expr: tree.Compare, reading: Reading) -> Test:
     left, right = value(expr.left, reading), value(expr.right, reading)
     if left is BROKEN or right is BROKEN:
         return BROKEN_TEST
-    text = print_expr(expr)
+    text = reading.words(expr)
     if expr.op == "==" or expr.op == "!=":
         _check_equal(expr, left, right, reading)
         equal = Comparison(op="==", left=left.value, right=right.value, text=text)
@@ -261,7 +261,7 @@ def _one_kind(left: Kind, right: Kind) -> str:
 
 def _in(expr: tree.In, reading: Reading) -> Test:
     left = value(expr.left, reading)
-    text = print_expr(expr)
+    text = reading.words(expr)
     member = _set_on_right(expr, left, text, reading) or _list_on_right(expr, left, text, reading)
     if member is None:
         return BROKEN_TEST
@@ -380,10 +380,10 @@ def _text_test(expr: tree.TextTest, reading: Reading) -> Test:
     if isinstance(expr.right, tree.Regex):
         check_regex(expr.right, reading)
         return RegexTest(
-            left=left.value, pattern=expr.right.pattern, whole=False, text=print_expr(expr)
+            left=left.value, pattern=expr.right.pattern, whole=False, text=reading.words(expr)
         )
     right = _text(expr.right, expr.op, reading)
-    return TextRelation(op=expr.op, left=left.value, right=right.value, text=print_expr(expr))
+    return TextRelation(op=expr.op, left=left.value, right=right.value, text=reading.words(expr))
 
 
 def check_regex(regex: tree.Regex, reading: Reading) -> None:
@@ -403,7 +403,7 @@ def check_regex(regex: tree.Regex, reading: Reading) -> None:
 
 def _is(expr: tree.Is, reading: Reading) -> Test:
     left = value(expr.left, reading)
-    text = print_expr(expr)
+    text = reading.words(expr)
     match expr.what:
         case "present" | "absent":
             return Presence(left=left.value, present=expr.what == "present", text=text)
@@ -445,7 +445,7 @@ def _window(expr: tree.Window, reading: Reading) -> Test:
         end=end,
         zone=zone,
         days=_DAYS[expr.days] if expr.days else None,
-        text=print_expr(expr),
+        text=reading.words(expr),
     )
 
 

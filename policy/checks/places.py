@@ -49,7 +49,7 @@ def read_resource_test(expr: tree.ResourceTest, reading: Reading) -> Test:
         form=expr.form,
         operand=cast("ValueSet | None", operand),
         permits=bool(reading.permits),
-        text=print_expr(expr),
+        text=reading.words(expr),
     )
 
 

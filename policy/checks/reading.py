@@ -15,7 +15,7 @@ from policy.checks.scopes import Scope
 from policy.checks.world import World
 from policy.diagnostics import Label
 from policy.source import Span
-from policy.syntax import tree
+from policy.syntax import Spelled, print_expr, tree
 
 # How many nodes the conditions of one statement may have once names are written out.
 MAX_NODES = 5_000
@@ -53,11 +53,17 @@ class Reading:
     locals: dict[str, Typed] = field(default_factory=dict)
     lets: tuple[tree.Let, ...] = ()
     selecting: bool = False
+    # The conditions spelled so far: a part is spelled once, not once more in all it stands in.
+    spelled: Spelled = field(default_factory=dict)
 
     @property
     def report(self) -> Report:
         """Where mistakes go."""
         return self.world.report
+
+    def words(self, expr: tree.Expr) -> str:
+        """Return the canonical text of an expression."""
+        return print_expr(expr, self.spelled)
 
     def count(self, span: Span) -> bool:
         """Tell whether the budget still allows a node; say so once when it is used up."""

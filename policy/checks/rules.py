@@ -64,7 +64,7 @@ def read_rule(rule: tree.Rule, unit: Unit, world: World, *, knowledge: Knowledge
         with_approval=clauses.with_approval,
         speaks_of_resources=reading.speaks,
         slots=reading.slots,
-        text=_sentence(rule),
+        text=_sentence(rule, reading),
         terms=terms,
         of_pack=unit.pack,
         span=rule.span,
@@ -204,7 +204,7 @@ def check_reference(by: str, names: Names, *, world: World, span: Span) -> None:
     )
 
 
-def _sentence(rule: tree.Rule) -> str:
+def _sentence(rule: tree.Rule, reading: Reading) -> str:
     words = ["shadow"] if rule.shadow else []
     words += [str(rule.verdict), print_tools(rule.tools)]
-    return " ".join([*words, *map(print_clause, rule.clauses)])
+    return " ".join([*words, *(print_clause(c, reading.spelled) for c in rule.clauses)])

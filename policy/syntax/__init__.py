@@ -6,6 +6,7 @@ from policy.syntax.parser import Parsed, parse
 from policy.syntax.printer import print_tree
 from policy.syntax.toml_table import TableRules, tables_to_layers
 from policy.syntax.wording import (
+    Spelled,
     print_binding,
     print_change,
     print_clause,
@@ -16,6 +17,7 @@ from policy.syntax.wording import (
 
 __all__ = [
     "Parsed",
+    "Spelled",
     "TableRules",
     "format_source",
     "parse",

@@ -6,7 +6,9 @@ What these return can be parsed again and gives an equal node. Reasons and diagn
 from __future__ import annotations
 
 import re
-from typing import assert_never
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeAlias, assert_never
 
 from policy.syntax import tree as t
 from policy.syntax.literals import write_number, write_regex, write_text
@@ -23,14 +25,19 @@ _OPERAND_WORDS = frozenset({"only", "outside", "nothing", "anything"})
 _ANY, _JUNCTION, _TEST, _SUM, _PRODUCT, _FACTOR, _POSTFIX, _ATOM = range(8)
 
 
-def print_expr(expr: t.Expr) -> str:
-    """Return an expression on one line."""
-    return _expr(expr, _ANY)
+# Conditions spelled so far, by identity, each beside its level and its words. The node is kept with
+# them, so that no other takes its identity.
+Spelled: TypeAlias = dict[int, tuple[t.Expr, int, str]]
+
+
+def print_expr(expr: t.Expr, spelled: Spelled | None = None) -> str:
+    """Return an expression on one line; what stands in `spelled` is not spelled again."""
+    return _expr(expr, _ANY, {} if spelled is None else spelled)
 
 
 def print_value(expr: t.Expr) -> str:
     """Return an expression for a place that takes a value, a condition only in parentheses."""
-    return _expr(expr, _SUM)
+    return _expr(expr, _SUM, {})
 
 
 def print_tools(tools: t.Tools) -> str:
@@ -76,23 +83,23 @@ def print_path(path: t.FieldPath) -> str:
     return path.root + "".join(map(_step, path.steps))
 
 
-def print_clause(clause: t.Clause) -> str:
-    """Return one clause of a rule on one line."""
+def print_clause(clause: t.Clause, spelled: Spelled | None = None) -> str:
+    """Return one clause of a rule on one line; `spelled` is as for `print_expr`."""
     match clause:
-        case t.After(tools=tools, within=within):
-            return f"after {print_tools(tools)}{_within(within)}"
         case t.When(test=test):
-            return f"when {print_expr(test)}"
+            return f"when {print_expr(test, spelled)}"
         case t.Unless(test=test):
-            return f"unless {print_expr(test)}"
+            return f"unless {print_expr(test, spelled)}"
         case t.Because(text=text):
-            return f"because {write_text(text)}"
-        case t.Audit(text=text):
-            return f"audit {write_text(text)}"
+            return f"because {_quoted(text)}"
         case t.WithApproval():
             return "with approval"
+        case t.After(tools=tools, within=within):
+            return f"after {print_tools(tools)}{_within(within)}"
+        case t.Audit(text=text):
+            return f"audit {_quoted(text)}"
         case t.By(groups=groups):
-            return f"by {', '.join(map(write_text, groups))}"
+            return f"by {', '.join(map(_quoted, groups))}"
         case t.TwoPeople():
             return "two people"
         case t.Remember():
@@ -127,18 +134,16 @@ def print_matching(regex: t.Regex, replacement: str | None) -> str:
 
 def print_call(call: t.TestCall) -> str:
     """Return `tool {field: value}`."""
-    return f"{print_tool(call.tool)} {_object(call.input)}"
+    return f"{print_tool(call.tool)} {_object(call.input, {})[1]}"
 
 
 def junction_parts(expr: t.Expr) -> tuple[str, ...]:
     """Return an expression in the parts between which a line may end: `a`, `and b`, `and c`."""
-    match expr:
-        case t.And(operands=operands) | t.Or(operands=operands):
-            word = "and" if isinstance(expr, t.And) else "or"
-            first, *rest = (_expr(operand, _TEST) for operand in operands)
-            return (first, *(f"{word} {operand}" for operand in rest))
-        case _:
-            return (print_expr(expr),)
+    if not isinstance(expr, (t.And, t.Or)):
+        return (print_expr(expr),)
+    word = "and" if isinstance(expr, t.And) else "or"
+    first, *rest = (_expr(operand, _TEST, {}) for operand in expr.operands)
+    return (first, *(f"{word} {operand}" for operand in rest))
 
 
 def _remember(clause: t.Remember) -> str:
@@ -164,163 +169,241 @@ def _within(within: t.Duration | None) -> str:
     return "" if within is None else f" within {print_duration(within)}"
 
 
-def _expr(expr: t.Expr, place: int) -> str:
-    level, text = _spelled(expr)
+def _quoted(value: str) -> str:
+    """Return the literal of a text: nearly all are printable throughout and stand as they are."""
+    if value.isprintable() and '"' not in value and "\\" not in value:
+        return f'"{value}"'
+    return write_text(value)
+
+
+# ------------------------------------------------------------------ expressions
+
+_Words = tuple[int, str]
+
+
+def _expr(expr: t.Expr, place: int, spelled: Spelled) -> str:
+    """Return the words of an expression for a place, in parentheses where it is too loose."""
+    level, text = _spell(expr, spelled)
     return f"({text})" if level < place else text
 
 
-def _spelled(expr: t.Expr) -> tuple[int, str]:
-    """Return how tightly the expression holds together, and its words."""
-    match expr:
-        case t.Quantifier(kind=kind, source=source, test=test):
-            return _ANY, f"{kind} {_each(expr.variable, expr.index)} {_in(source, test)}"
-        case t.And() | t.Or():
-            return _JUNCTION, " ".join(junction_parts(expr))
-        case t.Not(operand=operand):
-            return _TEST, f"not {_negated(operand)}"
-        case t.Arithmetic(op=op, left=left, right=right):
-            level = _PRODUCT if op == "*" else _SUM
-            return level, f"{_expr(left, level)} {op} {_expr(right, level + 1)}"
-        case t.Negate(operand=operand):
-            return _FACTOR, f"-{_expr(operand, _FACTOR)}"
-        case t.Field(base=base, name=name):
-            return _POSTFIX, f"{_expr(base, _POSTFIX)}.{name}"
-        case t.Index(base=base, key=key):
-            return _POSTFIX, f"{_expr(base, _POSTFIX)}[{_expr(key, _SUM)}]"
-        case (
-            t.Compare()
-            | t.In()
-            | t.TextTest()
-            | t.Like()
-            | t.Matches()
-            | t.Is()
-            | t.NamedByUser()
-            | t.From()
-            | t.Window()
-        ):
-            return _TEST, f"{_expr(expr.left, _SUM)} {_predicate(expr)}"
-        case t.ResourceTest():
-            return _TEST, _resource_test(expr)
-        case t.AfterTest(tools=tools, within=within):
-            one = len(tools.included) == 1 and not tools.excluded
-            spelled = print_tools(tools) if one else f"[{print_tools(tools)}]"
-            return _TEST, f"after {spelled}{_within(within)}"
-        case _:
-            return _ATOM, _atom(expr)
+def _spell(expr: t.Expr, spelled: Spelled) -> _Words:
+    """Return how tightly an expression holds together, and its words."""
+    known = spelled.get(id(expr))
+    if known is not None:
+        return known[1], known[2]
+    level, text = SPELLERS[type(expr)](expr, spelled)
+    if level <= _TEST:
+        spelled[id(expr)] = (expr, level, text)
+    return level, text
 
 
-_Atom = (
-    t.Text
-    | t.Number
-    | t.Duration
-    | t.Boolean
-    | t.Null
-    | t.ListLiteral
-    | t.ObjectLiteral
-    | t.Name
-    | t.Function
-    | t.Selection
-    | t.History
-)
+def _quantifier(expr: t.Quantifier, spelled: Spelled) -> _Words:
+    each = _each(expr.variable, expr.index)
+    return _ANY, f"{expr.kind} {each} {_in_each(expr.source, expr.test, spelled)}"
 
 
-def _atom(expr: _Atom) -> str:
-    match expr:
-        case t.Text(value=text):
-            return write_text(text)
-        case t.Number(value=number):
-            return write_number(number)
-        case t.Duration():
-            return print_duration(expr)
-        case t.Boolean(value=truth):
-            return "true" if truth else "false"
-        case t.Null():
-            return "null"
-        case t.ListLiteral(items=items):
-            return f"[{', '.join(map(print_value, items))}]"
-        case t.ObjectLiteral():
-            return _object(expr)
-        case t.Name(name=name):
-            return name
-        case t.Function(name=name, args=args):
-            return f"{name}({', '.join(map(print_value, args))})"
-        case t.Selection(function=function, source=source, test=test):
-            return f"{function}({_each(expr.variable, expr.index)} {_in(source, test)})"
-        case t.History(kind=kind, tools=tools):
-            return f"{kind}({print_tools(tools)})"
-        case _:
-            assert_never(expr)
-
-
-_Predicate = (
-    t.Compare | t.In | t.TextTest | t.Like | t.Matches | t.Is | t.NamedByUser | t.From | t.Window
-)
-
-
-def _predicate(expr: _Predicate) -> str:
-    match expr:
-        case t.Compare(op=op, right=right):
-            return f"{op} {_expr(right, _SUM)}"
-        case t.In(right=right, negated=negated):
-            return f"{'not in' if negated else 'in'} {_expr(right, _SUM)}"
-        case t.TextTest(op=op, right=right):
-            operand = write_regex(right.pattern) if isinstance(right, t.Regex) else None
-            return f"{op} {operand or _expr(right, _SUM)}"  # type: ignore[arg-type]
-        case t.Like(pattern=pattern):
-            return f"like {write_text(pattern)}"
-        case t.Matches(regex=regex):
-            return f"matches {write_regex(regex.pattern)}"
-        case t.Is(what=what):
-            article = "" if what in ("present", "absent") else "an " if what == "object" else "a "
-            return f"is {article}{what}"
-        case t.NamedByUser():
-            return "named by user"
-        case t.From(source=source):
-            return f"from {_atom(source)}"
-        case t.Window(start=start, end=end, zone=zone, days=days):
-            where = "" if zone is None else f" {write_text(zone)}"
-            return f"within {start}..{end}{where}{'' if days is None else f' on {days}'}"
-        case _:
-            assert_never(expr)
+def _selection(expr: t.Selection, spelled: Spelled) -> _Words:
+    each = _each(expr.variable, expr.index)
+    return _ATOM, f"{expr.function}({each} {_in_each(expr.source, expr.test, spelled)})"
 
 
 def _each(variable: str, index: str | None) -> str:
     return variable if index is None else f"{variable} at {index}"
 
 
-def _in(source: t.Expr, test: t.Expr) -> str:
-    return f"in {_expr(source, _SUM)}: {_expr(test, _ANY)}"
+def _in_each(source: t.Expr, test: t.Expr, spelled: Spelled) -> str:
+    return f"in {_expr(source, _SUM, spelled)}: {_expr(test, _ANY, spelled)}"
 
 
-def _negated(operand: t.Expr) -> str:
-    level, text = _spelled(operand)
-    plain = level > _TEST or isinstance(operand, t.Not | t.ResourceTest | t.AfterTest)
-    return text if plain and level >= _TEST else f"({text})"
+def _and(expr: t.And, spelled: Spelled) -> _Words:
+    return _JUNCTION, " and ".join([_expr(part, _TEST, spelled) for part in expr.operands])
 
 
-def _resource_test(expr: t.ResourceTest) -> str:
+def _or(expr: t.Or, spelled: Spelled) -> _Words:
+    return _JUNCTION, " or ".join([_expr(part, _TEST, spelled) for part in expr.operands])
+
+
+def _not(expr: t.Not, spelled: Spelled) -> _Words:
+    level, text = _spell(expr.operand, spelled)
+    plain = level > _TEST or isinstance(expr.operand, t.Not | t.ResourceTest | t.AfterTest)
+    return _TEST, f"not {text}" if plain and level >= _TEST else f"not ({text})"
+
+
+def _arithmetic(expr: t.Arithmetic, spelled: Spelled) -> _Words:
+    level = _PRODUCT if expr.op == "*" else _SUM
+    left, right = _expr(expr.left, level, spelled), _expr(expr.right, level + 1, spelled)
+    return level, f"{left} {expr.op} {right}"
+
+
+def _negate(expr: t.Negate, spelled: Spelled) -> _Words:
+    return _FACTOR, f"-{_expr(expr.operand, _FACTOR, spelled)}"
+
+
+def _field(expr: t.Field, spelled: Spelled) -> _Words:
+    return _POSTFIX, f"{_expr(expr.base, _POSTFIX, spelled)}.{expr.name}"
+
+
+def _index(expr: t.Index, spelled: Spelled) -> _Words:
+    base, key = _expr(expr.base, _POSTFIX, spelled), _expr(expr.key, _SUM, spelled)
+    return _POSTFIX, f"{base}[{key}]"
+
+
+def _compare(expr: t.Compare, spelled: Spelled) -> _Words:
+    left, right = _expr(expr.left, _SUM, spelled), _expr(expr.right, _SUM, spelled)
+    return _TEST, f"{left} {expr.op} {right}"
+
+
+def _in(expr: t.In, spelled: Spelled) -> _Words:
+    left, right = _expr(expr.left, _SUM, spelled), _expr(expr.right, _SUM, spelled)
+    return _TEST, f"{left} {'not in' if expr.negated else 'in'} {right}"
+
+
+def _text_test(expr: t.TextTest, spelled: Spelled) -> _Words:
+    left, right = _expr(expr.left, _SUM, spelled), expr.right
+    if isinstance(right, t.Regex):
+        return _TEST, f"{left} {expr.op} {write_regex(right.pattern)}"
+    return _TEST, f"{left} {expr.op} {_expr(right, _SUM, spelled)}"
+
+
+def _like(expr: t.Like, spelled: Spelled) -> _Words:
+    return _TEST, f"{_expr(expr.left, _SUM, spelled)} like {_quoted(expr.pattern)}"
+
+
+def _matches(expr: t.Matches, spelled: Spelled) -> _Words:
+    left = _expr(expr.left, _SUM, spelled)
+    return _TEST, f"{left} matches {write_regex(expr.regex.pattern)}"
+
+
+def _is(expr: t.Is, spelled: Spelled) -> _Words:
+    what = expr.what
+    article = "" if what in ("present", "absent") else "an " if what == "object" else "a "
+    return _TEST, f"{_expr(expr.left, _SUM, spelled)} is {article}{what}"
+
+
+def _named_by_user(expr: t.NamedByUser, spelled: Spelled) -> _Words:
+    return _TEST, f"{_expr(expr.left, _SUM, spelled)} named by user"
+
+
+def _from(expr: t.From, spelled: Spelled) -> _Words:
+    left, source = _expr(expr.left, _SUM, spelled), _expr(expr.source, _SUM, spelled)
+    return _TEST, f"{left} from {source}"
+
+
+def _window(expr: t.Window, spelled: Spelled) -> _Words:
+    where = "" if expr.zone is None else f" {_quoted(expr.zone)}"
+    days = "" if expr.days is None else f" on {expr.days}"
+    left = _expr(expr.left, _SUM, spelled)
+    return _TEST, f"{left} within {expr.start}..{expr.end}{where}{days}"
+
+
+def _resource_test(expr: t.ResourceTest, spelled: Spelled) -> _Words:
     to = " to" if expr.verb in ("connects", "sends") and expr.form != "outside" else ""
     form = "" if expr.form == "some" else f" {expr.form}"
-    return f"{expr.verb}{form}{to} {_operand(expr.operand)}"
+    return _TEST, f"{expr.verb}{form}{to} {_operand(expr.operand, spelled)}"
 
 
-def _operand(operand: t.Expr | t.Nothing | t.Anything) -> str:
-    match operand:
-        case t.Nothing():
-            return "nothing"
-        case t.Anything():
-            return "anything"
-        case _:
-            first: t.Expr = operand
-            while isinstance(first, t.Field | t.Index):
-                first = first.base
-            reserved = isinstance(first, t.Name) and first.name in _OPERAND_WORDS
-            return f"({print_expr(operand)})" if reserved else _expr(operand, _POSTFIX)
+def _operand(operand: t.Expr | t.Nothing | t.Anything, spelled: Spelled) -> str:
+    if isinstance(operand, t.Nothing):
+        return "nothing"
+    if isinstance(operand, t.Anything):
+        return "anything"
+    first: t.Expr = operand
+    while isinstance(first, t.Field | t.Index):
+        first = first.base
+    reserved = isinstance(first, t.Name) and first.name in _OPERAND_WORDS
+    return f"({print_expr(operand, spelled)})" if reserved else _expr(operand, _POSTFIX, spelled)
 
 
-def _object(literal: t.ObjectLiteral) -> str:
+def _after(expr: t.AfterTest, _: Spelled) -> _Words:
+    one = len(expr.tools.included) == 1 and not expr.tools.excluded
+    tools = print_tools(expr.tools) if one else f"[{print_tools(expr.tools)}]"
+    return _TEST, f"after {tools}{_within(expr.within)}"
+
+
+# ------------------------------------------------------------------ atoms
+
+
+def _text(expr: t.Text, _: Spelled) -> _Words:
+    return _ATOM, _quoted(expr.value)
+
+
+def _number(expr: t.Number, _: Spelled) -> _Words:
+    return _ATOM, write_number(expr.value)
+
+
+def _duration(expr: t.Duration, _: Spelled) -> _Words:
+    return _ATOM, print_duration(expr)
+
+
+def _boolean(expr: t.Boolean, _: Spelled) -> _Words:
+    return _ATOM, "true" if expr.value else "false"
+
+
+def _null(_: t.Null, __: Spelled) -> _Words:
+    return _ATOM, "null"
+
+
+def _list(expr: t.ListLiteral, spelled: Spelled) -> _Words:
+    return _ATOM, f"[{_values(expr.items, spelled)}]"
+
+
+def _object(expr: t.ObjectLiteral, spelled: Spelled) -> _Words:
     entries = (
-        f"{name if NAME.match(name) else write_text(name)}: {print_value(value)}"
-        for name, value in literal.entries
+        f"{name if NAME.match(name) else write_text(name)}: {_expr(value, _SUM, spelled)}"
+        for name, value in expr.entries
     )
-    return "{" + ", ".join(entries) + "}"
+    return _ATOM, "{" + ", ".join(entries) + "}"
+
+
+def _name(expr: t.Name, _: Spelled) -> _Words:
+    return _ATOM, expr.name
+
+
+def _function(expr: t.Function, spelled: Spelled) -> _Words:
+    return _ATOM, f"{expr.name}({_values(expr.args, spelled)})"
+
+
+def _values(values: tuple[t.Expr, ...], spelled: Spelled) -> str:
+    return ", ".join([_expr(value, _SUM, spelled) for value in values])
+
+
+def _history(expr: t.History, _: Spelled) -> _Words:
+    return _ATOM, f"{expr.kind}({print_tools(expr.tools)})"
+
+
+# Every node of an expression; a chain of `case` would ask a dozen times of each.
+SPELLERS: Mapping[type, Callable[[Any, Spelled], _Words]] = MappingProxyType(
+    {
+        t.Text: _text,
+        t.Number: _number,
+        t.Duration: _duration,
+        t.Boolean: _boolean,
+        t.Null: _null,
+        t.ListLiteral: _list,
+        t.ObjectLiteral: _object,
+        t.Name: _name,
+        t.Field: _field,
+        t.Index: _index,
+        t.Function: _function,
+        t.Selection: _selection,
+        t.History: _history,
+        t.Arithmetic: _arithmetic,
+        t.Negate: _negate,
+        t.Quantifier: _quantifier,
+        t.And: _and,
+        t.Or: _or,
+        t.Not: _not,
+        t.Compare: _compare,
+        t.In: _in,
+        t.TextTest: _text_test,
+        t.Like: _like,
+        t.Matches: _matches,
+        t.Is: _is,
+        t.NamedByUser: _named_by_user,
+        t.From: _from,
+        t.Window: _window,
+        t.ResourceTest: _resource_test,
+        t.AfterTest: _after,
+    }
+)
