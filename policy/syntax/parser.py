@@ -9,16 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
 from typing import TypeAlias
-
-from lark import Lark, UnexpectedInput
 
 from policy.diagnostics import Diagnostic, diagnose, in_order
 from policy.source import Source
-from policy.syntax import grammar, mistakes
-from policy.syntax.builder import WORK, Builder, Work
+from policy.syntax import mistakes
 from policy.syntax.cutter import BYTE_ORDER_MARK, MAX_DEPTH, Cuts, Piece, cut, unseen
+from policy.syntax.statement import Start, parse_statement
 from policy.syntax.tree import Header, PackHeader, PolicyFile, PolicyHeader, Statement
 
 # A file full of unseen characters is one mistake many times; these suffice to find it.
@@ -43,8 +40,11 @@ class Parsed:
 _Node: TypeAlias = Header | Statement
 
 
-def parse(source: Source) -> Parsed:
-    """Read one policy file; any text whatever gives a tree and diagnostics."""
+def parse(source: Source, *, plain: bool = False) -> Parsed:
+    """Read one policy file; any text whatever gives a tree and diagnostics.
+
+    With `plain` every statement is read by Lark itself: the same again, and slower.
+    """
     cuts = cut(source)
     unseen_at = unseen(source.text)
     marked = frozenset(unseen_at)
@@ -53,7 +53,9 @@ def parse(source: Source) -> Parsed:
     statements: list[Statement] = []
     for number, piece in enumerate(cuts.pieces):
         is_header = _HEADER.match(cuts.code, piece.start) is not None
-        node, problems = _parse_piece(source, cuts.code, piece=piece, is_header=is_header)
+        node, problems = _parse_piece(
+            source, cuts.code, piece=piece, is_header=is_header, plain=plain
+        )
         diagnostics += [d for d in problems if d.span is None or d.span.start not in marked]
         if is_header:
             diagnostics += _misplaced(source, piece, number=number, header=header)
@@ -68,29 +70,23 @@ def parse(source: Source) -> Parsed:
     return Parsed(tree=tree, diagnostics=in_order(diagnostics))
 
 
-@cache
-def _lark() -> Lark:
-    return grammar.build(Builder())
-
-
 def _parse_piece(
-    source: Source, code: str, *, piece: Piece, is_header: bool
+    source: Source, code: str, *, piece: Piece, is_header: bool, plain: bool
 ) -> tuple[_Node | None, list[Diagnostic]]:
     if piece.too_deep is not None:
         return None, [_too_deep(source, piece.too_deep, piece.too_deep + 1)]
-    work = Work(source=source, start=piece.start, end=piece.end)
-    token = WORK.set(work)
-    try:
-        start: grammar.Start = "header" if is_header else "statement"
-        node: _Node = _lark().parse(code[piece.start : piece.end], start=start)  # type: ignore[assignment]
-    except UnexpectedInput as error:
-        return None, [*work.problems, mistakes.describe(source, code, piece=piece, error=error)]
-    finally:
-        WORK.reset(token)
+    text = code[piece.start : piece.end]
+    start: Start = "header" if is_header else "statement"
+    node, problems, error = parse_statement(
+        source, text, piece.start, start_rule=start, plain=plain
+    )
+    if error is not None:
+        return None, [*problems, mistakes.describe(source, code, piece=piece, error=error)]
+    assert node is not None
     deep = _deepest_beyond(code, piece, node)
     if deep is not None:
         return None, [_too_deep(source, *deep)]
-    return node, work.problems
+    return node, problems
 
 
 def _deepest_beyond(code: str, piece: Piece, root: _Node) -> tuple[int, int] | None:

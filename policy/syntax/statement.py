@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import NamedTuple
-
-from lark import Lark, UnexpectedInput
+from typing import TYPE_CHECKING, NamedTuple
 
 from policy.diagnostics import Diagnostic
 from policy.source import Source
-from policy.syntax import grammar
-from policy.syntax.builder import WORK, Builder, Work
+from policy.syntax.builder import Builder
 from policy.syntax.grammar import Start
 from policy.syntax.tree import Header, Statement
+
+if TYPE_CHECKING:
+    from lark import UnexpectedInput
 
 __all__ = ["Reading", "Start", "parse_statement"]
 
@@ -32,17 +31,10 @@ def parse_statement(
     source: Source, text: str, start: int, *, start_rule: Start, plain: bool = False
 ) -> Reading:
     """Read a statement, whose text stands at `start`; with `plain` by Lark itself."""
-    work = Work(source=source, start=start, end=start + len(text))
-    token = WORK.set(work)
-    try:
-        node: Header | Statement = _lark().parse(text, start=start_rule)  # type: ignore[assignment]
-    except UnexpectedInput as error:
-        return Reading(None, work.problems, error)
-    finally:
-        WORK.reset(token)
-    return Reading(node, work.problems, None)
+    from policy.syntax import by_lark
 
-
-@cache
-def _lark() -> Lark:
-    return grammar.build(Builder())
+    builder = Builder(source, start, start + len(text))
+    found = by_lark.read(builder, text, start_rule=start_rule)
+    if isinstance(found, Exception):
+        return Reading(None, builder.problems, found)
+    return Reading(found, builder.problems, None)

@@ -1,0 +1,60 @@
+"""The text of one statement -> its node, by Lark itself: the obvious way, and the judge of errors.
+
+The driver is held against this, and whatever it cannot read is read here again, so that what a
+mistake is called depends on Lark and the grammar alone. Importing Lark and building its tables
+takes a second: nobody imports this before it is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import cache
+from typing import Any
+
+from lark import Lark, UnexpectedInput
+from lark import Token as LarkToken
+
+from policy.syntax import grammar
+from policy.syntax.builder import Builder
+from policy.syntax.tokens import Token
+from policy.syntax.tree import Header, Statement
+
+# Lark calls back with nothing but the children, and any number of threads share its tables.
+_BUILDER: ContextVar[Builder] = ContextVar("builder")
+
+
+def read(builder: Builder, text: str, *, start_rule: str) -> Header | Statement | UnexpectedInput:
+    """Return the node of a statement, or the error at the place where reading it ended."""
+    token = _BUILDER.set(builder)
+    try:
+        return _lark().parse(text, start=start_rule)  # type: ignore[return-value]
+    except UnexpectedInput as error:
+        return error
+    finally:
+        _BUILDER.reset(token)
+
+
+@cache
+def _lark() -> Lark:
+    return grammar.build(_Calls())  # type: ignore[arg-type]
+
+
+class _Calls:
+    """What Lark takes for a transformer: the methods of whichever builder is at work."""
+
+    def __getattr__(self, name: str) -> Callable[[list[Any]], Any]:
+        method = getattr(Builder, name)
+
+        def call(children: list[Any]) -> Any:
+            builder = _BUILDER.get()
+            return method(builder, [_given(child, builder.start) for child in children])
+
+        return call
+
+
+def _given(child: Any, start: int) -> Any:
+    if not isinstance(child, LarkToken):
+        return child
+    assert child.start_pos is not None and child.end_pos is not None
+    return Token(child.type, str(child), start + child.start_pos, start + child.end_pos)
