@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from policy.records import dataclass
 from policy.verdict import Verdict
 
 

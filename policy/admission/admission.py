@@ -7,7 +7,6 @@ tool's schema, defaults are filled in, and what was mended is noted.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from policy.admission.coercion import changes, repair, shown
@@ -17,6 +16,7 @@ from policy.admission.renaming import rename
 from policy.call import ToolCall, thaw
 from policy.catalog import Catalog, ToolSpec, repair_name
 from policy.diagnostics import nearest
+from policy.records import dataclass
 from policy.values import Limits, Unreadable, copy_value, escape_for_people, read_json
 
 _MOST_PROBLEMS = 5

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
 from policy.call import Caller, Frozen, thaw
 from policy.decision import GenerationId, Reason
+from policy.records import dataclass
 from policy.verdict import Verdict
 
 Outcome: TypeAlias = Literal[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 from policy.catalog.names import LOOSEST, spellings
@@ -12,6 +12,7 @@ from policy.catalog.nearby import Nearby, nearby
 from policy.catalog.slips import Slips
 from policy.catalog.tool import VERSION_MARK, Origin, ToolSpec, full_name
 from policy.catalog.view import SchemaViews
+from policy.records import dataclass
 
 _VERSIONED = re.compile(rf".+{VERSION_MARK}[0-9]+", re.S)
 

@@ -7,9 +7,10 @@ is meant. Everything after this step judges the name that it gives.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol
 from unicodedata import normalize
+
+from policy.records import dataclass
 
 # Longer texts are not names: models sometimes put a paragraph there.
 LONGEST = 256

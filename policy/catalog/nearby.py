@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from policy.records import dataclass
 
 # So few names are all worth a look.
 _FEW = 16

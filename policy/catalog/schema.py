@@ -7,7 +7,6 @@ followed says nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from policy.catalog.walk import (
@@ -26,6 +25,7 @@ from policy.catalog.walk import (
     parts,
     stands_alone,
 )
+from policy.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from policy.checks.checked import LayerKey
 from policy.checks.report import Report
 from policy.checks.scopes import Bound, Scope, define
 from policy.checks.sources import BINDER_KINDS, DEFAULT_BINDERS, PolicySources, Table
 from policy.diagnostics import Label, did_you_mean
+from policy.records import dataclass
 from policy.source import Span
 from policy.syntax import tree
 from policy.values import has_wildcard

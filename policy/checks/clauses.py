@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import assert_never
 
 from policy.checks.checked import Test
@@ -12,6 +11,7 @@ from policy.checks.later import refuse
 from policy.checks.reading import Reading
 from policy.checks.texts import fill_in
 from policy.diagnostics import Label
+from policy.records import dataclass
 from policy.source import Span
 from policy.syntax import tree
 

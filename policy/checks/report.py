@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from policy.diagnostics import Diagnostic, Label, Severity, diagnose, in_order
+from policy.records import dataclass
 from policy.source import Span
 
 

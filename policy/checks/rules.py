@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from policy.catalog import ToolSelector
 from policy.checks.approval import read_terms
 from policy.checks.assembly import Unit
@@ -22,6 +20,7 @@ from policy.checks.reading import Reading
 from policy.checks.refused import check_accepted
 from policy.checks.world import World
 from policy.diagnostics import Label, did_you_mean
+from policy.records import dataclass
 from policy.source import Span
 from policy.syntax import print_change, print_clause, print_tools, tree
 from policy.verdict import Verdict

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from policy.catalog import Catalog, ToolSelector
@@ -14,6 +14,7 @@ from policy.checks.report import Report
 from policy.checks.scopes import Definition, Extent
 from policy.checks.tools import ToolReader
 from policy.commands import Profiles
+from policy.records import dataclass
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Val
 from policy.call import Caller, GuestScope, freeze, thaw
 from policy.diagnostics import did_you_mean
 from policy.facts import Facts, PastCall, Resolvers
+from policy.records import dataclass
 from policy.values import Unreadable, escape_for_people, parse_time, read_json
 
 

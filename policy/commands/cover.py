@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from policy.commands.fit import fits, is_harmless_assignment, uncovered_redirections
 from policy.commands.invocation import Invocation
@@ -11,6 +11,7 @@ from policy.commands.pattern import CommandPattern
 from policy.commands.pattern_set import near
 from policy.commands.profiles import NO_PROFILES, Profiles
 from policy.commands.understand import STANDARD_PLACES
+from policy.records import dataclass
 from policy.values import any_of, both
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from policy.commands.refusal import NotReadable
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Assignment
+from policy.records import dataclass
 
 _DEEPEST = 32
 # Each word is looked at by every rule that speaks of resources; no command of an agent has more.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from policy.commands.awk_program import read_awk
@@ -27,6 +27,7 @@ from policy.commands.word_forms import (
     read_pathspec,
     split_keyed,
 )
+from policy.records import dataclass
 from policy.values import quote
 
 _ReadText: TypeAlias = Callable[[str], Doings]

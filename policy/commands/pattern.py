@@ -6,7 +6,7 @@ by what its options mean. A `*` as a whole word stands for any words, other wild
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 
 from policy.commands.bash import read_script
@@ -24,6 +24,7 @@ from policy.commands.wildcards import (
     with_wildcards,
 )
 from policy.commands.word import Assignment, Redirection, Word
+from policy.records import dataclass
 from policy.values import Unreadable, quote
 
 # The roles of what is itself a command line: a `*` there leaves its commands to other patterns.

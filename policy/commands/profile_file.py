@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 
 from policy.commands.profile_example import Example, read_examples
 from policy.commands.profile_fault import Faults, ProfileFault
 from policy.commands.section import Section, read_section
 from policy.commands.variables import Variables, read_variables
+from policy.records import dataclass
 from policy.values import quote
 
 SUFFIX = ".toml"

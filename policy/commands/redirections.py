@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from policy.commands.cursor import Cursor, PendingText
 from policy.commands.expansions import Expansions
@@ -12,6 +12,7 @@ from policy.commands.refusal import NotReadable
 from policy.commands.shell import Shell
 from policy.commands.word import Redirection, Word
 from policy.commands.word_reader import WordReader
+from policy.records import dataclass
 
 _START = re.compile(
     r"(?:(?P<fd>[0-9]+)|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\})?"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
 from policy.commands.cursor import Findings
 from policy.commands.refusal import NotReadable
 from policy.commands.word import Assignment, Word
+from policy.records import dataclass
 
 # Names that are no environment variables by custom, so that no program sees them unless exported.
 _PRIVATE_NAME = re.compile(r"[a-z_][a-z0-9_]*")

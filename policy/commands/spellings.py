@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from policy.commands.profile import NUMBER, Option, Style, Takes
 from policy.commands.roles import MANY_WORDS, ROLES, WORDLESS, guards
+from policy.records import dataclass
 from policy.values import quote
 
 _GNU = re.compile(r"-[^-\s|]|-[^-=\s|][^=\s|]+|--[^-=\s|][^=\s|]*")

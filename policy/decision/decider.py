@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from policy.admission import Admitted, RawCall, Refused, admit
 from policy.call import Caller, ToolCall
 from policy.decision.decision import Decision, GenerationId
@@ -12,6 +10,7 @@ from policy.decision.rewrite import decide_again
 from policy.facts import Facts
 from policy.program import Program
 from policy.reason import Reason
+from policy.records import dataclass
 from policy.verdict import Verdict
 
 

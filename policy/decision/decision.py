@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from policy.call import ToolCall
 from policy.reason import Reason
+from policy.records import dataclass
 from policy.verdict import Verdict
 
 

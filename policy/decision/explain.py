@@ -5,7 +5,6 @@ For people, never for the agent: what would have been allowed is an oracle for a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from policy.call import Caller, ToolCall
@@ -24,6 +23,7 @@ from policy.program import (
     Undecided,
 )
 from policy.reason import Reason
+from policy.records import dataclass
 from policy.verdict import Verdict
 
 Outcome: TypeAlias = Literal["holds", "fails", "undecided"]

@@ -7,7 +7,7 @@ matching rewrites want. Nothing here stops early: all matching rules are reasons
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from policy.call import Caller
@@ -16,6 +16,7 @@ from policy.decision.identity import identity_reasons
 from policy.facts import Facts
 from policy.program import Evaluation, LayerPlan, Program, RulePlan, ToolPlan, Undecided, Wanted
 from policy.reason import Reason
+from policy.records import dataclass
 from policy.verdict import Verdict, strictest
 
 _NO_GRANT = Reason(rule="none", verdict=Verdict.DENY, message="no rule allows this")

@@ -6,13 +6,13 @@ Only what is certain is said: a tool that is not known yet may make a statement 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from policy.catalog import Catalog, ToolSelector, ToolSpec
 from policy.checks import CheckedPolicy, LayerKey, checked
 from policy.diagnostics import Diagnostic, Severity, diagnose, in_order
 from policy.layers.overlap import Overlaps
 from policy.layers.rewrites import find_rewrite_conflicts
+from policy.records import dataclass
 from policy.verdict import Verdict, strictest
 
 

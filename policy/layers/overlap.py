@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from policy.catalog import VERSION_MARK, Catalog, ToolPattern, ToolSelector, ToolSpec
+from policy.records import dataclass
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

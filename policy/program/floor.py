@@ -8,13 +8,13 @@ surely as writing there.
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
 
 from policy.checks import checked
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.expressions import TestOf
 from policy.program.resource_tests import compile_resource_test
 from policy.program.truth import Absent, Truth, Undecided
+from policy.records import dataclass
 from policy.values import escape_glob
 
 _TEXT = "writes the policy's own files"

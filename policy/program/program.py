@@ -7,7 +7,6 @@ the rules that fit the tool. Nothing scans all rules of a policy at decision tim
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -21,6 +20,7 @@ from policy.program.expressions import TestOf
 from policy.program.floor import Floor
 from policy.program.prospect import Known, ProspectOf
 from policy.reason import Reason
+from policy.records import dataclass
 from policy.verdict import Verdict
 
 # Sub-agents' names come from models: what is remembered about callers is bounded.

@@ -6,10 +6,10 @@ A touch is read as a path, a host or a receiver only when a rule asks for its ve
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from policy.commands import Effect, Invocation, Redirection, Word, is_harmless_redirection
+from policy.records import dataclass
 from policy.values import escape_glob, quote
 
 # Where a touch comes from. A pattern of `runs only` that spells a command covers what its words

@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 import traceback
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import TypeAlias
@@ -19,6 +19,7 @@ from policy.decision import GenerationId
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, visible
 from policy.layers import merge
 from policy.program import Floor, compile_policy
+from policy.records import dataclass
 from policy.reload.data import data_files
 from policy.reload.folder import (
     DATA_SUFFIXES,

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -22,6 +22,7 @@ from policy.catalog import Catalog, ToolSpec, builtin_catalog
 from policy.decision import Answer, Decision, GenerationId
 from policy.diagnostics import Diagnostic
 from policy.facts import Facts
+from policy.records import dataclass
 from policy.reload.builder import Builder, Built, unexpected
 from policy.reload.configuration import Configured, Witness, configure
 from policy.reload.folder import Snapshot, read_folder, signature

@@ -12,11 +12,11 @@ import os
 import stat
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
 from policy.diagnostics import Diagnostic
+from policy.records import dataclass
 from policy.reload import unread
 
 SETTINGS_FILE = "placet.toml"

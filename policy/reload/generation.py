@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from policy.call import Caller, ToolCall
@@ -13,6 +13,7 @@ from policy.decision import Answer, Decision, GenerationId, answer
 from policy.diagnostics import Diagnostic
 from policy.facts import Facts
 from policy.program import Program
+from policy.records import dataclass
 from policy.reload.settings import Settings
 from policy.source import Source
 from policy.verify import ExampleResult

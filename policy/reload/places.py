@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from policy.records import dataclass
 from policy.source import Source, Span
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")

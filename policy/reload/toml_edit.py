@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import tomlkit
 
+from policy.records import dataclass
 from policy.reload.places import Entry, Header, Path, comments, outline
 from policy.reload.toml_words import write_key, write_value
 from policy.source import Source

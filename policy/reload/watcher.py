@@ -11,10 +11,10 @@ import asyncio
 import os
 import stat
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from watchfiles import Change, awatch
 
+from policy.records import dataclass
 from policy.reload.folder import DATA_SUFFIXES, POLICY_SUFFIX, signature
 
 _DEBOUNCE = 50  # milliseconds that a burst may last before it is looked at anyway

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from policy.audit import Approval
 from policy.call import Caller
 from policy.decision import Decision
+from policy.records import dataclass
 from policy.service.adjudicator import Judgement
 from policy.service.handler import ExecutionContext
 from policy.service.usage import Usage

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from policy.admission import Admitted, RawCall, Refused, admit
@@ -11,6 +10,7 @@ from policy.call import Caller, ToolCall
 from policy.catalog import Catalog, ToolSpec
 from policy.decision import Decision
 from policy.facts import Facts
+from policy.records import dataclass
 from policy.verdict import Verdict
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +12,7 @@ from policy.call import Frozen
 from policy.codes import Code
 from policy.decision import Decision
 from policy.errors import ToolError
+from policy.records import dataclass
 from policy.service.in_flight import InFlight
 from policy.service.service import ToolOutput, ToolOutputMetadata, ToolSource, source_of
 from policy.service.usage import tokens

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TypeAlias
 
 from policy.call import EMPTY
 from policy.catalog import Catalog, ToolSpec, repair_name
+from policy.records import dataclass
 from policy.service.handler import ToolHandler
 from policy.values import escape_for_people
 

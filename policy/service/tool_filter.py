@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from policy.catalog import ALIASES, apart
+from policy.records import dataclass
 from policy.service.classification import Allow, Classification, Confirm, Deny
 from policy.values import compile_name_glob
 

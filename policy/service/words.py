@@ -7,12 +7,11 @@ record get the whole decision.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from policy.codes import SENTENCES, Code
 from policy.decision import Decision, Reason
 from policy.diagnostics import visible
 from policy.errors import Execution, PermissionDenied, ToolError, Transport
+from policy.records import dataclass
 
 LONGEST = 300
 LONGEST_OF_TOOLS = 2_000

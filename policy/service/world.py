@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from policy.call import EMPTY, Caller
 from policy.facts import Facts, Resolvers
+from policy.records import dataclass
 from policy.reload import Disk
 
 # Looks a host name up; None where it does not resolve.

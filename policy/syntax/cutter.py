@@ -8,8 +8,8 @@ is understood, and one mistake never hides another.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from policy.records import dataclass
 from policy.source import Source
 from policy.syntax.tree import Comment
 

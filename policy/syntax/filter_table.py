@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from policy.records import dataclass
 from policy.source import Source, Span
 from policy.syntax import tree as t
 from policy.syntax.table_rules import asking, table_rule, tool_ref

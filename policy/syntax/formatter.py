@@ -6,8 +6,7 @@ parse is left as it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from policy.records import dataclass
 from policy.source import Source
 from policy.syntax.cutter import cut
 from policy.syntax.layout import Part, lay_out

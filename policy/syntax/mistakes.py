@@ -7,11 +7,11 @@ the diagnostic points at between `«` and `»`. The tests read every example.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from lark import Token, UnexpectedInput
 
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
+from policy.records import dataclass
 from policy.source import Source
 from policy.syntax.cutter import Piece
 

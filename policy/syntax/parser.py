@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import TypeAlias
 
 from policy.diagnostics import Diagnostic, diagnose, in_order
+from policy.records import dataclass
 from policy.source import Source
 from policy.syntax import mistakes
 from policy.syntax.cutter import BYTE_ORDER_MARK, MAX_DEPTH, Cuts, Piece, cut, unseen

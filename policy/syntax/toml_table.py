@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from policy.diagnostics import Diagnostic, diagnose, in_order
+from policy.records import dataclass
 from policy.source import Source, Span
 from policy.syntax import tree as t
 from policy.syntax.filter_table import FilterReader

@@ -7,13 +7,13 @@ another common reading would name another host, the text is Unreadable.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
 from urllib.parse import urlsplit
 
 import ada_url
 
+from policy.records import dataclass
 from policy.values.address import read_address
 from policy.values.host_name import read_host
 from policy.values.reading import Unreadable

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 
 from policy.facts import ResolveHost
+from policy.records import dataclass
 from policy.values.address import (
     METADATA_NAMES,
     NETWORK_WORDS,

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from policy.facts import FoldsCase, HasOtherNames, ResolvePath
+from policy.records import dataclass
 from policy.values.path_text import path_spelled
 from policy.values.reading import Unreadable
 from policy.values.text import normalise, quote

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 import re2
 
+from policy.records import dataclass
 from policy.values.plain_regex import PlainRegex, RegexPlan, TextTest, compile_plain, plan_regex
 from policy.values.reading import Unreadable
 from policy.values.text import escape_for_people, is_encodable

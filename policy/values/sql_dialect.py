@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Literal
 
+from policy.records import dataclass
 from policy.values.reading import Unreadable
 from policy.values.text import quote
 

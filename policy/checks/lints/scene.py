@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from policy.checks.assembly import Layer
 from policy.checks.checked import CheckedPolicy
 from policy.checks.world import World
+from policy.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

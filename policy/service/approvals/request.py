@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
 
 from policy.call import Caller
 from policy.decision import GenerationId, Reason
+from policy.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

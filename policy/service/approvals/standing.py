@@ -8,13 +8,13 @@ not answer this very rule has not answered it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never
 
 from policy.call import Caller, ToolCall
 from policy.catalog import ToolSpec
 from policy.reason import Reason
+from policy.records import dataclass
 from policy.service.approvals.binding import AskKey, ask_key, caller_digest, remembered_key
 from policy.service.approvals.elevation import fits_tool
 from policy.service.approvals.entitlement import unanswered

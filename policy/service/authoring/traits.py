@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from policy.catalog import Resource
+from policy.records import dataclass
 
 Example = Mapping[str, Any]
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from policy.call import EMPTY
+from policy.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,10 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from policy.diagnostics import visible
 from policy.errors import Execution
+from policy.records import dataclass
 from policy.reload import follow_links
 from policy.service.handler import ExecutionContext
 from policy.values import PathContext, Unreadable, exact_path

@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 import codecs
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from policy.errors import Execution, Timeout, Transport
+from policy.records import dataclass
 from policy.service.handler import ExecutionContext
 from policy.service.handlers.limits import Limits
 from policy.service.handlers.native import Run

@@ -6,7 +6,6 @@ host that serves such capabilities knows what to do with it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
 from policy.capabilities import (
@@ -24,6 +23,7 @@ from policy.capabilities import (
     SkillCapability,
     ToolCapability,
 )
+from policy.records import dataclass
 from policy.service.handler import ToolHandler
 
 

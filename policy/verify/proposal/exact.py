@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from policy.call import Caller, ToolCall
 from policy.catalog import Resource, ToolSpec
 from policy.facts import Facts
+from policy.records import dataclass
 from policy.source import Source
 from policy.syntax import tree as t
 from policy.values import PathContext, Unreadable, escape_glob, read_path

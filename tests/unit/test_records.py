@@ -1,0 +1,167 @@
+"""Records are what the standard decorator would have made of the same declaration."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policy.records import dataclass
+
+FLAGS = st.fixed_dictionaries(
+    {},
+    optional={
+        "compare": st.booleans(),
+        "repr": st.booleans(),
+        "init": st.booleans(),
+        "hash": st.sampled_from([None, True, False]),
+        "kw_only": st.booleans(),
+    },
+)
+FIELDS = st.one_of(
+    st.just({"kind": "required"}),
+    st.builds(lambda value: {"kind": "value", "value": value}, st.integers(0, 9)),
+    st.builds(lambda flags: {"kind": "field", "flags": flags}, FLAGS),
+    st.builds(
+        lambda flags, value: {"kind": "field", "flags": {**flags, "default": value}},
+        FLAGS,
+        st.integers(0, 9),
+    ),
+    st.builds(lambda flags: {"kind": "field", "flags": {**flags, "default_factory": list}}, FLAGS),
+)
+NAMES = ("path", "self", "other", "hash", "_later", "known")
+OPTIONS = st.fixed_dictionaries(
+    {"slots": st.just(True), "frozen": st.booleans()},
+    optional={"kw_only": st.booleans(), "eq": st.booleans()},
+)
+
+
+def declared(said: list[dict[str, Any]], doc: str | None) -> type:
+    body: dict[str, Any] = {"__module__": __name__, "__annotations__": {}}
+    if doc is not None:
+        body["__doc__"] = doc
+    for name, one in zip(NAMES, said, strict=False):
+        body["__annotations__"][name] = "int"
+        if one["kind"] == "value":
+            body[name] = one["value"]
+        elif one["kind"] == "field":
+            body[name] = dataclasses.field(**one["flags"])
+    return type("Declared", (), body)
+
+
+def outcome(do: Callable[[], Any]) -> object:
+    try:
+        return do()
+    except Exception as error:  # noqa: BLE001 — what it raises is what is compared
+        return type(error), str(error)
+
+
+def seen(made: Any, arguments: tuple[int, ...], named: dict[str, int]) -> list[object]:
+    """Return everything that can be seen of a class and two of its instances."""
+    first, second = (made(*arguments, **named) for _ in range(2))
+    fields = dataclasses.fields(made)
+    for field in fields:
+        if not hasattr(first, field.name):
+            return ["a field without a value"]
+    changed = {field.name: 7 for field in fields[:1] if field.init}
+    return [
+        [(f.name, f.type, f.compare, f.repr, f.init, f.hash, f.kw_only) for f in fields],
+        [getattr(first, field.name) for field in fields],
+        repr(first),
+        first == second,
+        first == object(),
+        outcome(lambda: hash(first) == hash(second)) if made.__hash__ is not object.__hash__ else 0,
+        repr(dataclasses.replace(first, **changed)),
+        dataclasses.asdict(first),
+        copy.deepcopy(first) == first,
+        repr(copy.copy(first)),
+        [outcome(partial(setattr, first, field.name, 3)) for field in fields],
+        [outcome(partial(delattr, first, field.name)) for field in fields],
+        made.__match_args__,
+        made.__slots__,
+        made.__init__.__qualname__,
+        made.__init__.__annotations__.keys(),
+        str(inspect.signature(made)).count("="),
+        repr(made.__dataclass_params__),
+    ]
+
+
+@given(st.lists(FIELDS, max_size=len(NAMES)), OPTIONS, st.lists(st.integers(0, 3), max_size=3))
+def test_a_record_is_what_the_standard_decorator_makes(
+    said: list[dict[str, Any]], options: dict[str, bool], given: list[int]
+) -> None:
+    try:
+        standard: Any = dataclasses.dataclass(**options)(declared(said, "Said."))
+    except TypeError:
+        return  # no class at all: an order of defaults that mypy refuses as well
+    ours: Any = dataclass(**options)(declared(said, "Said."))
+    required = {
+        name: number
+        for number, (name, one) in enumerate(inspect.signature(standard).parameters.items())
+        if one.default is one.empty and one.kind is one.KEYWORD_ONLY
+    }
+    arguments = tuple(given)
+    expected = outcome(lambda: seen(standard, arguments, required))
+    found = outcome(lambda: seen(ours, arguments, required))
+    assert found == expected
+
+
+def test_methods_are_written_when_they_are_first_used() -> None:
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Made:
+        path: str
+
+    assert not callable(vars(Made)["__init__"])
+    assert Made(path="a") == Made(path="a")
+    assert inspect.isfunction(vars(Made)["__init__"])
+    assert inspect.isfunction(vars(Made)["__eq__"])
+    assert not callable(vars(Made)["__repr__"])
+
+
+def test_what_a_class_says_itself_stays() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Made:
+        path: str
+
+        def __repr__(self) -> str:
+            return "its own"
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        def __hash__(self) -> int:
+            return 3
+
+    assert (repr(Made("a")), Made("a") == Made("b"), hash(Made("a"))) == ("its own", True, 3)
+
+
+def test_what_is_no_field_is_left_to_the_standard_decorator() -> None:
+    program = (
+        "from __future__ import annotations\n"
+        "from typing import ClassVar\n"
+        "from policy.records import dataclass\n"
+        "@dataclass(frozen=True, slots=True)\n"
+        "class Made:\n"
+        "    limit: ClassVar[int] = 3\n"
+        "    path: str\n"
+        "assert Made.limit == 3 and Made.__slots__ == ('path',), Made.__slots__\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_a_missing_value_is_told_by_its_name() -> None:
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Made:
+        path: str
+
+    with pytest.raises(TypeError, match=r"Made\.__init__\(\) missing .* argument: 'path'"):
+        Made()  # type: ignore[call-arg]
