@@ -56,9 +56,20 @@ class ToolCall:
 
     tool: str
     input: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    # What admitted this very object, None for a call that somebody made up.
+    _admitted_by: object = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "input", freeze(self.input))
+
+    def was_admitted_by(self, token: object) -> bool:
+        """Tell whether this very call came out of an admission that the token stands for."""
+        return self._admitted_by is token
+
+
+def mark_admitted(call: ToolCall, token: object) -> None:
+    """Note that a call came out of an admission; only who admits may say so."""
+    object.__setattr__(call, "_admitted_by", token)
 
 
 def _texts(values: object, name: str) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from policy.decision.explain import (
 )
 from policy.decision.identity import identity_reasons
 from policy.decision.outlook import Outlook, Tag, operations_in, outlook
+from policy.decision.quick import decide_quickly
 from policy.decision.resource_use import ResourceUse, resource_uses
 from policy.decision.rule_lines import lines_for
 from policy.decision.sentences import approval_words
@@ -31,6 +32,7 @@ __all__ = [
     "answer",
     "approval_words",
     "decide",
+    "decide_quickly",
     "explain",
     "identity_reasons",
     "lines_for",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from policy.admission import Admitted, RawCall, Refused, admit
-from policy.call import Caller, ToolCall
+from policy.call import Caller, ToolCall, mark_admitted
 from policy.decision.decision import Decision, GenerationId
-from policy.decision.judgement import Judgement, judge
+from policy.decision.judgement import judge
+from policy.decision.ordering import in_order
+from policy.decision.quick import decide_quickly
 from policy.decision.rewrite import decide_again
 from policy.facts import Facts
 from policy.program import Program
@@ -36,6 +38,7 @@ def answer(
     raw = RawCall(tool=tool, input=input)
     outcome = admit(raw, program.catalog, open_fields=program.open_fields)
     if isinstance(outcome, Admitted):
+        mark_admitted(outcome.call, program.token)
         decision = decide(
             program,
             outcome.call,
@@ -64,6 +67,9 @@ def decide(
     if call.tool != spec.name:
         # The name that versions share is that of the newest, and the decision says which it is.
         call = ToolCall(tool=spec.name, input=call.input)
+    quick = decide_quickly(program, call, caller, facts, generation, repairs)
+    if quick is not None:
+        return quick
     found = judge(program, spec, call.input, caller=caller, facts=facts)
     final = call
     if found.wanted:
@@ -73,37 +79,10 @@ def decide(
         verdict=verdict,
         call=final,
         asked=call,
-        reasons=_ordered(found, verdict),
+        reasons=in_order(found.reasons, verdict),
         generation=generation,
         shadowed=tuple(dict.fromkeys(found.shadows)),
         repairs=repairs,
-    )
-
-
-def _ordered(found: Judgement, verdict: Verdict) -> tuple[Reason, ...]:
-    """Return every reason once: those that carry the verdict first, then the stricter ones first.
-
-    Reasons of one verdict keep the order of layers (the global layer first) and, in a layer, stand
-    by file, line and name; keys of a table by name alone, as their lines may stand in any order.
-    The order never changes a verdict.
-    """
-    if len(found.reasons) == 1:
-        return (found.reasons[0],)
-    reasons = list(dict.fromkeys(found.reasons))
-    layers = {reason.layer: place for place, reason in reversed(list(enumerate(reasons)))}
-    return tuple(
-        sorted(
-            reasons,
-            key=lambda r: (
-                r.verdict is not verdict,
-                -r.verdict.rank,
-                layers[r.layer],
-                r.file or "",
-                0 if r.file and r.file.endswith(".toml") else r.line or 0,
-                r.rule,
-                r.line or 0,
-            ),
-        )
     )
 
 

@@ -44,3 +44,42 @@ class Decision:
     def deciding(self) -> tuple[Reason, ...]:
         """The reasons that carry the final verdict."""
         return tuple(r for r in self.reasons if r.verdict is self.verdict)
+
+
+class DecisionDraft:
+    """A decision being made: `done` turns it, once and in place, into the `Decision` it is.
+
+    Decisions are frozen, and making a frozen record of seven fields costs more than deciding most
+    calls. The draft has the same slots and may be written to; only its class changes.
+    """
+
+    __slots__ = tuple(Decision.__slots__)
+
+    verdict: Verdict
+    call: ToolCall
+    asked: ToolCall
+    reasons: tuple[Reason, ...]
+    generation: GenerationId | None
+    shadowed: tuple[Reason, ...]
+    repairs: tuple[str, ...]
+
+    def __init__(
+        self,
+        verdict: Verdict,
+        call: ToolCall,
+        reasons: tuple[Reason, ...],
+        generation: GenerationId | None,
+        shadowed: tuple[Reason, ...],
+        repairs: tuple[str, ...],
+    ) -> None:
+        self.verdict = verdict
+        self.call = self.asked = call
+        self.reasons = reasons
+        self.generation = generation
+        self.shadowed = shadowed
+        self.repairs = repairs
+
+    def done(self) -> Decision:
+        """Return this very object as a decision."""
+        self.__class__ = Decision  # type: ignore[assignment]
+        return self  # type: ignore[return-value]

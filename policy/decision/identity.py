@@ -53,6 +53,11 @@ def identity_reasons(
         yield from _scope_reasons(caller.scope, names, now)
 
 
+def is_bounded(caller: Caller) -> bool:
+    """Tell whether a caller's role may add reasons to what the layers say."""
+    return _role(caller) in ("", "anonymous", "guest")
+
+
 def _role(caller: Caller) -> str:
     return plain(caller.role).strip().casefold()
 

@@ -6,15 +6,26 @@ matching rewrites want. Nothing here stops early: all matching rules are reasons
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from policy.call import Caller
 from policy.catalog import ToolSpec
 from policy.decision.identity import identity_reasons
 from policy.facts import Facts
-from policy.program import Evaluation, LayerPlan, Program, RulePlan, ToolPlan, Undecided, Wanted
+from policy.program import (
+    Evaluation,
+    LayerPlan,
+    Program,
+    RewritePlan,
+    RulePlan,
+    TestOf,
+    ToolPlan,
+    Truth,
+    Undecided,
+    Wanted,
+)
 from policy.reason import Reason
 from policy.records import dataclass
 from policy.verdict import Verdict, strictest
@@ -50,40 +61,59 @@ class Judgement:
         )
 
 
+# What a rule came to on a call.
+TruthOf: TypeAlias = Callable[[RulePlan | RewritePlan], Truth]
+
+
 def judge(
     program: Program, spec: ToolSpec, input: Mapping[str, Any], *, caller: Caller, facts: Facts
 ) -> Judgement:
-    """Judge an admitted input by every caller of the chain; the strictest opinion stands."""
+    """Judge an admitted input by every caller of the chain; the strictest opinion stands.
+
+    Every rule's closure is asked: this is what all shortcuts are measured by.
+    """
     found = Judgement()
     root = Evaluation(spec, input, caller=caller, facts=facts, slots=program.slots)
     for one in caller.chain():
         call = root if one is caller else root.for_caller(one)
         plan = program.plan(spec, agent=one.agent, role=one.role)
-        _judge_layers(found, plan, call)
+
+        def asked(rule: RulePlan | RewritePlan, call: Evaluation = call) -> Truth:
+            return rule.met(call)
+
+        join_layers(found, plan, [asked] * len(plan.layers), call)
         found.reasons.extend(identity_reasons(one, spec.names, facts.now))
-    _judge_tool(found, program, root)
+    caller_plan = program.plan(spec, agent=caller.agent, role=caller.role)
+    floor = floor_of(caller_plan)
+    join_tool(found, spec, floor=False if floor is None else floor(root))
     return found
 
 
-def _judge_layers(found: Judgement, plan: ToolPlan, call: Evaluation) -> None:
+def join_layers(
+    found: Judgement, plan: ToolPlan, truths: Sequence[TruthOf], call: Evaluation | None
+) -> None:
+    """Add what the layers say to one caller, given what each layer's rules came to.
+
+    `call` is what the rewrites' wishes are worked out with; None where none is wanted.
+    """
     granted = False
     delegated = plan.layers[0].delegated_to if plan.layers else ()
-    for place, layer in enumerate(plan.layers):
-        allowed = _give(found, layer, call)
+    for place, (layer, truth) in enumerate(zip(plan.layers, truths, strict=True)):
+        allowed = _give(found, layer, truth)
         if place == 0 and layer.key.kind == "every":
             granted = allowed or layer.default is not None
         elif layer.key in delegated and (allowed or layer.named_default):
             granted = True
-        _take(found, layer, call)
-        _rewrite(found, layer, call)
-        _shadow(found, layer, call)
+        found.reasons.extend(_met(layer.takes, truth))
+        _rewrite(found, layer, truth, call)
+        _shadow(found, layer, truth)
     if not granted:
         found.reasons.append(_NO_GRANT)
 
 
-def _give(found: Judgement, layer: LayerPlan, call: Evaluation) -> bool:
+def _give(found: Judgement, layer: LayerPlan, truth: TruthOf) -> bool:
     """Add the layer's grant: its matching allows, or else the default that counts."""
-    allowed = [rule.reason for rule in layer.allows if rule.met(call) is True]
+    allowed = [rule.reason for rule in layer.allows if truth(rule) is True]
     if allowed:
         found.reasons.extend(allowed)
     elif layer.default is not None:
@@ -91,18 +121,14 @@ def _give(found: Judgement, layer: LayerPlan, call: Evaluation) -> bool:
     return bool(allowed)
 
 
-def _take(found: Judgement, layer: LayerPlan, call: Evaluation) -> None:
-    found.reasons.extend(_met(layer.takes, call))
-
-
-def _met(rules: tuple[RulePlan, ...], call: Evaluation) -> Iterator[Reason]:
+def _met(rules: tuple[RulePlan, ...], truth: TruthOf) -> Iterator[Reason]:
     """Yield the reasons of rules that take and are met; what is undecidable counts as met."""
     for rule in rules:
-        truth = rule.met(call)
-        if truth is True:
+        answer = truth(rule)
+        if answer is True:
             yield rule.reason
-        elif isinstance(truth, Undecided):
-            yield undecided_reason(rule.reason, truth)
+        elif isinstance(answer, Undecided):
+            yield undecided_reason(rule.reason, answer)
 
 
 def undecided_reason(reason: Reason, truth: Undecided) -> Reason:
@@ -110,38 +136,39 @@ def undecided_reason(reason: Reason, truth: Undecided) -> Reason:
     return replace(reason, clause=truth.text or reason.clause, undecided=truth.why)
 
 
-def _rewrite(found: Judgement, layer: LayerPlan, call: Evaluation) -> None:
+def _rewrite(found: Judgement, layer: LayerPlan, truth: TruthOf, call: Evaluation | None) -> None:
     for rewrite in layer.rewrites:
-        truth = rewrite.met(call)
-        if truth is True:
+        answer = truth(rewrite)
+        if answer is True:
+            assert call is not None, "wishes are worked out with a call"
             found.wanted.extend((wish, call) for wish in rewrite.wishes)
             found.rewrites[rewrite.reason.rule] = rewrite.reason
-        elif isinstance(truth, Undecided):
-            found.reasons.append(undecided_reason(rewrite.reason, truth))
+        elif isinstance(answer, Undecided):
+            found.reasons.append(undecided_reason(rewrite.reason, answer))
 
 
-def _shadow(found: Judgement, layer: LayerPlan, call: Evaluation) -> None:
+def _shadow(found: Judgement, layer: LayerPlan, truth: TruthOf) -> None:
     for rule in layer.shadows:
-        truth = rule.met(call)
-        if truth is True:
+        answer = truth(rule)
+        if answer is True:
             found.shadows.append(rule.reason)
-        elif isinstance(truth, Undecided) and rule.verdict is not Verdict.ALLOW:
-            found.shadows.append(undecided_reason(rule.reason, truth))
+        elif isinstance(answer, Undecided) and rule.verdict is not Verdict.ALLOW:
+            found.shadows.append(undecided_reason(rule.reason, answer))
 
 
-def _judge_tool(found: Judgement, program: Program, call: Evaluation) -> None:
+def floor_of(plan: ToolPlan) -> TestOf | None:
+    """Return what tells whether a call writes the policy itself, None where none can."""
+    return plan.layers[0].floor if plan.layers else None
+
+
+def join_tool(found: Judgement, spec: ToolSpec, *, floor: Truth) -> None:
     """Add what only takes: the tool's own word, its pin, and the floor."""
-    spec = call.spec
     if spec.requires_confirmation:
         found.reasons.append(_CONFIRMATION)
     if spec.origin.kind != "host" and not spec.pinned:
         found.reasons.append(_PIN)
-    caller = call.caller
-    layers = program.plan(spec, agent=caller.agent, role=caller.role).layers
-    if layers and layers[0].floor is not None:
-        truth = layers[0].floor(call)
-        if truth is True:
-            found.reasons.append(Reason(rule="floor", verdict=Verdict.DENY, message=_FLOOR))
-        elif isinstance(truth, Undecided):
-            asking = Reason(rule="floor", verdict=Verdict.ASK, message=_FLOOR)
-            found.reasons.append(undecided_reason(asking, truth))
+    if floor is True:
+        found.reasons.append(Reason(rule="floor", verdict=Verdict.DENY, message=_FLOOR))
+    elif isinstance(floor, Undecided):
+        asking = Reason(rule="floor", verdict=Verdict.ASK, message=_FLOOR)
+        found.reasons.append(undecided_reason(asking, floor))

@@ -4,14 +4,28 @@ from policy.program.changes import Conflict, Wanted, Wish, apply_changes
 from policy.program.compiler import compile_policy
 from policy.program.effects import Effects, Item
 from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.expressions import TestOf
 from policy.program.floor import Floor
-from policy.program.program import Clause, LayerPlan, Program, RewritePlan, RulePlan, ToolPlan
+from policy.program.generated import Unsettled, is_plain_text
+from policy.program.program import (
+    ALL_SHORTCUTS,
+    NO_SHORTCUTS,
+    Clause,
+    LayerPlan,
+    Program,
+    RewritePlan,
+    RulePlan,
+    Shortcuts,
+    ToolPlan,
+)
 from policy.program.prospect import Known, Prospect
 from policy.program.touches import Touch
 from policy.program.truth import ABSENT, Truth, Undecided
 
 __all__ = [
     "ABSENT",
+    "ALL_SHORTCUTS",
+    "NO_SHORTCUTS",
     "Clause",
     "Conflict",
     "DeclaredResources",
@@ -25,12 +39,16 @@ __all__ = [
     "Prospect",
     "RewritePlan",
     "RulePlan",
+    "Shortcuts",
+    "TestOf",
     "ToolPlan",
     "Touch",
     "Truth",
     "Undecided",
+    "Unsettled",
     "Wanted",
     "Wish",
     "apply_changes",
     "compile_policy",
+    "is_plain_text",
 ]

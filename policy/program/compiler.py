@@ -7,6 +7,7 @@ thousand rules costs their checking, not their compiling.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache, partial
 from typing import Generic, TypeVar
 
@@ -19,8 +20,19 @@ from policy.program.conditions import compile_test
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.expressions import Place, TestOf
 from policy.program.floor import Floor, compile_floor
+from policy.program.generated import Item, write_layer
 from policy.program.meaning import Meanings, declared_meaning
-from policy.program.program import Clause, LayerPlan, Program, RewritePlan, RulePlan
+from policy.program.program import (
+    ALL_SHORTCUTS,
+    Clause,
+    Closures,
+    Compiled,
+    LayerPlan,
+    Program,
+    RewritePlan,
+    RulePlan,
+    Shortcuts,
+)
 from policy.program.prospect import (
     Known,
     ProspectOf,
@@ -48,11 +60,12 @@ def compile_policy(
     *,
     floor: Floor = _NO_FLOOR,
     profiles: Profiles = NO_PROFILES,
+    shortcuts: Shortcuts = ALL_SHORTCUTS,
 ) -> Program:
     """Return the program of a policy over the tools of `catalog`.
 
     `floor` is what no rule may let a call write: the policy's own files and folders. `profiles`
-    are what is known of the programs that commands run.
+    are what is known of the programs that commands run. `shortcuts` never change a decision.
     """
     indexes = [_LayerIndex(layer) for layer in policy.layers]
     opened = [
@@ -61,19 +74,48 @@ def compile_policy(
         for declaration in layer.declarations
         if declaration.extra_fields
     ]
-    slots = [rule.slots for layer in policy.layers for rule in layer.rules]
-    slots += [rewrite.slots for layer in policy.layers for rewrite in layer.rewrites]
+    slots = max(
+        (
+            rule.slots
+            for layer in policy.layers
+            for rules in (layer.rules, layer.rewrites)
+            for rule in rules
+        ),
+        default=0,
+    )
+
+    def plan_layer(index: int, spec: ToolSpec) -> LayerPlan:
+        plan = _plan_layer(indexes, index, spec, floor=floor, profiles=profiles)
+        if not shortcuts.generated:
+            return plan
+        ask = write_layer(_items(plan), spec, slots=slots, indexed=shortcuts.indexed)
+        return replace(plan, ask=ask)
+
     return Program(
         policy,
         catalog,
-        plan_layer=lambda index, spec: _plan_layer(
-            indexes, index, spec, floor=floor, profiles=profiles
-        ),
+        plan_layer=plan_layer,
         floor=floor,
         profiles=profiles,
         open_fields=lambda spec: any(tools.fits(spec) for tools in opened),
-        slots=max(slots, default=0),
+        slots=slots,
+        shortcuts=shortcuts,
     )
+
+
+def _items(plan: LayerPlan) -> list[Item]:
+    """Return the rules of a layer as generated code numbers them."""
+    return [
+        Item(
+            number=number,
+            when=rule.rule.when,
+            unless=rule.rule.unless,
+            gives=isinstance(rule, RulePlan) and rule.gives,
+            more=isinstance(rule, RulePlan) and rule.more,
+            whole=rule,
+        )
+        for number, rule in enumerate(plan.rules)
+    ]
 
 
 class _LayerIndex:
@@ -154,9 +196,9 @@ def _as_rule(rewrite: RewritePlan) -> RulePlan:
     """Return a shadow rewrite as what it is: a rule without any weight."""
     return RulePlan(
         verdict=Verdict.NONE,
-        met=rewrite.met,
+        rule=rewrite.rule,
+        closures=rewrite.closures,
         reason=rewrite.reason,
-        clauses=rewrite.clauses,
         prospect=lambda known: anything,
     )
 
@@ -241,17 +283,25 @@ def _rule_plan(
     terms: Terms | None,
 ) -> RulePlan:
     gives, asks = verdict is Verdict.ALLOW, verdict is Verdict.ASK
-    clauses = _clauses(rule, declared, gives=gives)
-    tests = [_demand(clause) for clause in clauses]
-    if gives and rule.speaks_of_resources:
-        tests.append(compile_cover(_covering(rule.when), declared))
     return RulePlan(
         verdict=verdict,
-        met=_met(tests),
+        rule=rule,
+        closures=Closures(partial(_compiled, rule, declared, gives=gives)),
         reason=_reason(rule, verdict, layer=layer, terms=terms if asks else None),
-        clauses=clauses,
         prospect=cache(partial(_prospect, rule, declared, gives=gives)),
+        gives=gives,
+        more=gives and rule.speaks_of_resources,
     )
+
+
+def _compiled(
+    rule: checked.CheckedRule | checked.CheckedRewrite, declared: DeclaredResources, *, gives: bool
+) -> Compiled:
+    clauses = _clauses(rule, declared, gives=gives)
+    tests = [_demand(clause) for clause in clauses]
+    if gives and isinstance(rule, checked.CheckedRule) and rule.speaks_of_resources:
+        tests.append(compile_cover(_covering(rule.when), declared))
+    return Compiled(met=_met(tests), clauses=clauses)
 
 
 def _prospect(
@@ -273,13 +323,12 @@ def _prospect(
 def _rewrite_plan(
     rewrite: checked.CheckedRewrite, declared: DeclaredResources, *, layer: str
 ) -> RewritePlan:
-    clauses = _clauses(rewrite, declared, gives=False)
     place = _place(declared, absent_is_false=False, covering=False)
     return RewritePlan(
-        met=_met([_demand(clause) for clause in clauses]),
+        rule=rewrite,
+        closures=Closures(partial(_compiled, rewrite, declared, gives=False)),
         reason=_reason(rewrite, Verdict.DENY, layer=layer),
         wishes=compile_changes(rewrite.changes, place, rule=rewrite.id),
-        clauses=clauses,
     )
 
 

@@ -44,7 +44,7 @@ def compile_value(  # noqa: C901 (one arm a node)
     """Return the function that works `value` out for a call."""
     match value:
         case checked.Constant(value=constant):
-            fixed = _constant(constant)
+            fixed = constant_value(constant)
             return lambda call: fixed
         case checked.Fact(path=path):
             return fact_reader(path, place.declared)
@@ -73,7 +73,8 @@ def compile_value(  # noqa: C901 (one arm a node)
             assert_never(value)
 
 
-def _constant(value: Any) -> Value:
+def constant_value(value: Any) -> Value:
+    """Return a constant as conditions compare it; a number beyond a double is undecidable."""
     if value is None:
         return ABSENT
     if isinstance(value, Decimal):

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from policy.catalog import Catalog, ToolSpec
 from policy.checks import LayerKey
+from policy.checks.checked import CheckedRewrite, CheckedRule
 from policy.commands import Profiles
 from policy.layers import LayeredPolicy, binds
 from policy.program.changes import Wish
 from policy.program.evaluation import DeclaredResources
 from policy.program.expressions import TestOf
 from policy.program.floor import Floor
+from policy.program.generated import Ask
 from policy.program.prospect import Known, ProspectOf
 from policy.reason import Reason
 from policy.records import dataclass
@@ -36,28 +38,77 @@ class Clause:
     test: TestOf
 
 
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A rule's formula as closures: `met` decides all of it, `clauses` are its parts."""
+
+    met: TestOf
+    clauses: tuple[Clause, ...]
+
+
+class Closures:
+    """A rule's closures, made when somebody first asks for them: most rules are never asked."""
+
+    __slots__ = ("_compile", "_compiled")
+
+    def __init__(self, compile: Callable[[], Compiled]) -> None:
+        self._compile = compile
+        self._compiled: Compiled | None = None
+
+    def get(self) -> Compiled:
+        """Return the closures; the same ones each time but for a race, which makes equal ones."""
+        compiled = self._compiled
+        if compiled is None:
+            compiled = self._compiled = self._compile()
+        return compiled
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulePlan:
     """One rule on one tool. `met` decides the whole formula; `reason` is said when it is true.
 
+    `rule` is what the plan was made of; `gives` says that the rule matches only where it is true
+    (an `allow`), and `more` that it demands more than its clauses (that its effects are covered).
     `prospect` says what the formula may become while only some fields of the input are known.
     """
 
     verdict: Verdict
-    met: TestOf
+    rule: CheckedRule | CheckedRewrite
+    closures: Closures
     reason: Reason
-    clauses: tuple[Clause, ...]
     prospect: Callable[[Known], ProspectOf]
+    gives: bool = False
+    more: bool = False
+
+    @property
+    def met(self) -> TestOf:
+        """The whole formula as a function of the call."""
+        return self.closures.get().met
+
+    @property
+    def clauses(self) -> tuple[Clause, ...]:
+        """The clauses of the formula, each as a function of the call."""
+        return self.closures.get().clauses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewritePlan:
     """One rewrite on one tool."""
 
-    met: TestOf
+    rule: CheckedRewrite
+    closures: Closures
     reason: Reason
     wishes: tuple[Wish, ...]
-    clauses: tuple[Clause, ...]
+
+    @property
+    def met(self) -> TestOf:
+        """The whole formula as a function of the call."""
+        return self.closures.get().met
+
+    @property
+    def clauses(self) -> tuple[Clause, ...]:
+        """The clauses of the formula, each as a function of the call."""
+        return self.closures.get().clauses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +120,8 @@ class LayerPlan:
     from a `default E for`. `delegated_to` are the layers that the global layer lets fill the gap.
     `declared` is what the layer knows of the tool's arguments; `floor` (global layer only) tells
     whether the call writes a file of the policy itself, None where no argument can say so.
+    `ask` finds the rules that a call meets, by their places in `rules`; None where only asking each
+    of them will do.
     """
 
     key: LayerKey
@@ -81,6 +134,12 @@ class LayerPlan:
     delegated_to: tuple[LayerKey, ...]
     declared: DeclaredResources
     floor: TestOf | None
+    ask: Ask | None = None
+
+    @property
+    def rules(self) -> tuple[RulePlan | RewritePlan, ...]:
+        """All rules of the layer, in the order in which they are numbered."""
+        return (*self.allows, *self.takes, *self.rewrites, *self.shadows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +147,22 @@ class ToolPlan:
     """What the layers that bind a caller say about one tool, the global layer first."""
 
     layers: tuple[LayerPlan, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortcuts:
+    """Which ways around asking every rule's closure are taken; each gives the same decisions.
+
+    `generated`: rules are asked by generated code. `indexed`: of many rules on one tool, only those
+    are asked that a call can meet.
+    """
+
+    generated: bool = True
+    indexed: bool = True
+
+
+ALL_SHORTCUTS = Shortcuts()
+NO_SHORTCUTS = Shortcuts(generated=False, indexed=False)
 
 
 PlanLayer: TypeAlias = Callable[[int, ToolSpec], LayerPlan]
@@ -106,7 +181,11 @@ class Program:
         "open_fields",
         "policy",
         "profiles",
+        "quick",
+        "quick_by_layers",
+        "shortcuts",
         "slots",
+        "token",
     )
 
     def __init__(
@@ -119,6 +198,7 @@ class Program:
         profiles: Profiles,
         open_fields: Callable[[ToolSpec], bool],
         slots: int,
+        shortcuts: Shortcuts = ALL_SHORTCUTS,
     ) -> None:
         self.policy = policy
         self.catalog = catalog
@@ -126,6 +206,13 @@ class Program:
         self.profiles = profiles
         self.open_fields = open_fields
         self.slots = slots
+        self.shortcuts = shortcuts
+        # What deciding remembers of callers and tools: by (agent, role), and by the layers that
+        # bind them, plans by tool.
+        self.quick: dict[tuple[str, str], dict[str, Any]] = {}
+        self.quick_by_layers: dict[tuple[int, ...], dict[str, Any]] = {}
+        # Stands for "admitted by this catalogue, with the fields that this policy opens".
+        self.token = object()
         self._plan_layer = plan_layer
         self._layer_plans: dict[tuple[int, str], LayerPlan] = {}
         self._plans: dict[tuple[str, tuple[int, ...]], ToolPlan] = {}
@@ -136,6 +223,10 @@ class Program:
             return tuple(i for i, key in enumerate(keys) if binds(key, agent=agent, role=role))
 
         self._layers_of = layers_of
+
+    def layers_of(self, agent: str, role: str) -> tuple[int, ...]:
+        """Return the places of the layers that bind a caller."""
+        return self._layers_of(agent, role)
 
     def plan(self, spec: ToolSpec, *, agent: str, role: str) -> ToolPlan:
         """Return what the layers that bind this caller say about a tool of the catalogue."""

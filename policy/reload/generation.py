@@ -9,7 +9,7 @@ from datetime import datetime
 
 from policy.call import Caller, ToolCall
 from policy.catalog import Catalog
-from policy.decision import Answer, Decision, GenerationId, answer
+from policy.decision import Answer, Decision, GenerationId, answer, decide, decide_quickly
 from policy.diagnostics import Diagnostic
 from policy.facts import Facts
 from policy.program import Program
@@ -52,7 +52,18 @@ class Generation:
     def decide(
         self, call: ToolCall, caller: Caller = _SOMEBODY, *, facts: Facts = _NOWHERE
     ) -> Decision:
-        """Return the decision about a call. Pure, and never raises."""
+        """Return the decision about a call. Pure, and never raises.
+
+        A call that this generation's own `answer` admitted is decided as it is; every other one is
+        admitted first.
+        """
+        program = self.program
+        if call._admitted_by is program.token:
+            known = self._usual if facts is _NOWHERE else self.complete(facts)
+            quick = decide_quickly(program, call, caller, known, self.id, ())
+            if quick is not None:
+                return quick
+            return decide(program, call, caller, known, generation=self.id)
         return self.answer(call.tool, call.input, caller=caller, facts=facts).decision
 
     def answer(

@@ -1,0 +1,7 @@
+"""Rules of one layer on one tool in; one generated function that finds those that match, out."""
+
+from policy.program.generated.fields import is_plain_text
+from policy.program.generated.index import write_layer
+from policy.program.generated.layer import Ask, Item, Unsettled
+
+__all__ = ["Ask", "Item", "Unsettled", "is_plain_text", "write_layer"]

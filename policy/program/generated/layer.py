@@ -1,0 +1,178 @@
+"""The rules of one layer on one tool in; a function compiled from generated code out.
+
+The function answers with the numbers of the rules that are met, and with what could not be
+decided. A rule that cannot be written whole is asked of its closure, but only where what can be
+written of it leaves that open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import CodeType
+from typing import Any, Protocol, TypeAlias
+
+from policy.call import Caller
+from policy.catalog import ToolSpec
+from policy.checks import checked
+from policy.facts import Facts
+from policy.program.evaluation import Evaluation
+from policy.program.expressions import TestOf
+from policy.program.generated.fields import Fields, is_plain_text
+from policy.program.generated.formula import Formulas, Sides, both, opposite
+from policy.program.generated.quoting import Quoting
+from policy.program.truth import Undecided
+from policy.records import dataclass
+
+
+class Met(Protocol):
+    """Whatever can decide a whole rule; asked for only where the code cannot."""
+
+    @property
+    def met(self) -> TestOf:
+        """The rule's formula as a closure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One rule of the layer: its number, its clauses, and what decides it whole.
+
+    `gives`: it matches only where it is true, and an absent value in `when` leaves it open. `more`:
+    it demands more than its clauses say.
+    """
+
+    number: int
+    when: checked.Test | None
+    unless: checked.Test | None
+    gives: bool
+    more: bool
+    whole: Met
+
+
+class Unsettled:
+    """The numbers of the rules that are met, and those that could not be decided, with why."""
+
+    __slots__ = ("met", "undecided")
+
+    def __init__(self, met: tuple[int, ...], undecided: tuple[tuple[int, Undecided], ...]) -> None:
+        self.met = met
+        self.undecided = undecided
+
+
+# None: some value is not as the code expects it, and every rule must be asked.
+Found: TypeAlias = tuple[int, ...] | Unsettled | None
+
+
+class Ask(Protocol):
+    """The function: a call's parts in, the rules found out; `e` is shared between layers."""
+
+    def __call__(
+        self, input: Mapping[str, Any], caller: Caller, facts: Facts, e: Evaluation | None = None, /
+    ) -> Found:
+        """Return which rules the call meets."""
+
+
+def write_in_line(items: Sequence[Item], spec: ToolSpec, *, slots: int) -> Ask | None:
+    """Return a function that asks one rule after the other; None if it cannot be compiled."""
+    return Writer(spec, slots=slots).function(items)
+
+
+class Writer:
+    """Writes one function: its opening, the tests of its rules, and what it returns."""
+
+    def __init__(self, spec: ToolSpec, *, slots: int) -> None:
+        self.quoting = Quoting()
+        self.formulas = Formulas(spec, Fields(), self.quoting)
+        self._evaluation = (self.quoting.name(spec), self.quoting.name(Evaluation))
+        self._slots = slots
+
+    def function(self, items: Sequence[Item], lookups: Iterable[str] = ()) -> Ask | None:
+        """Return the compiled function; `lookups` are lines that add what an index finds."""
+        # Once to learn which fields are read, and as what; then for good.
+        for item in items:
+            self._rule(item)
+        self.formulas.fields.settle()
+        body = [line for item in items for line in self._rule(item)]
+        unsettled = self.quoting.name(Unsettled)
+        lines = [
+            *self.formulas.fields.opening(self.quoting.name(is_plain_text)),
+            *(["role = caller.role"] if self.formulas.reads_role else []),
+            *(["agent = caller.agent"] if self.formulas.reads_agent else []),
+            "m = ()",
+            "u = ()",
+            *lookups,
+            *body,
+            f"return {unsettled}(m, u) if u else m",
+        ]
+        return compiled(lines, self.quoting.env)
+
+    def sides(self, item: Item) -> tuple[Sides, bool]:
+        """Return what can be written of a rule's formula, and whether that is all of it."""
+        parts = [self.demand(*demand) for demand in demands(item)]
+        written = both(part for part in parts if part is not None)
+        assert written is not None
+        return written, not item.more and None not in parts
+
+    def demand(self, test: checked.Test, *how: bool) -> Sides | None:
+        """Return one demand of a formula: a test that must be true, or one that must be false."""
+        absent_is_false, refused = how
+        sides = self.formulas.sides(test, absent_is_false=absent_is_false)
+        return opposite(sides) if refused else sides
+
+    def _rule(self, item: Item) -> list[str]:
+        sides, complete = self.sides(item)
+        hit = f"m += ({item.number},)"
+        if complete and item.gives:
+            return [f"if {sides.true}: {hit}"]
+        if complete and sides.total:
+            return [f"if {sides.true}: {hit}"]
+        if complete:
+            return [f"if {sides.true}: {hit}", f"elif not ({sides.false}):", *self._whole(item)]
+        open_ = sides.true if item.gives else f"not ({sides.false})"
+        return [f"if {open_}:", *self._whole(item)]
+
+    def _whole(self, item: Item) -> list[str]:
+        """Return the lines that ask the closure, indented by one."""
+        spec, evaluation = self._evaluation
+        rule = self.quoting.name(item.whole)
+        make = f"{evaluation}({spec}, input, caller=caller, facts=facts, slots={self._slots})"
+        lines = [
+            f" e = e or {make}",
+            f" t = {rule}.met(e)",
+            f" if t is True: m += ({item.number},)",
+        ]
+        if not item.gives:
+            lines.append(f" elif t is not False: u += (({item.number}, t),)")
+        return lines
+
+
+def demands(item: Item) -> list[tuple[checked.Test, bool, bool]]:
+    """Return what a formula is the conjunction of: test, whether absent is false, whether negated.
+
+    `when` must hold, `unless` must not; an absent value makes the `when` of what takes false.
+    """
+    found: list[tuple[checked.Test, bool, bool]] = []
+    if item.when is not None:
+        tests = item.when.tests if isinstance(item.when, checked.AllOf) else (item.when,)
+        found += [(test, not item.gives, False) for test in tests]
+    if item.unless is not None:
+        tests = item.unless.tests if isinstance(item.unless, checked.AnyOf) else (item.unless,)
+        found += [(test, False, True) for test in tests]
+    return found
+
+
+# All that the code may call by a name of Python's own.
+_BUILTINS = {"str": str, "int": int, "float": float, "bool": bool, "tuple": tuple}
+
+
+def compiled(lines: Iterable[str], env: dict[str, Any]) -> Ask | None:
+    """Return the function made of its body's lines; None where the compiler gives up on them."""
+    text = "def ask(input, caller, facts, e=None):\n " + "\n ".join(lines) + "\n"
+    try:
+        code: CodeType = compile(text, "<rules>", "exec", dont_inherit=True, optimize=2)
+    except (SyntaxError, RecursionError, MemoryError, OverflowError):
+        # Too deep or too long for the compiler: the closures have no such bounds.
+        return None
+    names = {**env, "__builtins__": _BUILTINS}
+    exec(code, names)  # noqa: S102 (text made of literals by `quoting` and of names of our own)
+    ask: Ask = names["ask"]
+    return ask

@@ -1,0 +1,37 @@
+"""What a policy's author wrote becomes a literal of generated code here, and nowhere else.
+
+Texts and numbers are written with `ascii`, everything else is handed over as an object under a name
+that is counted. So no character of a policy can be anything but data in what is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+
+class Quoting:
+    """The objects that one generated function refers to, by the names it knows them by."""
+
+    __slots__ = ("env",)
+
+    def __init__(self) -> None:
+        self.env: dict[str, Any] = {}
+
+    def name(self, value: object) -> str:
+        """Return the name under which the code finds an object."""
+        name = f"K{len(self.env)}"
+        self.env[name] = value
+        return name
+
+
+def literal(value: object) -> str:
+    """Return the literal of a text, a whole number or a double, and of nothing else."""
+    if type(value) not in (str, int, float):
+        raise TypeError("only texts and numbers are written into code")
+    return ascii(value)
+
+
+def text_set(texts: Iterable[str]) -> str:
+    """Return the literal of a set of texts, which the compiler makes a constant."""
+    return "{" + ", ".join(literal(text) for text in sorted(texts)) + "}"
