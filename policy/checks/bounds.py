@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, TypeAlias
 
-from policy.catalog import Schema, joined_parts
+from policy.catalog import Schema, SchemaView, joined_parts
 from policy.checks.known import KnownTool
 from policy.values import compare_numbers, is_number
 
@@ -23,8 +24,13 @@ _MOST_PARTS = 20
 
 def bounds_of(tool: KnownTool, steps: tuple[str, ...]) -> tuple[Bound, ...]:
     """Return the bounds that a tool's schema puts on a field, as operators with numbers."""
-    place = tool.place(steps)
-    return () if place is None else tuple(_bounds(place, tool.spec.schema))
+    return _bounds_at(tool.view, steps)
+
+
+@lru_cache(maxsize=16_384)
+def _bounds_at(view: SchemaView, steps: tuple[str, ...]) -> tuple[Bound, ...]:
+    place = view.place(steps)
+    return () if place is None else tuple(_bounds(place, view.schema))
 
 
 def clash(bounds: Iterable[Bound]) -> bool:

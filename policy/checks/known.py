@@ -137,7 +137,9 @@ def field_steps(value: Value) -> Steps | None:
     while isinstance(value, FieldOf):
         steps.append(value.name)
         value = value.base
-    return tuple(reversed(steps)) if value == Fact(path=("input",)) and steps else None
+    if not steps or not isinstance(value, Fact) or value.path != ("input",):
+        return None
+    return tuple(reversed(steps))
 
 
 def _known(spec: ToolSpec, declared: tuple[CheckedDeclaration, ...], view: SchemaView) -> KnownTool:

@@ -12,7 +12,8 @@ from policy.checks.checked import Test
 from policy.checks.clauses import Clauses
 from policy.checks.fields import tool_names
 from policy.checks.known import KnownTool
-from policy.checks.outcomes import Outcome, Sight, holds_nowhere, outcomes, resource_tests
+from policy.checks.outcomes import holds_nowhere, outcomes, resource_tests
+from policy.checks.possible import FALSE, TRUE, UNDECIDED, Sight
 from policy.checks.report import Report
 
 
@@ -48,19 +49,19 @@ def check_can_hold(
 def _sights(tools: tuple[KnownTool, ...] | None, *, gives: bool) -> Iterator[tuple[Sight, Sight]]:
     """Yield what `when` and `unless` are seen with, for each tool, or once for any tool."""
     for tool in tools or (None,):
-        absent = Outcome.UNDECIDED if gives else Outcome.FALSE
-        yield Sight(tool=tool, absent=absent), Sight(tool=tool, absent=Outcome.UNDECIDED)
+        absent = UNDECIDED if gives else FALSE
+        yield Sight(tool=tool, absent=absent), Sight(tool=tool, absent=UNDECIDED)
 
 
 def _is_dead(when: Test, sight: tuple[Sight, Sight], *, gives: bool) -> bool:
     """Tell whether `when` is never met; what takes is also met where it cannot be decided."""
     found = outcomes(when, sight[0])
-    return Outcome.TRUE not in found if gives else found == {Outcome.FALSE}
+    return not found & TRUE if gives else found == FALSE
 
 
 def _always(unless: Test, sight: tuple[Sight, Sight], *, gives: bool) -> bool:
     found = outcomes(unless, sight[1])
-    return Outcome.FALSE not in found if gives else found == {Outcome.TRUE}
+    return not found & FALSE if gives else found == TRUE
 
 
 def _excludes(when: Test | None, unless: Test, sight: tuple[Sight, Sight]) -> bool:

@@ -6,11 +6,10 @@ can come out as anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from enum import Enum
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import Any
 
 from policy.checks.bounds import bounds_of, clash
 from policy.checks.checked import (
@@ -18,7 +17,6 @@ from policy.checks.checked import (
     AnyOf,
     Comparison,
     Constant,
-    Fact,
     KindTest,
     LikeTest,
     Member,
@@ -32,71 +30,32 @@ from policy.checks.checked import (
     Value,
     ValueSet,
 )
-from policy.checks.known import KnownTool, field_steps
+from policy.checks.known import field_steps
+from policy.checks.possible import (
+    ANY,
+    FALSE,
+    MOST_CHOICES,
+    TRUE,
+    UNDECIDED,
+    Outcomes,
+    Sight,
+    possible,
+)
 from policy.values import compare_numbers, compile_text_glob, is_number
-
-
-class Outcome(Enum):
-    """One of the three truth values."""
-
-    TRUE = "true"
-    FALSE = "false"
-    UNDECIDED = "undecided"
-
-
-Outcomes: TypeAlias = frozenset[Outcome]
-
-_TRUE: Outcomes = frozenset({Outcome.TRUE})
-_FALSE: Outcomes = frozenset({Outcome.FALSE})
-_ANY: Outcomes = frozenset(Outcome)
-_MOST_CHOICES = 64
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
-    """What is known where a test stands: the tool, and what a test of an absent value comes to.
-
-    `assumed` holds values that are taken to be constants.
-    """
-
-    tool: KnownTool | None = None
-    absent: Outcome = Outcome.FALSE
-    assumed: tuple[tuple[Value, Constant], ...] = ()
 
 
 def outcomes(test: Test, sight: Sight) -> Outcomes:
     """Return what a test can come out as; numbers no double holds are not reckoned with."""
-    match test:
-        case Truth(value=value):
-            return _of_truth(value, sight)
-        case NotOf():
-            return frozenset(_NEGATED[found] for found in outcomes(test.test, sight))
-        case AllOf():
-            parts = list(_flat(test))
-            return _FALSE if _contradict(parts, sight) else _all(parts, sight)
-        case AnyOf():
-            negated = [NotOf(test=part, text="") for part in test.tests]
-            return frozenset(_NEGATED[found] for found in _all(negated, sight))
-        case Comparison():
-            return _compare(test, sight)
-        case Member():
-            return _member(test, sight)
-        case TextRelation() | LikeTest():
-            return _each(test.left, sight, lambda value: _text(test, value))
-        case Presence():
-            return _presence(test, sight)
-        case Quantified():
-            return _quantified(test, sight)
-        case ResourceTest():
-            return _resources(test, sight)
-        case _:
-            return _ANY
+    judge = _JUDGES.get(type(test))
+    return ANY if judge is None else judge(test, sight)
 
 
 def holds_nowhere(test: Test, exception: Test, sight: Sight) -> bool:
     """Tell whether `test` can never hold where `exception` does not."""
     parts = [*_flat(test), NotOf(test=exception, text="")]
-    return exception in parts or _contradict(parts, sight)
+    if exception in parts:
+        return True
+    return _contradict(parts, [outcomes(part, sight) for part in parts], sight)
 
 
 def resource_tests(test: Test | None) -> Iterator[ResourceTest]:
@@ -113,11 +72,33 @@ def resource_tests(test: Test | None) -> Iterator[ResourceTest]:
             return
 
 
-_NEGATED = {
-    Outcome.TRUE: Outcome.FALSE,
-    Outcome.FALSE: Outcome.TRUE,
-    Outcome.UNDECIDED: Outcome.UNDECIDED,
-}
+# What the negation of each set of outcomes can come out as.
+_NEGATED = tuple((each & 4) | (each & 1) << 1 | (each & 2) >> 1 for each in range(8))
+
+
+def _both(left: Outcomes, right: Outcomes) -> Outcomes:
+    """Join the outcomes of two parts that must both hold: the least of each choice of them."""
+    found = (left | right) & FALSE if left and right else 0
+    for mine, other in ((left, right), (right, left)):
+        found |= mine & UNDECIDED if other & (TRUE | UNDECIDED) else 0
+    return found | left & right & TRUE
+
+
+_BOTH = tuple(tuple(_both(left, right) for right in range(8)) for left in range(8))
+
+
+def _of_all(test: AllOf, sight: Sight) -> Outcomes:
+    parts = list(_flat(test))
+    each = [outcomes(part, sight) for part in parts]
+    return FALSE if _contradict(parts, each, sight) else _join(each)
+
+
+def _of_any(test: AnyOf, sight: Sight) -> Outcomes:
+    return _NEGATED[_join(_NEGATED[outcomes(part, sight)] for part in test.tests)]
+
+
+def _of_not(test: NotOf, sight: Sight) -> Outcomes:
+    return _NEGATED[outcomes(test.test, sight)]
 
 
 def _flat(test: Test) -> Iterator[Test]:
@@ -128,87 +109,61 @@ def _flat(test: Test) -> Iterator[Test]:
         yield test
 
 
-def _all(parts: Iterable[Test], sight: Sight) -> Outcomes:
-    """Join the outcomes of parts that must all hold: the least of each choice of them."""
-    joined = _TRUE
-    for part in parts:
-        joined = frozenset(_least(a, b) for a in joined for b in outcomes(part, sight))
+def _join(each: Iterable[Outcomes]) -> Outcomes:
+    joined = TRUE
+    for found in each:
+        joined = _BOTH[joined][found]
     return joined
-
-
-def _least(a: Outcome, b: Outcome) -> Outcome:
-    for outcome in (Outcome.FALSE, Outcome.UNDECIDED):
-        if outcome in (a, b):
-            return outcome
-    return Outcome.TRUE
 
 
 # ------------------------------------------------------------------ one value
 
 
-def _possible(value: Value, sight: Sight) -> tuple[Constant, ...] | None:
-    """Return the constants that a value can only be; null stands for absent, None for anything."""
-    if isinstance(value, Constant):
-        # Null also stands where something could not be read.
-        return None if value.value is None else (value,)
-    for other, constant in sight.assumed:
-        if other == value:
-            return (constant,)
-    if sight.tool is None:
-        return None
-    if isinstance(value, Fact):
-        found = sight.tool.fact(value)
-        return (found,) if isinstance(found, Constant) else None
-    steps = field_steps(value)
-    if steps is None:
-        return None
-    choices = sight.tool.view.lookup(steps).choices
-    if choices is None or len(choices) > _MOST_CHOICES:
-        return None
-    absent = () if sight.tool.is_always_there(steps) else (Constant(value=None),)
-    return (*(Constant(value=choice) for choice in choices if choice is not None), *absent)
-
-
-def _each(value: Value, sight: Sight, judge: Any) -> Outcomes:
+def _each(value: Value, sight: Sight, judge: Callable[[Any], bool | None]) -> Outcomes:
     """Join what `judge` says of each constant the value can be; it says None of what may differ."""
-    possible = _possible(value, sight)
-    if possible is None:
-        return _ANY
-    found: Outcomes = frozenset()
-    for constant in possible:
-        if constant.value is None:
-            found |= {sight.absent}
+    held = possible(value, sight)
+    return ANY if held is None else _judged(held, sight, judge)
+
+
+def _judged(held: tuple[Any, ...], sight: Sight, judge: Callable[[Any], bool | None]) -> Outcomes:
+    found = 0
+    for value in held:
+        if value is None:
+            found |= sight.absent
             continue
-        said = judge(constant.value)
-        found |= _ANY if said is None else _TRUE if said else _FALSE
+        said = judge(value)
+        found |= ANY if said is None else TRUE if said else FALSE
     return found
 
 
-def _of_truth(value: Value, sight: Sight) -> Outcomes:
-    return _each(value, sight, lambda held: held if isinstance(held, bool) else None)
+def _of_truth(test: Truth, sight: Sight) -> Outcomes:
+    return _each(test.value, sight, lambda held: held if isinstance(held, bool) else None)
 
 
-def _compare(test: Comparison, sight: Sight) -> Outcomes:
-    if isinstance(test.left, Constant) and not isinstance(test.right, Constant):
-        turned = replace(test, op=_TURNED[test.op], left=test.right, right=test.left)
-        return _compare(turned, sight)
-    right = _possible(test.right, sight)
-    if right is None or len(right) != 1 or right[0].value is None:
-        return _ANY
-    wanted = right[0].value
-    if _possible(test.left, sight) is not None:
-        return _each(test.left, sight, lambda held: compared(test.op, held, wanted))
-    steps = None if sight.tool is None else field_steps(test.left)
+def _of_comparison(test: Comparison, sight: Sight) -> Outcomes:
+    op, left, right = test.op, test.left, test.right
+    if isinstance(left, Constant) and not isinstance(right, Constant):
+        op, left, right = _TURNED[op], right, left
+    against = possible(right, sight)
+    if against is None or len(against) != 1 or against[0] is None:
+        return ANY
+    wanted = against[0]
+    held = possible(left, sight)
+    if held is not None:
+        return _judged(held, sight, lambda value: compared(op, value, wanted))
+    steps = None if sight.tool is None else field_steps(left)
     if steps is None or sight.tool is None or not is_number(wanted):
-        return _ANY
+        return ANY
     bounds = bounds_of(sight.tool, steps)
-    absent = frozenset() if sight.tool.is_always_there(steps) else frozenset({sight.absent})
-    if bounds and clash((*bounds, (test.op, wanted))):
-        return _FALSE | absent
-    opposite = _OPPOSITE.get(test.op)
-    if bounds and opposite is not None and clash((*bounds, (opposite, wanted))):
-        return _TRUE | absent
-    return _ANY
+    if not bounds:
+        return ANY
+    absent = 0 if sight.tool.is_always_there(steps) else sight.absent
+    if clash((*bounds, (op, wanted))):
+        return FALSE | absent
+    opposite = _OPPOSITE.get(op)
+    if opposite is not None and clash((*bounds, (opposite, wanted))):
+        return TRUE | absent
+    return ANY
 
 
 _TURNED: dict[str, Any] = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -226,18 +181,23 @@ def compared(op: str, left: Any, right: Any) -> bool | None:
     return bool(left == right) if op == "==" else None
 
 
-def _member(test: Member, sight: Sight) -> Outcomes:
-    if isinstance(test.right, ValueSet):
-        if is_empty(test.right):
-            return _FALSE
-        plain = _plain_items(test.right)
-        return _ANY if plain is None else _each(test.left, sight, lambda v: _among(v, plain))
-    if not isinstance(test.right, Constant) or not isinstance(test.right.value, tuple):
-        return _ANY
-    items = test.right.value
-    if not items:
-        return _FALSE
-    return _each(test.left, sight, lambda value: _among(value, items))
+def _of_member(test: Member, sight: Sight) -> Outcomes:
+    right = test.right
+    if isinstance(right, ValueSet):
+        if is_empty(right):
+            return FALSE
+        items = _plain_items(right)
+    elif isinstance(right, Constant) and isinstance(right.value, tuple):
+        items = right.value
+        if not items:
+            return FALSE
+    else:
+        return ANY
+    held = None if items is None else possible(test.left, sight)
+    if items is None or held is None:
+        return ANY
+    among = items
+    return _judged(held, sight, lambda value: _among(value, among))
 
 
 def _among(value: Any, items: Iterable[Any]) -> bool | None:
@@ -251,6 +211,10 @@ def _plain_items(members: ValueSet) -> tuple[Any, ...] | None:
         return None
     plain = all(isinstance(item, (str, int, float)) for item in members.included)
     return members.included if plain else None
+
+
+def _of_text(test: TextRelation | LikeTest, sight: Sight) -> Outcomes:
+    return _each(test.left, sight, lambda value: _text(test, value))
 
 
 def _text(test: TextRelation | LikeTest, value: Any) -> bool | None:
@@ -270,40 +234,41 @@ def _text(test: TextRelation | LikeTest, value: Any) -> bool | None:
             return other in value
 
 
-def _presence(test: Presence, sight: Sight) -> Outcomes:
-    present, absent = (_TRUE, _FALSE) if test.present else (_FALSE, _TRUE)
-    possible = _possible(test.left, sight)
-    if possible is not None and not isinstance(test.left, Constant):
-        return frozenset(
-            found for c in possible for found in (absent if c.value is None else present)
-        )
+def _of_presence(test: Presence, sight: Sight) -> Outcomes:
+    present, absent = (TRUE, FALSE) if test.present else (FALSE, TRUE)
+    held = possible(test.left, sight)
+    if held is not None and not isinstance(test.left, Constant):
+        found = 0
+        for value in held:
+            found |= absent if value is None else present
+        return found
     steps = field_steps(test.left)
     if sight.tool is not None and steps is not None and sight.tool.is_always_there(steps):
         return present
-    return _ANY
+    return ANY
 
 
-def _quantified(test: Quantified, sight: Sight) -> Outcomes:
-    source = _possible(test.source, sight)
-    empty = source is not None and all(constant.value == () for constant in source)
+def _of_quantified(test: Quantified, sight: Sight) -> Outcomes:
+    source = possible(test.source, sight)
+    empty = source is not None and all(value == () for value in source)
     if test.kind == "any":
-        return _FALSE if empty or outcomes(test.test, sight) == _FALSE else _ANY
-    return frozenset({sight.absent}) if empty else _ANY
+        return FALSE if empty or outcomes(test.test, sight) == FALSE else ANY
+    return sight.absent if empty else ANY
 
 
-def _resources(test: ResourceTest, sight: Sight) -> Outcomes:
+def _of_resources(test: ResourceTest, sight: Sight) -> Outcomes:
     """Where a place restricts, something must be in the set; where it permits, nothing need be."""
     empty = test.operand is not None and is_empty(test.operand)
     if (test.form == "some" and empty and not test.permits) or (test.form == "any" and empty):
-        return _FALSE
+        return FALSE
     if test.form == "outside" and test.operand is None:
-        return _FALSE
+        return FALSE
     tool = sight.tool
     if tool is None or tool.may(test.verb) or empty:
-        return _ANY
+        return ANY
     if test.form == "only" or (test.permits and test.operand is None):
-        return _TRUE
-    return _FALSE
+        return TRUE
+    return FALSE
 
 
 def is_empty(members: ValueSet) -> bool:
@@ -314,29 +279,98 @@ def is_empty(members: ValueSet) -> bool:
     return not members.included
 
 
+# What is not here can come out as anything.
+_JUDGES: Mapping[type, Callable[[Any, Sight], Outcomes]] = MappingProxyType(
+    {
+        Truth: _of_truth,
+        NotOf: _of_not,
+        AllOf: _of_all,
+        AnyOf: _of_any,
+        Comparison: _of_comparison,
+        Member: _of_member,
+        TextRelation: _of_text,
+        LikeTest: _of_text,
+        Presence: _of_presence,
+        Quantified: _of_quantified,
+        ResourceTest: _of_resources,
+    }
+)
+
+
 # ------------------------------------------------------------------ parts that exclude each other
 
 
-def _contradict(parts: list[Test], sight: Sight) -> bool:
-    """Tell whether no value can meet all the parts that are about it."""
-    about: list[tuple[Value, list[Test]]] = []
-    for part in parts:
+def _contradict(parts: list[Test], each: list[Outcomes], sight: Sight) -> bool:
+    """Tell whether no value can meet all the parts that are about it.
+
+    `each` are what the parts can come out as.
+    """
+    if len(parts) < 2:
+        return False
+    about: dict[Value, list[int]] = {}
+    for place, part in enumerate(parts):
         value = _subject(part)
-        if value is None or isinstance(value, Constant):
-            continue
-        group = next((tests for other, tests in about if other == value), None)
-        if group is None:
-            about.append((value, [part]))
-        else:
-            group.append(part)
-    return any(_excluded(value, tests, parts, sight) for value, tests in about)
+        if value is not None and not isinstance(value, Constant):
+            about.setdefault(value, []).append(place)
+    scene = _Scene(parts, each, sight)
+    return any(scene.excludes(value, places) for value, places in about.items())
+
+
+class _Scene:
+    """Parts that must all hold, and what each of them can come out as."""
+
+    def __init__(self, parts: list[Test], each: list[Outcomes], sight: Sight) -> None:
+        self._parts = parts
+        self._each = each
+        self._sight = sight
+        # The parts that look at more than the one value they are about, and at which.
+        self._wide: dict[int, frozenset[Value]] | None = None
+
+    def excludes(self, value: Value, places: list[int]) -> bool:
+        """Tell whether nothing the value can be meets all parts; those at `places` are about it."""
+        tests = [self._parts[place] for place in places]
+        if len(tests) > 1 and _exclude_by_kind(tests):
+            return True
+        bounds = [bound for test in tests if (bound := _bound(test)) is not None]
+        sight = self._sight
+        steps = None if sight.tool is None else field_steps(value)
+        known = () if sight.tool is None or steps is None else bounds_of(sight.tool, steps)
+        if len(bounds) + len(known) > 1 and clash((*bounds, *known)):
+            return True
+        candidates = next((c for test in tests if (c := _candidates(test)) is not None), None)
+        if candidates is None or any(other == value for other, _ in sight.assumed):
+            return False
+        return self._none_fits(value, places, candidates)
+
+    def _none_fits(self, value: Value, places: list[int], candidates: tuple[Any, ...]) -> bool:
+        """Tell whether with each candidate some part cannot hold."""
+        touched = [*places, *(p for p, seen in self._beyond().items() if value in seen)]
+        untouched = set(range(len(self._parts))).difference(touched)
+        if not all(self._each[place] & TRUE for place in untouched):
+            return True
+        if candidates and len(touched) == 1:
+            return False  # what a single part wants of a value, the value may be
+        parts = [self._parts[place] for place in dict.fromkeys(touched)]
+        return not any(
+            all(outcomes(part, assumed) & TRUE for part in parts)
+            for assumed in (self._sight.with_assumed(value, held) for held in candidates)
+        )
+
+    def _beyond(self) -> dict[int, frozenset[Value]]:
+        if self._wide is None:
+            self._wide = {
+                place: frozenset(_looked_at(part))
+                for place, part in enumerate(self._parts)
+                if not _is_narrow(part)
+            }
+        return self._wide
 
 
 def _subject(test: Test) -> Value | None:
     """Return the value that a test is about."""
+    while type(test) is NotOf:
+        test = test.test
     match test:
-        case NotOf():
-            return _subject(test.test)
         case Comparison(left=Constant()):
             return test.right
         case Comparison() | Member() | Presence() | KindTest() | TextRelation() | LikeTest():
@@ -345,30 +379,49 @@ def _subject(test: Test) -> Value | None:
             return None
 
 
-def _excluded(value: Value, tests: list[Test], parts: list[Test], sight: Sight) -> bool:
-    if len(parts) < 2:
-        return False
+def _is_narrow(test: Test) -> bool:
+    """Tell whether a test looks at no other value than the one it is about, if any."""
+    while type(test) is NotOf:
+        test = test.test
+    match test:
+        case Comparison():
+            return isinstance(test.left, Constant) or isinstance(test.right, Constant)
+        case Member():
+            return isinstance(test.right, (Constant, ValueSet))
+        case Truth() | AllOf() | AnyOf() | Quantified():
+            return False
+        case _:
+            return True
+
+
+def _looked_at(test: Test) -> Iterator[Value]:
+    """Yield the values that the outcomes of a test can depend on."""
+    match test:
+        case AllOf(tests=tests) | AnyOf(tests=tests):
+            for part in tests:
+                yield from _looked_at(part)
+        case NotOf(test=part):
+            yield from _looked_at(part)
+        case Quantified(source=source, test=part):
+            yield source
+            yield from _looked_at(part)
+        case Truth(value=value):
+            yield value
+        case Comparison(left=left, right=right):
+            yield from (left, right)
+        case Member() | Presence() | KindTest() | TextRelation() | LikeTest():
+            yield test.left
+        case _:
+            return
+
+
+def _exclude_by_kind(tests: list[Test]) -> bool:
+    """Tell whether tests of one value want it absent and present, or of two kinds."""
     if any(isinstance(test, Presence) and not test.present for test in tests) and any(
         _wants_presence(test) for test in tests
     ):
         return True
-    if len({test.kind for test in tests if isinstance(test, KindTest)}) > 1:
-        return True
-    bounds = [bound for test in tests if (bound := _bound(test)) is not None]
-    steps = field_steps(value)
-    known = () if sight.tool is None or steps is None else bounds_of(sight.tool, steps)
-    if clash((*bounds, *known)):
-        return True
-    candidates = next((c for test in tests if (c := _candidates(test)) is not None), None)
-    if candidates is None or any(other == value for other, _ in sight.assumed):
-        return False
-    return not any(
-        all(
-            Outcome.TRUE in outcomes(part, replace(sight, assumed=(*sight.assumed, (value, each))))
-            for part in parts
-        )
-        for each in candidates
-    )
+    return len({test.kind for test in tests if isinstance(test, KindTest)}) > 1
 
 
 def _wants_presence(test: Test) -> bool:
@@ -377,19 +430,18 @@ def _wants_presence(test: Test) -> bool:
     return not isinstance(test, NotOf)
 
 
-def _candidates(test: Test) -> tuple[Constant, ...] | None:
+def _candidates(test: Test) -> tuple[Any, ...] | None:
     """Return the only constants with which a test can hold."""
     match test:
-        case Comparison(op="==", left=Constant() as constant) if constant.value is not None:
-            return (constant,)
-        case Comparison(op="==", right=Constant() as constant) if constant.value is not None:
-            return (constant,)
-        case Member(right=Constant(value=tuple() as items)) if len(items) <= _MOST_CHOICES:
-            return tuple(Constant(value=item) for item in items if item is not None)
+        case Comparison(op="==", left=Constant(value=held)) if held is not None:
+            return (held,)
+        case Comparison(op="==", right=Constant(value=held)) if held is not None:
+            return (held,)
+        case Member(right=Constant(value=tuple() as items)) if len(items) <= MOST_CHOICES:
+            return tuple(item for item in items if item is not None)
         case Member(right=ValueSet() as members):
             plain = _plain_items(members)
-            small = plain is not None and len(plain) <= _MOST_CHOICES
-            return tuple(Constant(value=item) for item in plain or ()) if small else None
+            return plain if plain is not None and len(plain) <= MOST_CHOICES else None
         case _:
             return None
 
