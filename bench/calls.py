@@ -1,41 +1,67 @@
-"""What a call costs besides its decision: the layers around a handler, admission, and reading."""
+"""What a call costs besides its decision: admission, the layers around a handler, and reloads."""
 
 from __future__ import annotations
 
-from bench.decisions import Checked
 from bench.effort import Effort, tell
 from bench.process import in_turn, processes
-from bench.rows import PEERS, Row, Table, row
-from bench.subjects.asking import expected
-from bench.subjects.enforcing import WRAPPERS
+from bench.rows import FLOOR, Part, Row, Table, row
+from bench.subjects.deciding import DECIDE
+from bench.subjects.enforcing import LAYERS, WRAPPERS
+from bench.subjects.serving import IDLE, RELOADING
+from bench.timing import median, p99, ratio
 
-_ENGINES = ("placet", *PEERS)
 _ADMITTED = (100, 10_000)
 
 
-def measure(effort: Effort) -> tuple[tuple[Table, ...], tuple[Checked, ...]]:
-    """Return the tables of enforcing, reading and admission, and the verdicts that were checked."""
-    reading, checks = _asking(effort)
-    return (_enforcing(effort), reading, _admitting(effort)), checks
+def measure(effort: Effort) -> Part:
+    """Return the tables of admission, of the layers and of calls while rules change."""
+    parts = (_admitting(effort), _enforcing(effort), _serving(effort))
+    return Part(
+        tables=tuple(table for part in parts for table in part.tables),
+        figures={name: value for part in parts for name, value in part.figures.items()},
+    )
 
 
-def _enforcing(effort: Effort) -> Table:
-    tell("enforcing: an empty tool behind the five layers")
-    peers = {peer: ("asking", {"name": peer}) for peer in PEERS}
-    with processes({"placet": ("enforcing", {}), **peers}) as running:
-        found = in_turn(running, rounds=effort.rounds, seconds=effort.seconds)
-    against = {WRAPPERS: found["placet"][WRAPPERS]}
-    against |= {peer: found[peer]["a text begins"] for peer in PEERS}
+def _admitting(effort: Effort) -> Part:
+    rows: list[Row] = []
+    figures: dict[str, float] = {}
+    for n in (n for n in _ADMITTED if n <= max(effort.sizes)):
+        scale = f"{n // 5:,} tools"
+        tell(f"admission: {scale}")
+        floor = ("deciding", {"name": FLOOR, "profile": "full", "n": n})
+        with processes({"placet": ("admitting", {"n": n}), FLOOR: floor}) as running:
+            running[FLOOR].ask("load")
+            found = in_turn(running, rounds=effort.rounds, seconds=effort.seconds)
+        against = {FLOOR: found[FLOOR][DECIDE]}
+        for what, rounds in found["placet"].items():
+            rows.append(row(rounds, engine="placet", what=what, scale=scale, against=against))
+            figures[f"admission, {what}, {scale} µs"] = _microseconds(rounds)
+    table = Table(
+        title="Admission alone",
+        note="The workload's raw inputs (4 arguments, 300 characters) made into calls: strict "
+        "JSON, the tool's schema, defaults, frozen. Beside it, a whole decision of the floor.",
+        unit="us",
+        rows=tuple(rows),
+        beside=(FLOOR,),
+    )
+    return Part(tables=(table,), figures=figures)
+
+
+def _enforcing(effort: Effort) -> Part:
+    tell("layers: an empty tool behind the five layers")
+    with processes({"placet": ("enforcing", {})}) as running:
+        found = in_turn(running, rounds=effort.rounds, seconds=effort.seconds * 4)["placet"]
+    against = {WRAPPERS: found[WRAPPERS]}
     rows = [
-        row(rounds, engine="placet", what=what, against=against)
-        for what, rounds in found["placet"].items()
+        row(rounds, engine="placet", what=what, against=against) for what, rounds in found.items()
     ]
-    rows += [
-        row(rounds, engine=peer, what="one rule decided", against=against)
-        for peer, rounds in against.items()
-        if peer in PEERS
-    ]
-    return Table(
+    through = _microseconds(found[LAYERS])
+    figures = {
+        "layers ÷ wrappers": ratio(found[LAYERS], found[WRAPPERS]) or 0.0,
+        "layers µs": through,
+        "calls a second": 1e6 / through,
+    }
+    table = Table(
         title="The layers around a handler",
         note="One rule, one tool whose handler only counts. The five layers judge, ask nobody, "
         "watch the time and hand the handler an input of its own; the record goes to memory. "
@@ -45,57 +71,42 @@ def _enforcing(effort: Effort) -> Table:
         "answered, are timed as one and divided.",
         unit="us",
         rows=tuple(rows),
-        beside=(WRAPPERS, *PEERS),
+        beside=(WRAPPERS,),
     )
+    return Part(tables=(table,), figures=figures)
 
 
-def _asking(effort: Effort) -> tuple[Table, tuple[Checked, ...]]:
-    tell("reading: texts, paths, URLs, commands")
-    with processes({key: ("asking", {"name": key}) for key in _ENGINES}) as running:
-        checks = tuple(_checked(key, running[key].ask("check")) for key in _ENGINES)
-        found = in_turn(running, rounds=effort.rounds, seconds=effort.seconds)
-    rows: list[Row] = []
-    for what in found["placet"]:
-        against = {peer: found[peer][what] for peer in PEERS}
-        rows += [
-            row(found[key][what], engine=key, what="decide", scale=what, against=against)
-            for key in _ENGINES
-        ]
-    table = Table(
-        title="What a rule reads",
-        note="One rule each. Placet reads the path, the URL or the command and compares what it "
-        "means; the other engines compare the text as it stands, so `/srv/project/../../etc` "
-        "passes there. Built-in tools, so Placet's times hold their argument models too.",
-        unit="us",
-        rows=tuple(rows),
-    )
-    return table, checks
-
-
-def _checked(key: str, said: dict[str, str]) -> Checked:
-    wrong = [
-        f"{what}: {said[what]}" for what, verdict in expected().items() if said[what] != verdict
+def _serving(effort: Effort) -> Part:
+    tell("calls while rules change")
+    with processes({"placet": ("serving", {})}) as running:
+        rounds = max(2, effort.rounds // 2)
+        found = in_turn(running, rounds=rounds, seconds=effort.streams)["placet"]
+    reloads, stalls = found.pop("reloads"), found.pop("stalls")
+    against = {IDLE: found[IDLE]}
+    rows = [
+        row(taken, engine="placet", what=what, against=against) for what, taken in found.items()
     ]
-    return Checked(scale="one rule", engine=key, compared=len(said), wrong=tuple(wrong))
-
-
-def _admitting(effort: Effort) -> Table:
-    rows: list[Row] = []
-    for n in (n for n in _ADMITTED if n <= max(effort.sizes)):
-        tell(f"admission: {n // 5:,} tools")
-        peers = {peer: ("asking", {"name": peer}) for peer in PEERS}
-        with processes({"placet": ("admitting", {"n": n}), **peers}) as running:
-            found = in_turn(running, rounds=effort.rounds, seconds=effort.seconds)
-        against = {peer: found[peer]["a text begins"] for peer in PEERS}
-        rows += [
-            row(rounds, engine="placet", what=what, scale=f"{n // 5:,} tools", against=against)
-            for what, rounds in found["placet"].items()
-        ]
-    return Table(
-        title="Admission alone",
-        note="The workload's raw inputs (4 arguments, 300 characters) made into calls: strict "
-        "JSON, the tool's schema, defaults, frozen. The ratios are to the whole of a decision on "
-        "one rule by the other engine, which takes its input as it comes.",
+    stall = max(one for each in stalls for one in each)
+    figures = {
+        "reloading p99 ÷ idle": ratio(found[RELOADING], found[IDLE], by=p99) or 0.0,
+        "longest stall ms": stall / 1e6,
+        "typical stall ms": median([max(each) for each in stalls]) / 1e6,
+        "reloads a second": median([one for each in reloads for one in each]) / 1e9,
+    }
+    table = Table(
+        title="Calls while rules change",
+        note="Calls through all layers, one after the other, under 1,000 rules in ten files that "
+        "a store watches in the same process; nobody edits them, or somebody replaces one rule "
+        "five times a second from another process. Of the rounds with edits, the longest that the "
+        f"event loop stood still was {stall / 1e6:.1f} ms, in the median round "
+        f"{figures['typical stall ms']:.1f} ms; {figures['reloads a second']:.1f} "
+        "sets a second came in force.",
         unit="us",
         rows=tuple(rows),
+        beside=(IDLE,),
     )
+    return Part(tables=(table,), figures=figures)
+
+
+def _microseconds(rounds: list[list[int]]) -> float:
+    return median([one for taken in rounds for one in taken]) / 1e3

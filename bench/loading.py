@@ -1,173 +1,134 @@
-"""From text to the first decision: reading a set, saving a watched one, starting a process."""
+"""Loading by the number of rules: a new process each time; how long, and how much memory."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import tempfile
-from pathlib import Path
+from collections.abc import Mapping
+from typing import Any
 
-from bench import workload
-from bench.adapters.base import Adapter
 from bench.effort import Effort, tell
-from bench.peers_adapter import listed
-from bench.process import Failed, in_turn, processes
-from bench.rows import PEERS, Row, Table, row
-from bench.subjects import engine
-from bench.timing import timed
+from bench.process import Process
+from bench.rows import PEERS, Chart, Part, Row, Table, row
+from bench.subjects.loading import remembers
+from bench.timing import median, ratio
 
-_ENGINES = ("placet", *PEERS)
-# The size of which the parser's share is told, and those at which saves are watched.
-_SAVED = (10, 1_000)
+_COLD, _KNOWN = "placet", "placet, statements known"
+# Beyond this, compiling one expression a tool takes minutes, and tells nothing new.
+_MOST_CEL = 10_000
+_FEW, _ONE = 3, 1
+# An engine that looks at all rules takes as long for one tool as for another.
+_CALLS = {"cedarpy": 100}
+
+Found = dict[str, dict[str, list[list[float]]]]
 
 
-def measure(effort: Effort) -> tuple[Table, ...]:
-    """Return the tables of reading, saving and starting."""
-    return (_reading(effort), _saving(effort), _starting(effort))
-
-
-def _reading(effort: Effort) -> Table:
-    rows: list[Row] = []
-    for n in effort.sizes:
-        tell(f"reading: {n:,} rules")
-        subjects = {key: ("reading", {"name": key, "n": n}) for key in _ENGINES}
-        with processes(subjects) as running:
-            # Reading ten thousand rules takes a while: once, and no round to warm up.
-            large = n > 1_000
-            found = (
-                {
-                    key: {
-                        name: [taken]
-                        for name, taken in process.ask("round", seconds=0, least=1).items()
-                    }
-                    for key, process in running.items()
-                }
-                if large
-                else in_turn(running, rounds=min(3, effort.rounds), seconds=effort.seconds)
-            )
-            parsing = None if large else running["placet"].ask("parse")
-        against = {peer: found[peer]["read"] for peer in PEERS}
-        scale = f"{n:,}"
-        rows += [
-            row(found[key]["read"], engine=key, what="read", scale=scale, against=against)
-            for key in _ENGINES
-        ]
-        if parsing is not None:
-            what, rounds = "of which the parser", [[parsing * 1e9]]
-            rows.append(row(rounds, engine="placet", what=what, scale=scale, against=against))
-    return Table(
-        title="Reading a set of rules",
-        note="Text to something that decides: for Placet `policy.load`, with type checks, lints "
-        "and the tests in the files; for cedarpy `PolicySet.from_str`; for CEL `compile` of each "
-        "tool's expression. What a process does once, such as building the grammar, is in the "
-        "last table.",
-        unit="ms",
-        rows=tuple(rows),
+def measure(effort: Effort) -> Part:
+    """Return the tables and charts of loading and of memory."""
+    loads: list[Row] = []
+    sizes: list[Row] = []
+    figures: dict[str, float] = {}
+    for n in effort.loaded:
+        found = _measured(n, rounds=_rounds(n, effort))
+        loads += _rows(found, n, {"load": "load", "decided": "load and decide"})
+        sizes += _rows(found, n, {"megabytes": "after the load", "called": "every tool called"})
+        figures |= _figures(found, n)
+    figures |= _linear(loads, effort)
+    tables = (
+        Table(
+            title="Loading a set of rules",
+            note="From files to something that decides, in a new process that has loaded two other "
+            "rules before: for Placet a folder with a hundred rules a file, with type checks, "
+            "lints and tests; for cedarpy `PolicySet.from_str` of a text; for CEL `compile` of "
+            "each tool's expression. `statements known` is Placet with the folder in which it "
+            "knows statements again that it has read before. CEL is left out at 100,000.",
+            unit="ms",
+            rows=tuple(loads),
+        ),
+        Table(
+            title="Memory",
+            note="How much more memory the process holds than before, in megabytes: after the "
+            "load and one decision, and after every tool was called once (with cedarpy after a "
+            "hundred calls). What the allocator keeps of the load itself is in it.",
+            unit="MB",
+            rows=tuple(sizes),
+        ),
     )
-
-
-def _saving(effort: Effort) -> Table:
-    rows: list[Row] = []
-    for n in (n for n in _SAVED if n <= max(effort.sizes)):
-        tell(f"saving: {n:,} rules")
-        readers = {key: ("reading", {"name": key, "n": n}) for key in PEERS}
-        with processes({"placet": ("saving", {"n": n}), **readers}) as running:
-            found = in_turn(running, rounds=effort.rounds, seconds=effort.seconds)
-        against = {peer: found[peer]["read and decide"] for peer in PEERS}
-        scale = f"{n:,}"
-        saved = found["placet"]["save to effect"]
-        rows.append(
-            row(saved, engine="placet", what="save to effect", scale=scale, against=against)
-        )
-        rows += [
-            row(rounds, engine=peer, what="read and decide", scale=scale, against=against)
-            for peer, rounds in against.items()
-        ]
-    return Table(
-        title="From a save to its effect",
-        note="For Placet: from `os.replace` of a file in a watched folder to the end of the first "
-        "decision by its rules, noticing it (up to 50 ms of waiting for quiet), reading, checking "
-        "and swapping included. The other engines watch nothing; reading the new text is the "
-        "least that anybody's reload would take with them.",
-        unit="ms",
-        rows=tuple(rows),
+    charts = (
+        _chart("loading", "Loading, and reloading after one edit", loads, "load and decide", "ms"),
+        _chart("memory", "Memory after a load", sizes, "after the load", "MB"),
     )
+    return Part(tables=tables, charts=charts, figures=figures)
 
 
-# ------------------------------------------------------------------ processes
+def _rounds(n: int, effort: Effort) -> int:
+    return min(effort.loads, effort.loads if n <= 1_000 else _FEW if n <= 10_000 else _ONE)
 
 
-def _starting(effort: Effort) -> Table:
-    with tempfile.TemporaryDirectory() as folder:
-        commands = _commands(Path(folder))
-        taken: dict[str, list[list[int]]] = {what: [] for what in commands}
-        for number in range(effort.starts + 1):
-            tell(f"starting: round {number} of {effort.starts}")
-            for what, command in commands.items():
-                nanoseconds = timed(lambda command=command: _run(command))  # type: ignore[misc]
-                if number:
-                    taken[what].append([nanoseconds])
-    against = {peer: taken[f"{peer}: import, read, decide"] for peer in PEERS}
+def _measured(n: int, *, rounds: int) -> Found:
+    plans: dict[str, dict[str, Any]] = {_COLD: {"name": "placet"}}
+    found: Found = {}
+    with tempfile.TemporaryDirectory() as known:
+        if remembers():
+            plans[_KNOWN] = {"name": "placet", "known": known}
+            tell(f"loading: {n:,} rules, so that they are known")
+            _loaded(n, plans[_KNOWN])
+        plans |= {peer: {"name": peer} for peer in PEERS if peer == "cedarpy" or n <= _MOST_CEL}
+        for number in range(rounds):
+            for key, plan in plans.items():
+                tell(f"loading: {n:,} rules, {key}, {number + 1} of {rounds}")
+                for what, value in _loaded(n, plan).items():
+                    found.setdefault(key, {}).setdefault(what, []).append([value])
+    return found
+
+
+def _loaded(n: int, plan: Mapping[str, Any]) -> dict[str, float]:
+    process = Process("loading", {"n": n, **plan})
+    try:
+        values: dict[str, float] = process.ask("load", timeout=900)
+        most = _CALLS.get(plan["name"], n)
+        values["called"] = process.ask("call_all", timeout=900, most=most)
+    finally:
+        process.close()
+    return values
+
+
+def _rows(found: Found, n: int, whats: Mapping[str, str]) -> list[Row]:
+    """Return a row for each engine and value; megabytes are kept as nanoseconds are: bare."""
     rows = []
-    for what, rounds in taken.items():
-        who, _, does = what.partition(": ")
-        rows.append(row(rounds, engine=who, what=does, against=against))
-    return Table(
-        title="Starting a process",
-        note="The whole life of a process that does this and ends, with ten rules. `import policy` "
-        "imports little until it is asked for more; the rest of a first load is imports and "
-        "building the grammar's tables.",
-        unit="ms",
-        rows=tuple(rows),
-    )
+    for key, values in found.items():
+        for what, said in whats.items():
+            against = {peer: found[peer][what] for peer in PEERS if peer in found}
+            taken = values[what]
+            rows.append(row(taken, engine=key, what=said, scale=f"{n:,}", against=against))
+    return rows
 
 
-def _commands(folder: Path) -> dict[str, list[str]]:
-    python = [sys.executable, "-c"]
-    rules = folder / "rules"
-    rules.mkdir()
-    sources = {key: _translated(key, 10) for key in _ENGINES}
-    (rules / "bench.policy").write_text(sources["placet"])
-    (folder / "call.jsonl").write_text(json.dumps(_CALL) + "\n")
-    for key in PEERS:
-        (folder / f"{key}.json").write_text(json.dumps(sources[key]))
-    (folder / "tools.json").write_text(json.dumps(listed(_tools(10))))
-    placet = [sys.executable, "-m", "policy"]
-    decide = ["decide", str(rules), "--catalog", str(folder / "tools.json")]
-    peer = (
-        "import json, sys; from bench.subjects import engine; e = engine(sys.argv[1]); "
-        "e.load(json.load(open(sys.argv[2]))); "
-        "e.decide({'tool': 'x', 'args': {}, 'ctx': "
-        "{'agent': 'a', 'role': 'dev', 'session': 's'}})"
-    )
-    return {
-        "Python: nothing": [*python, "pass"],
-        "placet: import policy": [*python, "import policy"],
-        "placet: --version": [*placet, "--version"],
-        "placet: decide, no call": [*placet, *decide, "--call", "/dev/null"],
-        "placet: decide, one call": [*placet, *decide, "--call", str(folder / "call.jsonl")],
-        **{
-            f"{key}: import, read, decide": [*python, peer, key, str(folder / f"{key}.json")]
-            for key in PEERS
-        },
-    }
+def _figures(found: Found, n: int) -> dict[str, float]:
+    cedar = found["cedarpy"]
+    figures = {}
+    for key, name in ((_COLD, "load"), (_KNOWN, "known load")):
+        if key in found:
+            figures[f"{name} {n:,} ÷ cedarpy"] = ratio(found[key]["decided"], cedar["load"]) or 0.0
+    ours = found[_COLD]
+    figures[f"memory {n:,} ÷ cedarpy"] = ratio(ours["megabytes"], cedar["megabytes"]) or 0.0
+    figures[f"memory {n:,} MB"] = median([one for taken in ours["megabytes"] for one in taken])
+    figures[f"memory {n:,} called MB"] = median([one for taken in ours["called"] for one in taken])
+    return figures
 
 
-_CALL = {"tool": "srv000__write_0", "input": {"path": "/workspace/p1/a", "size": 3}}
+def _linear(loads: list[Row], effort: Effort) -> dict[str, float]:
+    """Return how many times longer a rule takes in the largest set than in the one before it."""
+    took = {one.scale: one.median for one in loads if one.engine == _COLD and one.what == "load"}
+    before, largest = sorted(effort.loaded)[-2:]
+    each = took[f"{largest:,}"] / largest / (took[f"{before:,}"] / before)
+    return {"a rule's load, largest ÷ before": each}
 
 
-def _tools(n: int) -> list[str]:
-    return [tool for tool, _ in workload.universe(n)]
-
-
-def _translated(key: str, n: int) -> str:
-    adapter: Adapter = engine(key)
-    adapter.tools = _tools(n)
-    return adapter.translate(workload.make_rules(n))  # type: ignore[no-any-return]
-
-
-def _run(command: list[str]) -> None:
-    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if ended.returncode:
-        raise Failed(f"{command}: {ended.stderr[-2000:]}")
+def _chart(key: str, title: str, rows: list[Row], what: str, unit: str) -> Chart:
+    lines: dict[str, list[tuple[float, float]]] = {}
+    per = 1e6 if unit == "ms" else 1.0
+    for one in rows:
+        if one.what == what:
+            point = (float(one.scale.replace(",", "")), one.median / per)
+            lines.setdefault(one.engine, []).append(point)
+    return Chart(key=key, title=title, unit=unit, lines=lines)

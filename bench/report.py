@@ -8,35 +8,23 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
-from bench.decisions import Checked
-from bench.rows import PEERS, Row, Table
+from bench.rows import PEERS, Checked, Part, Row, Table
 
-# Microseconds of the median decision, profile `full`, by the number of rules: what a Python engine
-# that does all this can reach, as prototypes measured on an idle machine of the same kind.
-_TARGETS = {10: 2.0, 100: 2.0, 1_000: 2.5, 10_000: 4.0}
-# How many times faster than cedarpy on the same rules; these hold whatever the machine is.
-_FASTER = {100: 50, 1_000: 300}
-_PER_UNIT = {"us": 1e3, "ms": 1e6}
-_UNITS = {"us": "µs", "ms": "ms"}
+_PER_UNIT = {"us": 1e3, "ms": 1e6, "MB": 1.0}
+_UNITS = {"us": "µs", "ms": "ms", "MB": "MB"}
+_CPU = Path("/proc/cpuinfo")
 
 
-def markdown(tables: Sequence[Table], checks: Sequence[Checked], *, about: dict[str, Any]) -> str:
-    """Return the whole report."""
-    blocks = [_about(about), *(_table(table) for table in tables)]
-    blocks += [_agreement(checks), _targets(tables)]
-    return "\n\n".join(blocks) + "\n"
-
-
-def as_json(
-    tables: Sequence[Table], checks: Sequence[Checked], *, about: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the report as JSON values; times are in nanoseconds."""
+def as_json(part: Part, *, about: dict[str, Any]) -> dict[str, Any]:
+    """Return everything as JSON values; times are in nanoseconds."""
     return {
         "about": about,
-        "tables": [asdict(table) for table in tables],
-        "checks": [asdict(check) for check in checks],
+        "figures": dict(part.figures),
+        "tables": [asdict(table) for table in part.tables],
+        "checks": [asdict(check) for check in part.checks],
     }
 
 
@@ -49,6 +37,7 @@ def machine(day: str) -> dict[str, Any]:
         "implementation": platform.python_implementation(),
         "machine": platform.machine(),
         "system": platform.system(),
+        "processor": _processor(),
         "cores": os.cpu_count(),
         "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
         "versions": {package: version(package) for package in packages},
@@ -56,16 +45,25 @@ def machine(day: str) -> dict[str, Any]:
     }
 
 
-def _about(about: dict[str, Any]) -> str:
+def _processor() -> str:
+    """Return what the processor calls itself, where it can be read."""
+    lines = _CPU.read_text().splitlines() if _CPU.exists() else []
+    named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return named[0] if named else platform.processor() or "an unnamed processor"
+
+
+def about_machine(about: dict[str, Any]) -> str:
+    """Return when, where and with which versions this was measured."""
     versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
     return (
         f"Measured on {about['day']}: {about['implementation']} {about['python']}, "
-        f"{about['system']} {about['machine']}, {about['cores']} cores, "
+        f"{about['system']} {about['machine']}, {about['processor']}, {about['cores']} cores, "
         f"load average {about['load']} when it began; {versions}."
     )
 
 
-def _table(table: Table) -> str:
+def table_text(table: Table) -> str:
+    """Return a table under its title, with what must be known of it."""
     has_scale = any(row.scale for row in table.rows)
     unit = _UNITS[table.unit]
     head = ["scale"] if has_scale else []
@@ -104,42 +102,17 @@ def _number(value: float) -> str:
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
 
 
-def _agreement(checks: Sequence[Checked]) -> str:
-    lines = ["### Agreement", ""]
+def agreement(checks: Sequence[Checked]) -> str:
+    """Return how many verdicts were compared, and those that are wrong."""
     compared = sum(check.compared for check in checks)
     wrong = [check for check in checks if check.wrong]
-    lines.append(
+    lines = [
         f"{compared:,} verdicts were compared with a slow and obvious reading of the same rules; "
         f"{sum(len(check.wrong) for check in checks)} differ."
-    )
+    ]
     lines += [
         f"* {check.engine}, {check.scale}: {len(check.wrong)} of {check.compared}, "
         f"for one: `{check.wrong[0]}`"
         for check in wrong
     ]
     return "\n".join(lines)
-
-
-def _targets(tables: Sequence[Table]) -> str:
-    ours = {
-        row.scale: row
-        for table in tables
-        for row in table.rows
-        if table.title == "One decision" and row.engine == "placet" and row.what == "decide"
-    }
-    lines = [_line(["rules", "target µs", "median µs", "off by"]), _line(["--:"] * 4)]
-    for n, target in _TARGETS.items():
-        row = ours.get(f"full, {n:,}")
-        if row is not None:
-            reached = row.median / 1e3
-            off = f"{reached / target:.0f} times"
-            lines.append(_line([f"{n:,}", f"{target}", _number(reached), off]))
-    sentences = []
-    for n, factor in _FASTER.items():
-        row = ours.get(f"full, {n:,}")
-        if row is not None and "cedarpy" in row.times:
-            sentences.append(
-                f"Against cedarpy at {n:,} rules the target is {factor} times faster; "
-                f"it is {_number(1 / row.times['cedarpy'])} times."
-            )
-    return "### Against the targets\n\n" + "\n".join(lines) + "\n\n" + " ".join(sentences)

@@ -1,14 +1,17 @@
-"""Rounds of nanoseconds in; the rows of a table, with ratios to the other engines, out."""
+"""Rounds of nanoseconds in; the rows of tables, lines of charts and figures for goals out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bench.timing import median, p99, ratio
 
 # The engines that every table is compared with.
 PEERS = ("cedarpy", "cel-expr-python")
+# What an engine of this kind takes in Python at the least; see `adapters/floor.py`.
+FLOOR = "floor"
+BESIDE = (FLOOR, *PEERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +34,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows under a title, and what a reader must know of them. `unit` is `us` or `ms`.
+    """Rows under a title, and what a reader must know of them. `unit` is `us`, `ms` or `MB`.
 
     `beside` names what the rows' times are compared with, a column each.
     """
@@ -41,6 +44,39 @@ class Table:
     unit: str
     rows: tuple[Row, ...]
     beside: tuple[str, ...] = PEERS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """Lines against the number of rules, both axes logarithmic; `key` names the file.
+
+    `lines` are points by what is drawn, in the order of the legend.
+    """
+
+    key: str
+    title: str
+    unit: str
+    lines: Mapping[str, Sequence[tuple[float, float]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """How many of an engine's verdicts were compared, and those that are wrong."""
+
+    scale: str
+    engine: str
+    compared: int
+    wrong: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What one part of the measurements found; `figures` are single numbers for the goals."""
+
+    tables: tuple[Table, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    checks: tuple[Checked, ...] = ()
+    figures: Mapping[str, float] = field(default_factory=dict)
 
 
 Taken = Sequence[Sequence[float]]

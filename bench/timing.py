@@ -56,10 +56,15 @@ def p99(taken: Sequence[float]) -> float:
     return ordered[min(len(ordered) - 1, int(0.99 * len(ordered)))]
 
 
-def ratio(rounds: Sequence[Sequence[float]], of: Sequence[Sequence[float]]) -> float | None:
+def ratio(
+    rounds: Sequence[Sequence[float]],
+    of: Sequence[Sequence[float]],
+    *,
+    by: Callable[[Sequence[float]], float] = median,
+) -> float | None:
     """Return the median over the rounds of how many times longer `rounds` take than `of`.
 
     Both ran in turn, so that what else the machine did fell on both.
     """
-    pairs = [(median(a), median(b)) for a, b in zip(rounds, of, strict=False) if a and b]
+    pairs = [(by(a), by(b)) for a, b in zip(rounds, of, strict=False) if a and b]
     return median([a / b for a, b in pairs]) if pairs else None

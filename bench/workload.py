@@ -12,8 +12,9 @@ which must hold:
     regex        field, pattern, alts   `alts` says the same in patterns with `*`
 
 A condition on a missing argument is false; the strictest effect of the rules that apply counts,
-and where none applies, deny. Two profiles: `full` has N rules on a fifth as many tools, `skew` all
-of them on three, told apart by path, folder or host. Everything follows from the seeds.
+and where none applies, deny. Three profiles: `full` has N rules on a fifth as many tools, `basic`
+the same with equality, sets and numbers only, `skew` all of them on three, told apart by path,
+folder or host. Everything follows from the seeds.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ _METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH"]
 _BRANCHES = ["main", "release", "dev", "feature-a", "feature-b", "hotfix"]
 _TABLES = ["users", "orders", "audit", "events", "prices", "sessions"]
 _MODES = ["create", "append", "overwrite"]
+_SHELLS = ["bash", "sh", "zsh"]
 _REPOS = ["core", "web", "infra", "docs"]
 _HOSTS = [
     "api.example.com", "cdn.example.com", "docs.example.org",
@@ -96,18 +98,21 @@ def make_rules(n: int, seed: int = 7, profile: str = "full") -> list[Rule]:
     if profile == "skew":
         return [_skewed_rule(i, rng, groups=_groups(n)) for i in range(n)]
     tools = universe(n, profile)
+    basic = profile == "basic"
     rules = [
         _rule(0, "deny", {"glob": "*"}, roles=["untrusted"], conds=[]),
         _rule(1, "ask", {"glob": "*__push_*"}, roles=["reviewer"], conds=[]),
     ]
+    rules = [] if basic else rules
     while len(rules) < n:
         effect = _effect(rng)
         name, kind = rng.choice(tools)
         roles = _some_roles(rng)
-        family = rng.random() < 0.05
+        family = not basic and rng.random() < 0.05
         tool = {"glob": name.split("__")[0] + "__*"} if family else {"exact": name}
         count = rng.choices([1, 2, 3], [5, 3, 2])[0]
-        conds = [_conditions(rng, kind)[i]() for i in sorted(rng.sample(range(3), count))]
+        drawn = _conditions(rng, kind, basic=basic)
+        conds = [drawn[i]() for i in sorted(rng.sample(range(3), count))]
         rules.append(_rule(len(rules), effect, tool, roles=roles, conds=conds))
     return rules
 
@@ -202,8 +207,11 @@ def _some_roles(rng: random.Random) -> list[str] | None:
     return sorted(rng.sample(_ROLES[:4], rng.randrange(1, 4))) if rng.random() < 0.6 else None
 
 
-def _conditions(rng: random.Random, kind: str) -> Conditions:
-    """Return how to draw the three conditions that rules on tools of this kind may have."""
+def _conditions(rng: random.Random, kind: str, *, basic: bool = False) -> Conditions:
+    """Return how to draw the three conditions that rules on tools of this kind may have.
+
+    `basic` ones are sets and numbers, so that two of a rule may be of one field.
+    """
 
     def number(field: str, high: int) -> dict[str, Any]:
         op, value = rng.choice(["<=", "<", ">", ">="]), rng.randrange(1, high)
@@ -249,7 +257,30 @@ def _conditions(rng: random.Random, kind: str) -> Conditions:
             lambda: search("query", _QUERIES),
         ],
     }
-    return drawn[kind]
+    sets: dict[str, Conditions] = {
+        "file": [
+            lambda: one_of("mode", [*_MODES, "touch"]),
+            lambda: number("size", 10_000),
+            lambda: one_of("mode", [*_MODES, "touch"]),
+        ],
+        "net": [
+            lambda: one_of("host", _HOSTS),
+            lambda: one_of("method", _METHODS),
+            lambda: number("timeout", 100),
+        ],
+        "shell": [
+            lambda: number("timeout", 100),
+            lambda: one_of("shell", _SHELLS),
+            lambda: number("timeout", 100),
+        ],
+        "git": drawn["git"],
+        "db": [
+            lambda: one_of("table", _TABLES),
+            lambda: number("limit", 1000),
+            lambda: one_of("table", _TABLES),
+        ],
+    }
+    return (sets if basic else drawn)[kind]
 
 
 # ------------------------------------------------------------------ requests
@@ -286,7 +317,7 @@ def _shell(rng: random.Random) -> dict[str, Any]:
         "command": rng.choice(_TYPED) + " " + _fill(rng, 180),
         "cwd": rng.choice(_PREFIXES) + "w",
         "timeout": rng.randrange(1, 100),
-        "shell": rng.choice(["bash", "sh", "zsh"]),
+        "shell": rng.choice(_SHELLS),
     }
 
 

@@ -8,16 +8,19 @@ from typing import Any
 
 _PLACES = {
     "deciding": "bench.subjects.deciding:Deciding",
-    "reading": "bench.subjects.reading:Reading",
-    "saving": "bench.subjects.saving:Saving",
+    "loading": "bench.subjects.loading:Loading",
+    "editing": "bench.subjects.editing:Editing",
+    "verbs": "bench.subjects.verbs:Verbs",
+    "serving": "bench.subjects.serving:Serving",
     "enforcing": "bench.subjects.enforcing:Enforcing",
     "admitting": "bench.subjects.admitting:Admitting",
-    "asking": "bench.subjects.asking:Asking",
 }
 
 # Where each engine's adapter is; a Placet adapter runs in other harnesses too.
 _ENGINES = {
     "placet": "bench.peers_adapter:Engine",
+    "placet, raw call": "bench.peers_adapter:Raw",
+    "floor": "bench.adapters.floor:Engine",
     "cedarpy": "bench.adapters.cedar:Engine",
     "cedarpy per tool": "bench.adapters.cedar:Sharded",
     "cel-expr-python": "bench.adapters.cel:Engine",

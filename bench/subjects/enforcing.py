@@ -31,6 +31,7 @@ small: allow count, undeclared when input.size < 100
 asked: allow careful with approval
 """
 WRAPPERS = "five empty wrappers"
+LAYERS = "through the five layers"
 _WAITING = 1_000
 _INPUT = {"name": "x", "size": 7}
 
@@ -131,7 +132,7 @@ class Enforcing:
             "the handler, awaited directly": lambda: handler.invoke(dict(_INPUT), context),
             "the decision alone": decided,
             WRAPPERS: lambda: self.wrappers.execute("count", _INPUT),
-            "through the five layers": lambda: self.plain.execute("count", _INPUT),
+            LAYERS: lambda: self.plain.execute("count", _INPUT),
             "through them, with a record": lambda: self.recorded.execute("count", _INPUT),
             "through them, effects undeclared": lambda: self.plain.execute("undeclared", _INPUT),
         }
