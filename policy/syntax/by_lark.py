@@ -7,16 +7,17 @@ takes a second: nobody imports this before it is needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
-from lark import Lark, UnexpectedInput
+from lark import Lark, Transformer, UnexpectedInput, lexer
 from lark import Token as LarkToken
 
-from policy.syntax import grammar
 from policy.syntax.builder import Builder
+from policy.syntax.grammar import STARTS, grammar_text
 from policy.syntax.tokens import Token
 from policy.syntax.tree import Header, Statement
 
@@ -35,15 +36,49 @@ def read(builder: Builder, text: str, *, start_rule: str) -> Header | Statement 
         _BUILDER.reset(token)
 
 
+def build(transformer: Transformer[Any, Any] | None, *, strict: bool = False) -> Lark:
+    """Build the tables; `strict` refuses what is ambiguous, and needs `interegular`."""
+    with _collision_checks(wanted=strict):
+        return Lark(
+            grammar_text(),
+            parser="lalr",
+            lexer="contextual",
+            start=list(STARTS),
+            transformer=transformer,
+            strict=strict,
+        )
+
+
+@contextmanager
+def _collision_checks(*, wanted: bool) -> Iterator[None]:
+    """Keep Lark from comparing all terminals, which it does wherever `interegular` can be found.
+
+    That takes seconds, and says of the grammar only what a test says once and for all.
+    """
+    found = lexer.has_interegular
+    lexer.has_interegular = found and wanted
+    try:
+        yield
+    finally:
+        lexer.has_interegular = found
+
+
+def is_method(name: str) -> bool:
+    """Return whether the builder builds what the grammar calls so."""
+    return not name.startswith("_") and callable(getattr(Builder, name, None))
+
+
 @cache
 def _lark() -> Lark:
-    return grammar.build(_Calls())  # type: ignore[arg-type]
+    return build(_Calls())  # type: ignore[arg-type]
 
 
 class _Calls:
     """What Lark takes for a transformer: the methods of whichever builder is at work."""
 
     def __getattr__(self, name: str) -> Callable[[list[Any]], Any]:
+        if not is_method(name):
+            raise AttributeError(name)
         method = getattr(Builder, name)
 
         def call(children: list[Any]) -> Any:

@@ -1,18 +1,15 @@
-"""The grammar files -> Lark's parser: finds them, reads them and builds the tables, once a process.
+"""The grammar files -> their text, and what tells it from another's.
 
 This is the one module of the core that reads a file: a packaged one, always the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import hashlib
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, Literal
-
-from lark import Lark, Transformer, lexer
+from typing import Literal
 
 Start = Literal["header", "statement"]
 STARTS: tuple[Start, ...] = ("header", "statement")
@@ -27,31 +24,9 @@ def grammar_text() -> str:
     )
 
 
-def build(transformer: Transformer[Any, Any] | None, *, strict: bool = False) -> Lark:
-    """Build the tables; `strict` refuses what is ambiguous, and needs `interegular`."""
-    with _collision_checks(wanted=strict):
-        return Lark(
-            grammar_text(),
-            parser="lalr",
-            lexer="contextual",
-            start=list(STARTS),
-            transformer=transformer,
-            strict=strict,
-        )
-
-
-@contextmanager
-def _collision_checks(*, wanted: bool) -> Iterator[None]:
-    """Keep Lark from comparing all terminals, which it does wherever `interegular` can be found.
-
-    That takes seconds, and says of the grammar only what a test says once and for all.
-    """
-    found = lexer.has_interegular
-    lexer.has_interegular = found and wanted
-    try:
-        yield
-    finally:
-        lexer.has_interegular = found
+def digest(grammar: str) -> str:
+    """Return what tells the text of one grammar from another's."""
+    return hashlib.sha256(grammar.encode()).hexdigest()
 
 
 def _folder() -> Traversable:

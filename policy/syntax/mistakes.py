@@ -7,13 +7,16 @@ the diagnostic points at between `«` and `»`. The tests read every example.
 from __future__ import annotations
 
 import re
-
-from lark import Token, UnexpectedInput
+from functools import cache
+from typing import TYPE_CHECKING
 
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
 from policy.records import dataclass
 from policy.source import Source
 from policy.syntax.cutter import Piece
+
+if TYPE_CHECKING:
+    from lark import UnexpectedInput
 
 STATEMENT_WORDS = (
     "policy", "pack", "use", "param", "tools", "paths", "hosts", "commands", "strings", "numbers",
@@ -358,14 +361,6 @@ MISTAKES: tuple[Mistake, ...] = (
     ),
 )  # fmt: skip
 
-_COMPILED = tuple(
-    (
-        mistake,
-        re.compile(mistake.found),
-        re.compile(rf"(?:{mistake.before})\Z") if mistake.before else None,
-    )
-    for mistake in MISTAKES
-)
 _TOKEN = re.compile(
     r'"(?:[^"\\\n]|\\.)*"?|[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)*|->|[=!<>]=|\.\.|[^\s]'
 )
@@ -374,11 +369,24 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z_]*")
 _BEFORE = 200
 
 
+@cache
+def _compiled() -> tuple[tuple[Mistake, re.Pattern[str], re.Pattern[str] | None], ...]:
+    """Return the mistakes with their expressions, which nobody needs who makes none."""
+    return tuple(
+        (
+            mistake,
+            re.compile(mistake.found),
+            re.compile(rf"(?:{mistake.before})\Z") if mistake.before else None,
+        )
+        for mistake in MISTAKES
+    )
+
+
 def describe(source: Source, code: str, *, piece: Piece, error: UnexpectedInput) -> Diagnostic:
     """Return the diagnostic of a statement that did not parse."""
     text = code[piece.start : piece.end]
     token = getattr(error, "token", None)
-    ended = isinstance(token, Token) and token.type == "$END"
+    ended = getattr(token, "type", None) == "$END"
     found: int = error.pos_in_stream  # type: ignore[assignment]
     at = len(text) if ended else min(max(found, 0), len(text))
     expected: set[str] = set(
@@ -387,7 +395,7 @@ def describe(source: Source, code: str, *, piece: Piece, error: UnexpectedInput)
     if at >= len(text):
         return _unfinished(source, piece, expected)
     before = text[max(0, at - _BEFORE) : at]
-    for mistake, pattern, lead in _COMPILED:
+    for mistake, pattern, lead in _compiled():
         fits = pattern.match(text, at)
         led = lead.search(before) if lead else None
         if fits is None or (lead and led is None):

@@ -1,0 +1,91 @@
+"""The driver of the prebuilt tables reads what Lark reads, to the same trees at the same places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policy.source import Source, Span
+from policy.syntax import parse, print_tree
+from policy.syntax import tree as t
+from tests import strategies
+from tests.laws.test_syntax import commented, spoiled
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def places(value: object) -> Iterator[tuple[str, Span]]:
+    """Yield every node's type and place, from the root down."""
+    if isinstance(value, tuple):
+        for item in value:
+            yield from places(item)
+    elif is_dataclass(value):
+        span = getattr(value, "span", None)
+        if span is not None:
+            yield type(value).__name__, span
+        for field in fields(value):
+            if field.compare:
+                yield from places(getattr(value, field.name))
+
+
+def assert_read_alike(text: str) -> None:
+    source = Source(name="law.policy", text=text)
+    fast, plain = parse(source), parse(source, plain=True)
+    assert fast == plain
+    assert list(places(fast.tree)) == list(places(plain.tree))
+
+
+@given(strategies.policy_files())
+def test_what_is_printed_is_read_alike(tree: t.PolicyFile) -> None:
+    assert_read_alike(print_tree(tree))
+
+
+@given(commented())
+def test_comments_and_line_ends_are_read_alike(text: str) -> None:
+    assert_read_alike(text)
+
+
+@given(spoiled())
+def test_what_is_spoiled_is_read_alike(text: str) -> None:
+    assert_read_alike(text)
+
+
+# Words of the language and what is nearly one, with and without blanks between them.
+_WORDS = (
+    "allow ask deny rewrite redact limit results of label on prove never assume always test when "
+    "unless because audit after by two people with approval remember session set remove if absent "
+    "at most least and or not in like matches contains starts ends is a an any all only outside "
+    "reads writes runs connects sends to from within use tools paths numbers data let tool default "
+    "for every agent agents role delegate policy pack except mcp ext given returning becoming ago "
+    "times up per minute named user input x y_z a-b b* c.d */e 1 1_0.5 10m 08:00 true null now"
+).split()
+_MARKS = ["(", ")", "[", "]", "{", "}", ",", ".", "..", ":", "->", "=", "==", "<", "+", "-", "*"]
+_LITERALS = ['"t"', '"\\n"', '"\\q"', "/r/", "/a\\/b/", "x:", "results(", "calls (", "#", "\n  "]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([*_WORDS, *_MARKS, *_LITERALS]), st.sampled_from([" ", " ", "", "\t"])
+        ),
+        max_size=14,
+    )
+)
+def test_words_in_any_order_are_read_alike(words: list[tuple[str, str]]) -> None:
+    assert_read_alike("policy for every agent\n" + "".join(word + blank for word, blank in words))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.relative_to(ROOT).as_posix())
+        for path in sorted([*ROOT.glob("rules/**/*.policy"), *ROOT.glob("tests/cases/**/*.md")])
+    ],
+)
+def test_rules_and_cases_are_read_alike(path: Path) -> None:
+    assert_read_alike(path.read_text(encoding="utf-8"))

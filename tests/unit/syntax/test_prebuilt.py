@@ -1,0 +1,89 @@
+"""The tables that are shipped are those of the grammar, and read what Lark reads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from policy.source import Source
+from policy.syntax import by_lark, driver, grammar, prebuilt, statement
+from policy.syntax.automaton import automaton
+from policy.syntax.builder import Builder
+from policy.syntax.prebuilding import prebuilt_text
+
+FILE = Path(prebuilt.__file__)
+
+LOADS = """
+import sys
+from policy.source import Source
+from policy.syntax import parse
+text = 'policy for every agent\\nx: allow a, b* except b.c when input.n <= 3 and y like "/"\\n'
+parsed = parse(Source(name="a.policy", text=text))
+assert not parsed.diagnostics, parsed.diagnostics
+print([name for name in sys.modules if name.partition(".")[0] == "lark"])
+"""
+
+
+def test_the_shipped_tables_are_those_of_the_grammar(update_cases: bool) -> None:
+    text = prebuilt_text(by_lark.build(None), grammar.grammar_text())
+    if update_cases:
+        FILE.write_text(text, encoding="utf-8")
+    assert FILE.read_text(encoding="utf-8") == text, (
+        "the grammar, the builder's methods or Lark have changed; write policy/syntax/prebuilt.py "
+        "anew with `pytest --update-cases tests/unit/syntax/test_prebuilt.py`"
+    )
+
+
+def test_a_policy_that_is_right_needs_no_lark() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADS], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
+
+
+@pytest.fixture
+def _another_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prebuilt, "GRAMMAR", grammar.digest(grammar.grammar_text() + "// more"))
+    monkeypatch.setattr(statement, "_prebuilt", statement._prebuilt.__wrapped__)
+
+
+@pytest.mark.usefixtures("_another_grammar")
+def test_tables_of_another_grammar_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    read = by_lark.read
+
+    def reads(builder: Builder, text: str, *, start_rule: str) -> object:
+        asked.append(text)
+        return read(builder, text, start_rule=start_rule)
+
+    monkeypatch.setattr(by_lark, "read", reads)
+    source = Source(name="a.policy", text="allow a")
+    read_now = statement.parse_statement(source, source.text, 0, start_rule="statement")
+    assert read_now.node is not None
+    assert asked == ["allow a"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "allow",
+        "allow a,",
+        "allow a b",
+        "allow a when",
+        "allow a # why",
+        "x: y: allow a",
+        'allow a because "open',
+        "allow a when (x",
+        "allow a when x) and y",
+        "allow a when a and b or c",
+        "policy for every agent",
+    ],
+)
+def test_the_driver_leaves_to_lark_what_does_not_parse(text: str) -> None:
+    builder = Builder(Source(name="a.policy", text=text), 0, len(text))
+    assert driver.run(automaton(), builder, text, start_rule="statement") is None
