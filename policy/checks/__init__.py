@@ -4,6 +4,7 @@ from policy.checks import checked
 from policy.checks.checked import CheckedPolicy, ExampleSuite, LayerKey
 from policy.checks.checker import check
 from policy.checks.kinds import CONTEXT_KINDS, FACTS, FUNCTIONS
+from policy.checks.remembered import Remembered
 from policy.checks.sources import DEFAULT_BINDERS, Checked, PolicySources, Table
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "ExampleSuite",
     "LayerKey",
     "PolicySources",
+    "Remembered",
     "Table",
     "check",
     "checked",

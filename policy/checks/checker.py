@@ -9,21 +9,33 @@ from policy.checks.checked import CheckedPolicy
 from policy.checks.examples import read_suites
 from policy.checks.kinds import ANY, CONTEXT_KINDS
 from policy.checks.layer_rules import check_defaults, check_delegations, check_undeclared
+from policy.checks.recall import Recall
+from policy.checks.remembered import Remembered
 from policy.checks.report import Report
 from policy.checks.rules import Names
 from policy.checks.sources import Checked, PolicySources
 from policy.checks.statements import read_declarations, read_layer
+from policy.checks.surroundings import surroundings
 from policy.checks.tools import ToolReader
 from policy.checks.world import World
 from policy.syntax import tree
 
 
-def check(sources: PolicySources, catalog: Catalog) -> Checked:
+def check(
+    sources: PolicySources,
+    catalog: Catalog,
+    *,
+    remembered: Remembered | None = None,
+    beyond: str = "",
+) -> Checked:
     """Check everything one generation is made of, against the tools that are known.
 
     Never raises. With errors among the diagnostics the policies may be partial and must not be
-    used for decisions.
+    used for decisions. Rules that are `remembered` are not checked again, which changes nothing
+    of what comes out; `beyond` is then a digest of the catalogue, of the data and the profiles.
     """
+    if remembered is not None:
+        remembered.enter(surroundings(sources, beyond))
     report = Report()
     layers = assemble(sources, report)
     world = World(
@@ -36,16 +48,28 @@ def check(sources: PolicySources, catalog: Catalog) -> Checked:
     )
     world.open = _open_tools(layers, world)
     names = Names(places={})
+    recall = Recall(remembered, report)
     declared = [read_declarations(layer, world) for layer in layers]
     policies = tuple(
-        read_layer(layer, world, names, own=own, above=() if own is declared[0] else declared[0])
+        read_layer(
+            layer,
+            world,
+            names,
+            own=own,
+            above=() if own is declared[0] else declared[0],
+            recall=recall,
+        )
         for layer, own in zip(layers, declared, strict=True)
     )
     for layer, policy in zip(layers, policies, strict=True):
         check_defaults(layer, policy, report)
         check_delegations(policy, world)
     check_undeclared(policies, world)
-    lints.run(lints.Scene(layers=layers, policies=policies, world=world))
+    scene = lints.Scene(layers=layers, policies=policies, world=world)
+    said = report.spoken
+    lints.run_on_rules(scene)
+    recall.done(report.since(said))
+    lints.run(scene)
     suites = read_suites(sources, world, names)
     kept = tuple(p for p, layer in zip(policies, layers, strict=True) if _exists(p, layer))
     return Checked(policies=kept, suites=suites, diagnostics=report.done())

@@ -23,6 +23,7 @@ from policy.checks.fields import kind_of_field
 from policy.checks.known import Knowledge
 from policy.checks.later import refuse
 from policy.checks.reading import Reading
+from policy.checks.recall import Recall, UnitRun
 from policy.checks.rules import (
     Names,
     check_name,
@@ -31,6 +32,7 @@ from policy.checks.rules import (
     read_rule,
     read_tools,
     reading_for,
+    rule_id,
 )
 from policy.checks.scopes import Definition
 from policy.checks.sets import MISSING, SET_KINDS, data_at, named_set
@@ -74,16 +76,19 @@ def read_layer(
     *,
     own: tuple[CheckedDeclaration, ...],
     above: tuple[CheckedDeclaration, ...] = (),
+    recall: Recall | None = None,
 ) -> CheckedPolicy:
     """Return a layer with all of its statements resolved; what is wrong has been said.
 
     `own` are the layer's declarations of tools, `above` those of the layer of every agent.
+    `recall` knows rules that were checked before.
     """
     parts = _Parts(knowledge=Knowledge(declared=(*above, *own), world=world))
+    # Before any rule: what is wrong with a name is said where it is defined, not by who uses it.
     for unit in layer.units:
         _check_definitions(unit, world)
-        for statement in unit.statements:
-            _read(statement, unit, layer.key, parts, world, names)
+    for unit in layer.units:
+        _read_unit(unit, layer.key, parts, world, names, recall or Recall(None, world.report))
     return CheckedPolicy(
         key=layer.key,
         rules=tuple(parts.rules),
@@ -95,7 +100,37 @@ def read_layer(
     )
 
 
-def _read(  # noqa: C901 one arm a statement
+def _read_unit(
+    unit: Unit, key: LayerKey, parts: _Parts, world: World, names: Names, recall: Recall
+) -> None:
+    """Read a unit's statements; all of its rules at once where they are all remembered."""
+    run = recall.unit(key, unit)
+    if run.kept is not None:
+        parts.rules.extend(run.kept)
+    for statement in unit.statements:
+        if not isinstance(statement, tree.Rule):
+            _read(statement, unit, key, parts, world, names)
+            continue
+        check_name(statement, unit, names, world)
+        if run.kept is None:
+            _read_rule(statement, unit, parts, world, run)
+
+
+def _read_rule(statement: tree.Rule, unit: Unit, parts: _Parts, world: World, run: UnitRun) -> None:
+    counts = unit.gives or statement.verdict is not Verdict.ALLOW
+    rule = run.find(statement, id=rule_id(statement.name, statement.span, unit))
+    if rule is None:
+        before = world.report.spoken
+        rule = read_rule(statement, unit, world, knowledge=parts.knowledge)
+        run.note(statement, rule, said=world.report.since(before))
+        if counts:
+            world.fresh.append(rule)
+    if counts:
+        parts.rules.append(rule)
+        run.rules.append(rule)
+
+
+def _read(
     statement: tree.Statement,
     unit: Unit,
     key: LayerKey,
@@ -106,10 +141,6 @@ def _read(  # noqa: C901 one arm a statement
     if isinstance(statement, _WITH_NAMES):
         check_name(statement, unit, names, world)
     match statement:
-        case tree.Rule():
-            rule = read_rule(statement, unit, world, knowledge=parts.knowledge)
-            if unit.gives or rule.verdict is not Verdict.ALLOW:
-                parts.rules.append(rule)
         case tree.Rewrite():
             rewrite = read_rewrite(statement, unit, world, knowledge=parts.knowledge)
             parts.rewrites.append(rewrite)
@@ -132,7 +163,8 @@ def _read(  # noqa: C901 one arm a statement
         case tree.RedactResults():
             refuse("`redact results`", world.report, span=statement.span)
         case _:
-            # Names, `use` and `tool` were read before; tests are read with the suites.
+            # Names, `use` and `tool` were read before, rules are read apart; tests are read with
+            # the suites.
             return
 
 

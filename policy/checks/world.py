@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any
 
 from policy.catalog import Catalog, ToolSelector
-from policy.checks.checked import ValueSet
+from policy.checks.checked import CheckedRule, ValueSet
 from policy.checks.fields import Tools
 from policy.checks.kinds import Kind
 from policy.checks.report import Report
@@ -33,3 +33,5 @@ class World:
     fields: dict[ToolSelector, Tools] = field(default_factory=dict)
     # Tools whose undeclared fields some `tool … extra fields allowed` lets through.
     open: frozenset[str] = frozenset()
+    # The rules that were not remembered.
+    fresh: list[CheckedRule] = field(default_factory=list)

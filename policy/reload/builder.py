@@ -14,18 +14,18 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from policy.catalog import Catalog
-from policy.checks import PolicySources, check
+from policy.checks import PolicySources, Remembered, check
 from policy.decision import GenerationId
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, visible
 from policy.layers import merge
 from policy.program import Floor, compile_policy
 from policy.records import dataclass
+from policy.reload.beyond import Beyond
 from policy.reload.data import data_files
 from policy.reload.folder import (
     DATA_SUFFIXES,
     SETTINGS_FILE,
     Snapshot,
-    content_digest,
 )
 from policy.reload.generation import Generation
 from policy.reload.places import Path, Place, places
@@ -34,9 +34,9 @@ from policy.reload.settings import Settings
 from policy.reload.settings_file import read_settings
 from policy.reload.shipped import used_packs
 from policy.reload.text import decode
-from policy.reload.tools import catalogue
+from policy.reload.tools import Catalogues
 from policy.source import Source
-from policy.syntax import Parsed, parse, tables_to_layers, tree
+from policy.syntax import KnownRule, Parsed, parse, tables_to_layers, tree
 from policy.verify import ExampleResult, run_examples
 
 _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
@@ -67,14 +67,19 @@ def build(snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -
 
 
 class Builder:
-    """Builds generations, and reads again only the files whose text is new since the last one.
+    """Builds generations, and reads and checks again only what is new since the last one.
 
+    Files of the same text are not parsed again, nor are rules, and rules in the same surroundings
+    are not checked again: see `checks.Remembered`. Without `remembering`, every rule is.
     `guarded` are files besides those of the policy that no tool may write, by absolute path.
     """
 
-    def __init__(self, *, guarded: Iterable[str] = ()) -> None:
+    def __init__(self, *, guarded: Iterable[str] = (), remembering: bool = True) -> None:
         self._guarded = tuple(guarded)
         self._parsed: dict[tuple[str, str], Parsed] = {}
+        self._remembered = Remembered() if remembering else None
+        self._beyond = Beyond()
+        self._catalogues = Catalogues()
 
     def build(self, snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
         """Return the generation `number`, loaded at `now`, or all that is wrong; never raises."""
@@ -87,7 +92,7 @@ class Builder:
         work = _Reading(snapshot=snapshot)
         files = self._policies(work)
         settings, tables, found = _configuration(work)
-        tools, problems = catalogue(catalog, settings, snapshot=snapshot, found=found)
+        tools, problems = self._catalogues.of(catalog, settings, snapshot=snapshot, found=found)
         work.problems += problems
         if not files and not tables:
             work.problems += _empty(snapshot)
@@ -111,7 +116,10 @@ class Builder:
                 profiles=profiles,
             ),
             tools,
+            remembered=self._remembered,
+            beyond=self._beyond.digest(tools, data=data, digests=work.digests, programs=sources),
         )
+        self._let_go((*files, *shipped.values()))
         merged = merge(checked.policies, tools)
         wrong = (*checked.diagnostics, *merged.diagnostics)
         if has_errors(work.problems):
@@ -132,11 +140,13 @@ class Builder:
             catalog=tools,
             settings=settings,
             warnings=in_order(work.problems),
-            digests=snapshot.digests,
+            digests=work.digests,
             sources=MappingProxyType(dict(work.sources)),
             examples=examples,
             loaded_at=now,
         )
+        if self._remembered is not None:
+            self._remembered.settle()
         return Built(
             generation=generation,
             diagnostics=generation.warnings,
@@ -144,23 +154,36 @@ class Builder:
             examples=examples,
         )
 
+    def _let_go(self, trees: tuple[tree.PolicyFile, ...]) -> None:
+        """Keep of the rules that were parsed only their texts."""
+        if self._remembered is None:
+            return
+        for file in trees:
+            for statement in file.statements:
+                if isinstance(statement, KnownRule):
+                    statement.forget()
+        self._remembered.prune(trees)
+
     def _policies(self, work: _Reading) -> tuple[tree.PolicyFile, ...]:
         """Parse the policy files; of a folder around a single file only the packs count."""
         snapshot = work.snapshot
         kept: dict[tuple[str, str], Parsed] = {}
+        heads = None if self._remembered is None else self._remembered.heads
         trees: list[tree.PolicyFile] = []
         for name in snapshot.policies:
-            content = snapshot.files[name].content
-            source, problems = decode(name, content)
-            if source is None:
-                work.problems += problems if snapshot.only in (None, name) else ()
-                continue
-            key = (name, content_digest(content))
-            parsed = kept[key] = self._parsed.get(key) or parse(source)
+            key = (name, work.digests[name])
+            parsed = self._parsed.get(key)
+            if parsed is None:
+                source, problems = decode(name, snapshot.files[name].content)
+                if source is None:
+                    work.problems += problems if snapshot.only in (None, name) else ()
+                    continue
+                parsed = parse(source, known=heads)
+            kept[key] = parsed
             is_pack = isinstance(parsed.tree.header, tree.PackHeader)
             if snapshot.only not in (None, name) and not is_pack:
                 continue
-            work.sources[name] = source
+            work.sources[name] = parsed.tree.source
             work.problems += parsed.diagnostics
             trees.append(parsed.tree)
         self._parsed = kept
@@ -174,8 +197,10 @@ class _Reading:
     snapshot: Snapshot
     problems: list[Diagnostic] = field(default_factory=list)
     sources: dict[str, Source] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.digests = self.snapshot.digests
         self.problems += (
             problem
             for name, problem in self.snapshot.unread.items()

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from policy.commands import PROFILE_SUFFIX, Profiles
 from policy.reload.folder import POLICY_SUFFIX
 from policy.source import Source
-from policy.syntax import parse, tree
+from policy.syntax import NO_HEADS, parse, tree
 
 # What the names of these packs begin with, where a policy uses them.
 SHIPPED = "placet:"
@@ -60,7 +60,7 @@ def _uses(file: tree.PolicyFile) -> list[str]:
 
 @cache
 def _parsed(name: str) -> tree.PolicyFile:
-    return parse(shipped_packs()[name]).tree
+    return parse(shipped_packs()[name], known=NO_HEADS).tree
 
 
 @cache

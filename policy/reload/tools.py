@@ -15,6 +15,36 @@ from policy.source import Span
 from policy.values import Unreadable, read_json
 
 
+class Catalogues:
+    """The catalogue of one policy, made anew only where something of it changed."""
+
+    def __init__(self) -> None:
+        self._known: tuple[object, ...] = ()
+        self._base: Catalog | None = None
+        self._made: tuple[Catalog, tuple[Diagnostic, ...]] | None = None
+
+    def of(
+        self,
+        base: Catalog,
+        settings: Settings,
+        *,
+        snapshot: Snapshot,
+        found: Mapping[Path, Place],
+    ) -> tuple[Catalog, tuple[Diagnostic, ...]]:
+        """Return what `catalogue` returns: the very same one if it is made of the same."""
+        listed = (*settings.catalogue.files, *settings.catalogue.servers.values())
+        settled = snapshot.files.get(SETTINGS_FILE)
+        known = (
+            None if settled is None else settled.content,
+            *(snapshot.files[name].content if name in snapshot.files else name for name in listed),
+            *(snapshot.unread.get(name) for name in listed),
+        )
+        if self._made is None or base is not self._base or known != self._known:
+            self._made = catalogue(base, settings, snapshot=snapshot, found=found)
+            self._base, self._known = base, known
+        return self._made
+
+
 def catalogue(
     base: Catalog,
     settings: Settings,
@@ -106,6 +136,8 @@ def _unknown(catalog: Catalog, settings: Settings, found: Mapping[Path, Place]) 
 
 def _added(catalog: Catalog, settings: Settings) -> Catalog:
     tools = settings.tools
+    if not tools:
+        return catalog
     specs = tuple(
         reduce(_with, (tools[name] for name in reversed(spec.names) if name in tools), spec)
         for spec in catalog.specs

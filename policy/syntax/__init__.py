@@ -2,6 +2,7 @@
 
 from policy.syntax import tree
 from policy.syntax.formatter import format_source
+from policy.syntax.known import NO_HEADS, Head, Heads, KnownRule
 from policy.syntax.parser import Parsed, parse
 from policy.syntax.printer import print_tree
 from policy.syntax.toml_table import TableRules, tables_to_layers
@@ -16,6 +17,10 @@ from policy.syntax.wording import (
 )
 
 __all__ = [
+    "NO_HEADS",
+    "Head",
+    "Heads",
+    "KnownRule",
     "Parsed",
     "Spelled",
     "TableRules",

@@ -16,8 +16,9 @@ from policy.records import dataclass
 from policy.source import Source
 from policy.syntax import mistakes
 from policy.syntax.cutter import BYTE_ORDER_MARK, MAX_DEPTH, Cuts, Piece, cut, unseen
+from policy.syntax.known import Head, Heads, KnownRule
 from policy.syntax.statement import Start, parse_statement
-from policy.syntax.tree import Header, PackHeader, PolicyFile, PolicyHeader, Statement
+from policy.syntax.tree import Header, PackHeader, PolicyFile, PolicyHeader, Rule, Statement
 
 # A file full of unseen characters is one mistake many times; these suffice to find it.
 _MAX_UNSEEN = 20
@@ -41,9 +42,11 @@ class Parsed:
 _Node: TypeAlias = Header | Statement
 
 
-def parse(source: Source, *, plain: bool = False) -> Parsed:
+def parse(source: Source, *, known: Heads | None = None, plain: bool = False) -> Parsed:
     """Read one policy file; any text whatever gives a tree and diagnostics.
 
+    With `known`, the rules that it holds by their texts are not parsed until somebody asks for
+    their parts, and every rule about which nothing is said is a `KnownRule`. It means the same.
     With `plain` every statement is read by Lark itself: the same again, and slower.
     """
     cuts = cut(source)
@@ -53,6 +56,12 @@ def parse(source: Source, *, plain: bool = False) -> Parsed:
     header: Header | None = None
     statements: list[Statement] = []
     for number, piece in enumerate(cuts.pieces):
+        text = cuts.code[piece.start : piece.end]
+        head = None if known is None else known.get(text)
+        if head is not None:
+            span = source.span(piece.start, piece.end)
+            statements.append(KnownRule(head, source, span=span, read=_read_rule))
+            continue
         is_header = _HEADER.match(cuts.code, piece.start) is not None
         node, problems = _parse_piece(
             source, cuts.code, piece=piece, is_header=is_header, plain=plain
@@ -63,6 +72,8 @@ def parse(source: Source, *, plain: bool = False) -> Parsed:
             if header is None and isinstance(node, PolicyHeader | PackHeader):
                 header = node
         elif node is not None and not isinstance(node, PolicyHeader | PackHeader):
+            if known is not None and isinstance(node, Rule) and not problems:
+                node = _with_text(node, text, source)
             statements.append(node)
     diagnostics += _missing(source, cuts)
     tree = PolicyFile(
@@ -71,26 +82,37 @@ def parse(source: Source, *, plain: bool = False) -> Parsed:
     return Parsed(tree=tree, diagnostics=in_order(diagnostics))
 
 
+def _with_text(rule: Rule, text: str, source: Source) -> KnownRule:
+    head = Head(text, rule.name, verdict=rule.verdict, shadow=rule.shadow)
+    return KnownRule(head, source, span=rule.span, read=_read_rule, whole=rule)
+
+
+def _read_rule(source: Source, text: str, start: int) -> Rule:
+    """Read a statement that is known to be a rule, at its place."""
+    node = parse_statement(source, text, start, start_rule="statement").node
+    assert isinstance(node, Rule)
+    return node
+
+
 def _parse_piece(
     source: Source, code: str, *, piece: Piece, is_header: bool, plain: bool
 ) -> tuple[_Node | None, list[Diagnostic]]:
     if piece.too_deep is not None:
         return None, [_too_deep(source, piece.too_deep, piece.too_deep + 1)]
     text = code[piece.start : piece.end]
-    start: Start = "header" if is_header else "statement"
+    start_rule: Start = "header" if is_header else "statement"
     node, problems, error = parse_statement(
-        source, text, piece.start, start_rule=start, plain=plain
+        source, text, piece.start, start_rule=start_rule, plain=plain
     )
     if error is not None:
         return None, [*problems, mistakes.describe(source, code, piece=piece, error=error)]
-    assert node is not None
     deep = _deepest_beyond(code, piece, node)
     if deep is not None:
         return None, [_too_deep(source, *deep)]
     return node, problems
 
 
-def _deepest_beyond(code: str, piece: Piece, root: _Node) -> tuple[int, int] | None:
+def _deepest_beyond(code: str, piece: Piece, root: _Node | None) -> tuple[int, int] | None:
     """Return the place of a node that stands deeper than the bound, if one does."""
     text = code[piece.start : piece.end]
     if len(text) <= MAX_DEPTH or sum(1 for _ in _NESTING.finditer(text)) <= MAX_DEPTH:

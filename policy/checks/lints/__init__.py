@@ -10,20 +10,26 @@ from policy.checks.lints import (
 )
 from policy.checks.lints.scene import Scene
 
-_LINTS = (
-    allowed_interpreter,
+# Those about a rule by itself, and the others.
+_OF_ONE_RULE = (allowed_interpreter, narrow_wildcard)
+_OF_ALL = (
     name_style,
-    narrow_wildcard,
     not_granted,
     redundant_allow,
     unnamed_rule,
 )
 
 
-def run(scene: Scene) -> None:
-    """Ask every lint for what it finds."""
-    for lint in _LINTS:
+def run_on_rules(scene: Scene) -> None:
+    """Ask the lints about one rule by itself for what they find in the fresh ones."""
+    for lint in _OF_ONE_RULE:
         lint.find(scene)
 
 
-__all__ = ["Scene", "run"]
+def run(scene: Scene) -> None:
+    """Ask every other lint for what it finds."""
+    for lint in _OF_ALL:
+        lint.find(scene)
+
+
+__all__ = ["Scene", "run", "run_on_rules"]

@@ -18,10 +18,9 @@ _INLINE = frozenset({"code", "command"})
 
 def find(scene: Scene) -> None:
     """Say so of every `allow` with a pattern that leaves an interpreter's code open."""
-    for policy in scene.policies:
-        for rule in policy.rules:
-            if rule.verdict is Verdict.ALLOW and not rule.with_approval and not rule.shadow:
-                _look_at(rule, scene.world)
+    for rule in scene.world.fresh:
+        if rule.verdict is Verdict.ALLOW and not rule.with_approval and not rule.shadow:
+            _look_at(rule, scene.world)
 
 
 def _look_at(rule: CheckedRule, world: World) -> None:

@@ -1,0 +1,94 @@
+"""One run of `check` and what is remembered in; known rules, and what is new to remember, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import field
+
+from policy.checks.assembly import Unit
+from policy.checks.checked import CheckedRule, LayerKey
+from policy.checks.remembered import Remembered
+from policy.checks.report import Report
+from policy.checks.surroundings import context
+from policy.diagnostics import Diagnostic
+from policy.records import dataclass
+from policy.source import Span
+from policy.syntax import KnownRule, tree
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class UnitRun:
+    """One unit being read: `kept` are all of its rules, if they were remembered as they stand."""
+
+    unit: Unit
+    context: str | None
+    remembered: Remembered | None
+    kept: tuple[CheckedRule, ...] | None = None
+    rules: list[CheckedRule] = field(default_factory=list)
+    # Rules of which nothing was said, and whether they are all.
+    silent: list[tuple[KnownRule, CheckedRule]] = field(default_factory=list)
+    whole: bool = True
+    # Something was said at another place than the rule's own, which another rule may then not say.
+    doubtful: bool = False
+
+    def find(self, rule: tree.Rule, *, id: str) -> CheckedRule | None:
+        """Return what a rule comes to, if that is remembered."""
+        if self.remembered is None or self.context is None or not isinstance(rule, KnownRule):
+            return None
+        return self.remembered.rule(self.context, rule, id=id)
+
+    def note(self, rule: tree.Rule, checked: CheckedRule, *, said: Iterable[Diagnostic]) -> None:
+        """Note what a rule came to, and what was said while it was checked."""
+        said = tuple(said)
+        if any(d.span is None or not _within(d.span, rule.span) for d in said):
+            self.doubtful = True
+        if said or not isinstance(rule, KnownRule):
+            self.whole = False
+        else:
+            self.silent.append((rule, checked))
+
+
+class Recall:
+    """The units of one run; at its end they are remembered, where that is sure to be right."""
+
+    def __init__(self, remembered: Remembered | None, report: Report) -> None:
+        self._remembered = remembered
+        self._report = report
+        self._runs: list[UnitRun] = []
+
+    def unit(self, key: LayerKey, unit: Unit) -> UnitRun:
+        """Begin to read a unit."""
+        remembered = self._remembered
+        if remembered is None:
+            return UnitRun(unit=unit, context=None, remembered=None)
+        where = context(key, unit)
+        kept = None if where is None else remembered.unit(where, unit.statements)
+        run = UnitRun(unit=unit, context=where, remembered=remembered, kept=kept)
+        if kept is None and where is not None:
+            self._runs.append(run)
+        return run
+
+    def done(self, said: Iterable[Diagnostic]) -> None:
+        """Remember the rules of which nothing was said, nor `said` by the lints on one rule."""
+        if self._remembered is None or any(run.doubtful for run in self._runs):
+            return
+        flagged = {(d.span.file, d.span.start) for d in said if d.span is not None}
+        for run in self._runs:
+            self._remember(run, flagged, self._remembered)
+
+    def _remember(
+        self, run: UnitRun, flagged: set[tuple[str, int]], remembered: Remembered
+    ) -> None:
+        assert run.context is not None
+        whole = run.whole
+        for rule, checked in run.silent:
+            if (rule.span.file, rule.span.start) in flagged:
+                whole = False
+            else:
+                remembered.keep(run.context, rule, checked)
+        if whole:
+            remembered.keep_unit(run.context, run.unit.statements, tuple(run.rules))
+
+
+def _within(span: Span, rule: Span) -> bool:
+    return span.file == rule.file and rule.start <= span.start and span.end <= rule.end

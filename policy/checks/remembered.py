@@ -1,0 +1,127 @@
+"""Rules that were checked, by unit and text, in; the same rules at their places, out.
+
+What a rule comes to depends on its text and on its surroundings: on everything a rule can see,
+which no other rule is part of. So a rule of which nothing was said means the same as long as the
+surroundings stay, wherever its text stands. See `surroundings`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TypeAlias
+
+from policy.checks.checked import CheckedRule
+from policy.source import Span
+from policy.syntax import Head, KnownRule, tree
+
+# A unit's kind, and the text of a rule in it.
+Key: TypeAlias = tuple[str, str]
+
+_NOTHING: Mapping[Key, CheckedRule] = MappingProxyType({})
+
+
+class Remembered:
+    """The heads and the checked forms of the rules of one policy, kept from build to build.
+
+    Not for several threads at once. What no file holds any more goes with `prune`.
+    """
+
+    def __init__(self) -> None:
+        self.heads: dict[str, Head] = {}
+        self._surroundings = ""
+        self._rules: dict[Key, CheckedRule] = {}
+        # What stood in other surroundings until something was good again.
+        self._before: tuple[str, dict[Key, CheckedRule]] = ("", {})
+        self._units: dict[tuple[str, int], tuple[object, tuple[CheckedRule, ...]]] = {}
+
+    @property
+    def surroundings(self) -> str:
+        """The digest of the surroundings in which what is remembered holds."""
+        return self._surroundings
+
+    @property
+    def rules(self) -> Mapping[Key, CheckedRule]:
+        """What is remembered in these surroundings."""
+        return MappingProxyType(self._rules)
+
+    def enter(self, surroundings: str) -> None:
+        """Forget what holds elsewhere; the last surroundings are kept aside, until `settle`."""
+        if surroundings == self._surroundings:
+            return
+        left = (self._surroundings, self._rules)
+        found, rules = self._before
+        self._rules = rules if found == surroundings else {}
+        self._surroundings, self._before = surroundings, left
+        self._units = {}
+
+    def settle(self) -> None:
+        """Let go of the surroundings before these: what was built in them was good."""
+        self._before = ("", {})
+
+    def unit(
+        self, context: str, statements: tuple[tree.Statement, ...]
+    ) -> tuple[CheckedRule, ...] | None:
+        """Return the checked rules of the very same statements, if all were remembered."""
+        found = self._units.get((context, id(statements)))
+        return None if found is None or found[0] is not statements else found[1]
+
+    def keep_unit(
+        self,
+        context: str,
+        statements: tuple[tree.Statement, ...],
+        rules: tuple[CheckedRule, ...],
+    ) -> None:
+        """Keep what a unit came to; all of its rules are remembered."""
+        self._units[context, id(statements)] = (statements, rules)
+
+    def rule(self, context: str, rule: KnownRule, *, id: str) -> CheckedRule | None:
+        """Return what a rule comes to, at its place and under its `id`."""
+        found = self._rules.get((context, rule.head.text))
+        return None if found is None else at_place(found, id, rule.span)
+
+    def keep(self, context: str, rule: KnownRule, checked: CheckedRule) -> None:
+        """Keep what a rule came to, of which nothing was said."""
+        self._rules[context, rule.head.text] = checked
+
+    def learn(self, surroundings: str, rules: Mapping[Key, CheckedRule]) -> None:
+        """Add what was remembered elsewhere, if it holds in the surroundings at hand."""
+        if surroundings == self._surroundings:
+            self._rules = {**rules, **self._rules}
+
+    def prune(self, trees: Iterable[tree.PolicyFile]) -> None:
+        """Forget what no tree holds any more."""
+        statements = [file.statements for file in trees]
+        live = {
+            rule.head.text: rule.head
+            for rules in statements
+            for rule in rules
+            if isinstance(rule, KnownRule)
+        }
+        held = set(map(id, statements))
+        self.heads = live
+        self._rules = {key: rule for key, rule in self._rules.items() if key[1] in live}
+        self._units = {key: unit for key, unit in self._units.items() if key[1] in held}
+
+
+def at_place(rule: CheckedRule, id: str, span: Span) -> CheckedRule:
+    """Return a checked rule as it stands elsewhere."""
+    if rule.span is span:
+        return rule
+    return CheckedRule(
+        id=id,
+        verdict=rule.verdict,
+        tools=rule.tools,
+        when=rule.when,
+        unless=rule.unless,
+        because=rule.because,
+        audit=rule.audit,
+        shadow=rule.shadow,
+        with_approval=rule.with_approval,
+        speaks_of_resources=rule.speaks_of_resources,
+        slots=rule.slots,
+        text=rule.text,
+        terms=rule.terms,
+        of_pack=rule.of_pack,
+        span=span,
+    )

@@ -1,0 +1,69 @@
+"""Everything that a rule can see besides itself, in; one digest of it out.
+
+A rule sees names, parameters, packs and declarations of tools; the catalogue, the data, the facts
+of the context and the programs that are known. It sees no other rule, no test and no place. The
+digest covers more than a rule needs rather than less: where it differs, nothing is remembered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+from policy.checks.assembly import Unit
+from policy.checks.checked import LayerKey
+from policy.checks.sources import PolicySources
+from policy.syntax import print_binding, tree
+
+# What no rule sees.
+_UNSEEN = (tree.Rule, tree.Test)
+
+
+def surroundings(sources: PolicySources, beyond: str) -> str:
+    """Return the digest; `beyond` is that of all that is no text of a policy file."""
+    found = hashlib.sha256(beyond.encode())
+    for part in _parts(sources):
+        told = part.encode("utf-8", "surrogatepass")
+        # Its length goes before each part, so that no two policies give one text to hash.
+        found.update(len(told).to_bytes(8, "big"))
+        found.update(told)
+    return found.hexdigest()
+
+
+def context(key: LayerKey, unit: Unit) -> str | None:
+    """Return what tells a unit from others in which the same text may mean something else.
+
+    None for a table, whose rules have no text of their own.
+    """
+    if unit.table:
+        return None
+    kind = "pack" if unit.pack else "file"
+    gives = "gives" if unit.gives else "takes"
+    return repr((kind, gives, unit.prefix, key.kind, key.names))
+
+
+def _parts(sources: PolicySources) -> Iterator[str]:
+    for name, kind in sorted(sources.context.items()):
+        yield f"context {name} {kind}"
+    for file in sorted(sources.files, key=lambda file: file.source.name):
+        yield from _of_file(file)
+    for path, file in sorted(sources.shipped.items()):
+        yield f"shipped {path}"
+        yield from _of_file(file)
+
+
+def _of_file(file: tree.PolicyFile) -> Iterator[str]:
+    seen = [one for one in file.statements if not isinstance(one, _UNSEEN)]
+    match file.header:
+        case tree.PackHeader(name=name):
+            # Others name it by its path, and its rules by its name.
+            yield f"pack {name} {file.source.name}"
+        case tree.PolicyHeader(binding=binding) if seen:
+            yield f"policy for {print_binding(binding)}"
+        case _:
+            if not seen:
+                return
+            yield "nobody"
+    text = file.source.text
+    for one in seen:
+        yield text[one.span.start : one.span.end]
