@@ -25,14 +25,12 @@ from policy.values import (
     Path,
     PathContext,
     PathPattern,
+    PreparedPaths,
     Unreadable,
     compare_numbers,
     compare_text,
-    folder_pattern,
     host_in,
     is_number,
-    path_meets,
-    path_within,
     read_endpoint,
     read_host_pattern,
     read_path,
@@ -143,25 +141,18 @@ def _readable(items: list[Any]) -> list[Any]:
 
 
 def _path_items(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> _ItemTest:
-    included = _path_patterns(parts)
-    excluded = _path_patterns(outs)
-    workspace = any(isinstance(part, checked.WorkspaceItem) for part in parts)
-    workspace_out = any(isinstance(part, checked.WorkspaceItem) for part in outs)
+    prepared = PreparedPaths(
+        _path_patterns(parts),
+        _path_patterns(outs),
+        workspace=any(isinstance(part, checked.WorkspaceItem) for part in parts),
+        without_workspace=any(isinstance(part, checked.WorkspaceItem) for part in outs),
+    )
+    meets, within = prepared.meets, prepared.within
 
     def holds(thing: Any, call: Evaluation, paths: PathContext, extent: Extent) -> bool | None:
         if not isinstance(thing, Path):
             return None
-        folder = call.facts.workspace
-        if (workspace or workspace_out) and folder is None:
-            return None
-        here = (folder_pattern(folder),) if folder else ()
-        judge = path_meets if extent == "some" else path_within
-        return judge(
-            thing,
-            included + here if workspace else included,
-            excluded + here if workspace_out else excluded,
-            context=paths,
-        )
+        return meets(thing, paths) if extent == "some" else within(thing, paths)
 
     return holds
 

@@ -33,6 +33,7 @@ from policy.values.path_pattern import (
 from policy.values.path_set import path_in, path_meets, path_within
 from policy.values.pattern import Regex, by_re2_alone, compile_regex
 from policy.values.plain_regex import PlainRegex
+from policy.values.prepared_paths import PreparedPaths
 from policy.values.reading import Unreadable
 from policy.values.recipient import check_recipient_pattern, read_recipient, recipient_in
 from policy.values.sql import can_read_sql, read_sql
@@ -69,6 +70,7 @@ __all__ = [
     "PathContext",
     "PathPattern",
     "PlainRegex",
+    "PreparedPaths",
     "Regex",
     "Sql",
     "SqlStatement",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import field, replace
+from typing import Any
 
 from policy.facts import FoldsCase, HasOtherNames, ResolvePath
 from policy.records import dataclass
@@ -35,7 +36,8 @@ class PathContext:
 
     Relative paths are below `cwd`, else below `workspace`, and Unreadable where `lost`: in a
     script whose `cd` may have worked or not. `resolve` is asked again for every pattern and
-    path, so it is best given with a memory of this call.
+    path, so it is best given with a memory of this call; `known_sets` is such a memory of the sets
+    that paths of this call are held against.
     """
 
     cwd: str | None = None
@@ -45,6 +47,7 @@ class PathContext:
     folds: FoldsCase | None = None
     other_names: HasOtherNames | None = None
     lost: bool = False
+    known_sets: dict[int, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,7 +48,7 @@ def path_meets(
     """Tell whether some part of the path is in; a floating item meets only what is spelled."""
     wanted, unwanted = (_meets, _covers) if path.tree else (_fits, _fits)
     answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
-    return None if answer is False and _may_mean(path, patterns) else answer
+    return None if answer is False and may_mean(path, patterns) else answer
 
 
 def path_within(
@@ -61,10 +61,10 @@ def path_within(
     """Tell whether all of the path is in: of a tree, everything that may be below it."""
     wanted, unwanted = (_covers, _meets) if path.tree else (_fits, _fits)
     answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
-    return None if answer and _may_mean(path, excluded) else answer
+    return None if answer and may_mean(path, excluded) else answer
 
 
-def _may_mean(path: Path, patterns: tuple[PathPattern, ...]) -> bool:
+def may_mean(path: Path, patterns: tuple[PathPattern, ...]) -> bool:
     """Tell whether a wildcard may name what a floating item asks for."""
     if not path.names:
         return False
@@ -100,15 +100,15 @@ def _readings(
     context: PathContext,
 ) -> Iterator[tuple[str, _Globs, _Globs]]:
     """Yield each text to judge with the globs to judge it by, the same ones but once."""
-    globs = tuple([_placed(pattern, context) for pattern in patterns])
-    outs = tuple([_placed(pattern, context) for pattern in exceptions])
+    globs = tuple([placed(pattern, context) for pattern in patterns])
+    outs = tuple([placed(pattern, context) for pattern in exceptions])
     yield from _variants(path.lexical, globs, outs, folds=path.folds)
     if path.resolved is None:
         return
     leads, leads_out = globs, outs
     if context.resolve is not None:
-        leads = tuple([_resolved(glob, context.resolve) for glob in globs])
-        leads_out = tuple([_resolved(glob, context.resolve) for glob in outs])
+        leads = tuple([resolved(glob, context.resolve) for glob in globs])
+        leads_out = tuple([resolved(glob, context.resolve) for glob in outs])
     if path.resolved != path.lexical or leads != globs or leads_out != outs:
         yield from _variants(path.resolved, leads, leads_out, folds=path.folds)
 
@@ -120,10 +120,11 @@ def _variants(
     if not is_ordinary(text):
         yield plain(text), globs, outs
     if folds:
-        yield plain(text).casefold(), _folded(globs), _folded(outs)
+        yield plain(text).casefold(), folded(globs), folded(outs)
 
 
-def _folded(globs: _Globs) -> _Globs:
+def folded(globs: _Globs) -> _Globs:
+    """Return the globs for texts in which letter case makes no difference."""
     return tuple([None if glob is None else normalise(glob.casefold()) for glob in globs])
 
 
@@ -137,7 +138,7 @@ def _fits_some(judge: Judge, globs: _Globs, text: str) -> bool | None:
     return None if unknown else False
 
 
-def _placed(pattern: PathPattern, context: PathContext) -> str | None:
+def placed(pattern: PathPattern, context: PathContext) -> str | None:
     """Return the glob below its base; None where that folder is not known."""
     if pattern.base in ("root", "floating"):
         return pattern.glob
@@ -145,11 +146,11 @@ def _placed(pattern: PathPattern, context: PathContext) -> str | None:
     return None if folder is None else glob_below(folder, pattern.glob)
 
 
-def _resolved(glob: str | None, resolve: ResolvePath) -> str | None:
+def resolved(glob: str | None, resolve: ResolvePath) -> str | None:
     """Return the glob with the folders that it spells resolved; None where they lead nowhere."""
     if glob is None or not glob.startswith("/"):
         return glob
-    fixed, rest = _fixed_part(glob)
+    fixed, rest = fixed_part(glob)
     leads = resolve(fixed)
     if leads == fixed:
         return glob
@@ -157,7 +158,7 @@ def _resolved(glob: str | None, resolve: ResolvePath) -> str | None:
 
 
 @lru_cache(maxsize=4096)
-def _fixed_part(glob: str) -> tuple[str, str]:
+def fixed_part(glob: str) -> tuple[str, str]:
     """Cut an absolute glob into the literal path it begins with and what follows."""
     segments = path_segments(glob)
     literals: list[str] = []

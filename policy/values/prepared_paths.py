@@ -1,0 +1,212 @@
+"""A set of path patterns in, prepared for many paths; whether one is in it out, in three values.
+
+The answers are those of `path_meets` and `path_within`, which hold a path against one pattern after
+the other. Only what follows from the patterns and from folders of the facts is kept; where links
+lead is asked anew in every call, and once for each folder that patterns spell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TypeAlias
+
+from policy.facts import ResolvePath
+from policy.values.path import Path, PathContext
+from policy.values.path_index import GlobIndex, Spot, spot_of
+from policy.values.path_pattern import PathPattern, folder_pattern
+from policy.values.path_set import (
+    fixed_part,
+    folded,
+    may_mean,
+    path_meets,
+    path_within,
+    placed,
+    resolved,
+)
+from policy.values.text import plain
+
+# How many homes and workspaces one set is kept ready for.
+_MOST_PLACES = 16
+_SETS_REMEMBERED = 1024
+
+_Globs: TypeAlias = tuple[str | None, ...]
+_Place: TypeAlias = tuple[str | None, str | None]
+
+
+class PreparedPaths:
+    """`patterns` without `excluded`. Either may hold the workspace as well, with all below it.
+
+    Where a set speaks of the workspace and none is known, nothing can be said.
+    """
+
+    __slots__ = ("_excluded", "_here", "_patterns", "_places", "_without_here")
+
+    def __init__(
+        self,
+        patterns: tuple[PathPattern, ...],
+        excluded: tuple[PathPattern, ...],
+        *,
+        workspace: bool = False,
+        without_workspace: bool = False,
+    ) -> None:
+        self._patterns = patterns
+        self._excluded = excluded
+        self._here = workspace
+        self._without_here = without_workspace
+        self._places: dict[_Place, _Sides] = {}
+
+    def meets(self, path: Path, context: PathContext) -> bool | None:
+        """Tell whether some part of the path is in, as `path_meets` does."""
+        sides = self._sides(context)
+        if sides is None:
+            return None
+        answer = _judge(path, sides, context, _SOME if path.tree else _ITSELF)
+        if answer is False and path.names and may_mean(path, self._patterns):
+            return None
+        return answer
+
+    def within(self, path: Path, context: PathContext) -> bool | None:
+        """Tell whether all of the path is in, as `path_within` does."""
+        sides = self._sides(context)
+        if sides is None:
+            return None
+        answer = _judge(path, sides, context, _ALL if path.tree else _ITSELF)
+        if answer and path.names and may_mean(path, self._excluded):
+            return None
+        return answer
+
+    def slowly(self, path: Path, context: PathContext, *, meets: bool) -> bool | None:
+        """Return what `meets` or `within` must, by one pattern after the other."""
+        folder = context.workspace
+        if (self._here or self._without_here) and folder is None:
+            return None
+        here = (folder_pattern(folder),) if folder else ()
+        judge = path_meets if meets else path_within
+        return judge(
+            path,
+            self._patterns + here if self._here else self._patterns,
+            self._excluded + here if self._without_here else self._excluded,
+            context=context,
+        )
+
+    def _sides(self, context: PathContext) -> _Sides | None:
+        place = (context.home, context.workspace)
+        found = self._places.get(place)
+        return self._placed(context, place) if found is None else found
+
+    def _placed(self, context: PathContext, place: _Place) -> _Sides | None:
+        folder = context.workspace
+        if (self._here or self._without_here) and folder is None:
+            return None
+        here = (folder_pattern(folder).glob,) if folder else ()
+        ins: _Globs = tuple([placed(pattern, context) for pattern in self._patterns])
+        outs: _Globs = tuple([placed(pattern, context) for pattern in self._excluded])
+        sides = _sides_of(
+            ins + here if self._here else ins, outs + here if self._without_here else outs
+        )
+        if len(self._places) >= _MOST_PLACES:
+            self._places.clear()
+        self._places[place] = sides
+        return sides
+
+
+class _Sides:
+    """Both sides of a set as globs below known folders, and the folders that they spell."""
+
+    __slots__ = ("_folded", "folders", "globs", "ins", "outs", "outs_globs")
+
+    def __init__(self, globs: _Globs, outs: _Globs) -> None:
+        self.globs, self.outs_globs = globs, outs
+        self.ins = GlobIndex(globs)
+        self.outs = GlobIndex(outs) if outs else None
+        spelled = (fixed_part(glob)[0] for glob in (*globs, *outs) if glob and glob[0] == "/")
+        self.folders = tuple(dict.fromkeys(spelled))
+        self._folded: _Sides | None = None
+
+    def folded(self) -> _Sides:
+        """Return the same for texts in which letter case makes no difference."""
+        if self._folded is None:
+            self._folded = _sides_of(folded(self.globs), folded(self.outs_globs))
+        return self._folded
+
+    def as_links_lead(self, resolve: ResolvePath) -> _Sides:
+        """Return the globs below where their folders lead; the same ones where none is a link."""
+        for folder in self.folders:
+            if resolve(folder) != folder:
+                return _sides_of(
+                    tuple([resolved(glob, resolve) for glob in self.globs]),
+                    tuple([resolved(glob, resolve) for glob in self.outs_globs]),
+                )
+        return self
+
+
+@lru_cache(maxsize=_SETS_REMEMBERED)
+def _sides_of(globs: _Globs, outs: _Globs) -> _Sides:
+    return _Sides(globs, outs)
+
+
+# How one side is held against a path: the path itself, some of a tree, all of a tree.
+_Held: TypeAlias = Callable[[GlobIndex, Spot], bool]
+_How: TypeAlias = tuple[_Held, _Held]
+_ITSELF: _How = (GlobIndex.fits, GlobIndex.fits)
+_SOME: _How = (GlobIndex.meets, GlobIndex.covers)
+_ALL: _How = (GlobIndex.covers, GlobIndex.meets)
+
+
+def _judge(path: Path, sides: _Sides, context: PathContext, how: _How) -> bool | None:
+    """Judge every reading of the path; None where two disagree or one cannot be judged."""
+    lexical = path.lexical
+    answer = _inside(sides, spot_of(lexical), how)
+    if path.resolved is None and not path.folds and lexical.isascii():
+        return answer
+    if answer is None or not _agree(lexical, sides, answer=answer, how=how, folds=path.folds):
+        return None
+    if path.resolved is None:
+        return answer
+    leads = sides if context.resolve is None else _led(sides, context)
+    if leads is sides and path.resolved == lexical:
+        return answer
+    if _inside(leads, spot_of(path.resolved), how) is not answer:
+        return None
+    return (
+        answer if _agree(path.resolved, leads, answer=answer, how=how, folds=path.folds) else None
+    )
+
+
+def _agree(text: str, sides: _Sides, *, answer: bool, how: _How, folds: bool) -> bool:
+    """Tell whether the text has the same answer as whoever reads it otherwise takes it."""
+    if text.isascii() and not folds:
+        return True
+    other = plain(text)
+    if other != text and _inside(sides, spot_of(other), how) is not answer:
+        return False
+    return not folds or _inside(sides.folded(), spot_of(other.casefold()), how) is answer
+
+
+def _inside(sides: _Sides, spot: Spot, how: _How) -> bool | None:
+    fits, fits_exception = how
+    inside: bool | None = True
+    if not fits(sides.ins, spot):
+        if not sides.ins.unknown:
+            return False
+        inside = None
+    if sides.outs is None:
+        return inside
+    if fits_exception(sides.outs, spot):
+        return False
+    return None if sides.outs.unknown else inside
+
+
+def _led(sides: _Sides, context: PathContext) -> _Sides:
+    """Ask, once a call, where the folders lead that the globs spell."""
+    resolve = context.resolve
+    assert resolve is not None
+    known = context.known_sets.get(id(sides))
+    # Holding both keeps their ids, and tells another world from this one.
+    if known is not None and known[0] is sides and known[1] is resolve:
+        led: _Sides = known[2]
+        return led
+    leads = sides.as_links_lead(resolve)
+    context.known_sets[id(sides)] = (sides, resolve, leads)
+    return leads
