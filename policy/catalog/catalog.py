@@ -7,12 +7,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from types import MappingProxyType
 
+from policy.catalog.beginnings import Beginnings
 from policy.catalog.names import LOOSEST, spellings
 from policy.catalog.nearby import Nearby, nearby
+from policy.catalog.pattern import ToolSelector
 from policy.catalog.slips import Slips
 from policy.catalog.tool import VERSION_MARK, Origin, ToolSpec, full_name
 from policy.catalog.view import SchemaViews
 from policy.records import dataclass
+
+# As many selectors are remembered with the tools they fit.
+_MOST_FITTING = 50_000
 
 _VERSIONED = re.compile(rf".+{VERSION_MARK}[0-9]+", re.S)
 
@@ -39,6 +44,10 @@ class Catalog:
     )
     _nearby: Nearby = field(init=False, repr=False, compare=False)
     _slips: Slips = field(init=False, repr=False, compare=False)
+    _fitting: dict[ToolSelector, tuple[ToolSpec, ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _beginnings: Beginnings = field(init=False, repr=False, compare=False)
     _views: SchemaViews = field(default_factory=SchemaViews, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -62,6 +71,7 @@ class Catalog:
         object.__setattr__(self, "_versions", MappingProxyType(versions))
         object.__setattr__(self, "_spelled", MappingProxyType(spelled))
         object.__setattr__(self, "_nearby", nearby(by_name))
+        object.__setattr__(self, "_beginnings", Beginnings(self.specs))
         snaked = ((key, n) for (style, key), ns in spelled.items() if style == LOOSEST for n in ns)
         object.__setattr__(self, "_slips", Slips(snaked))
 
@@ -80,6 +90,24 @@ class Catalog:
             if spec is not None:
                 found |= {one.name: one for one in self._versions.get(name, (spec,))}
         return tuple(found[name] for name in sorted(found))
+
+    def fitting(self, selector: ToolSelector) -> tuple[ToolSpec, ...]:
+        """Return the tools that a selector fits, in the order of the catalogue or of their names.
+
+        What was looked up is remembered: every build over this catalogue asks for the same.
+        """
+        found = self._fitting.get(selector)
+        if found is None:
+            names = selector.exact_names()
+            if names is not None:
+                candidates = self.answering(names)
+            else:
+                candidates = self._beginnings.of(selector.beginnings())
+            found = tuple(spec for spec in candidates if selector.fits(spec))
+            if len(self._fitting) >= _MOST_FITTING:
+                self._fitting.clear()
+            self._fitting[selector] = found
+        return found
 
     @property
     def views(self) -> SchemaViews:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from policy.catalog import (
     ALIASES,
@@ -50,6 +50,9 @@ _ELSEWHERE = ALIASES | {
     "WebFetch": "web_fetch",
 }
 
+# The identities of the parts on either side of `except`, and whether the place gives.
+_Parts: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], bool]
+
 _EMPTY = ToolSelector(included=(), gives=False)
 
 
@@ -71,7 +74,10 @@ class ToolReader:
     report: Report
     _sets: dict[tuple[Definition, bool], ToolSelector] = field(default_factory=dict)
     _known: dict[ToolPattern, _Unknown | None] = field(default_factory=dict)
-    _fitting: dict[ToolSelector, tuple[ToolSpec, ...]] = field(default_factory=dict)
+    # Rules of the same tools share one selector, and the patterns in it.
+    _patterns: dict[tuple[str | None, str], ToolPattern] = field(default_factory=dict)
+    # By identity: the selectors hold their parts, and parts equal by meaning are one.
+    _selectors: dict[_Parts, ToolSelector] = field(default_factory=dict)
     # By identity: the selectors are kept above.
     _extents: dict[int, Extent] = field(default_factory=dict)
 
@@ -82,25 +88,18 @@ class ToolReader:
 
         `lenient` makes an unknown tool a warning: a pack speaks of tools its user may not have.
         """
-        return ToolSelector(
-            included=self._parts(tools.included, scope, lenient=lenient, chain=()),
-            excluded=self._parts(tools.excluded, scope, lenient=lenient, chain=()),
-            gives=gives,
-        )
+        included = self._parts(tools.included, scope, lenient=lenient, chain=())
+        excluded = self._parts(tools.excluded, scope, lenient=lenient, chain=())
+        key = (tuple(map(id, included)), tuple(map(id, excluded)), gives)
+        kept = self._selectors.get(key)
+        if kept is None:
+            kept = ToolSelector(included=included, excluded=excluded, gives=gives)
+            self._selectors[key] = kept
+        return kept
 
     def fitting(self, selector: ToolSelector) -> tuple[ToolSpec, ...]:
         """Return the known tools that the selector fits, in the order of the catalogue."""
-        found = self._fitting.get(selector)
-        if found is None:
-            found = tuple(spec for spec in self._candidates(selector) if selector.fits(spec))
-            self._fitting[selector] = found
-        return found
-
-    def _candidates(self, selector: ToolSelector) -> Iterable[ToolSpec]:
-        names = selector.exact_names()
-        if names is None:
-            return self.catalog.specs
-        return self.catalog.answering(names)
+        return self.catalog.fitting(selector)
 
     def table_selector(self, keys: tree.Tools, *, gives: bool) -> ToolSelector:
         """Return the selector of keys of the configuration: patterns, aliases, categories."""
@@ -238,13 +237,18 @@ class ToolReader:
                     help="name tools, or a set defined with `tools`",
                 )
             return named
-        pattern = ToolPattern(origin=ref.origin, text=ref.pattern)
+        pattern = self._patterns.get((ref.origin, ref.pattern))
+        if pattern is None:
+            pattern = ToolPattern(origin=ref.origin, text=ref.pattern)
+            self._patterns[(ref.origin, ref.pattern)] = pattern
         return pattern if self._check(pattern, ref.span, scope, lenient=lenient) else None
 
     def _check(
         self, pattern: ToolPattern, span: Span, scope: Scope | None, *, lenient: bool
     ) -> bool:
         """Tell whether this is a pattern at all; say so where it fits no known tool."""
+        if self._known.get(pattern, _EMPTY) is None:
+            return True
         if pattern.problem is not None:
             self.report.say(
                 "bad-tool-pattern", pattern.problem, span=span, help="write the name of a tool"

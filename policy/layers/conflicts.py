@@ -5,7 +5,8 @@ Only what is certain is said: a tool that is not known yet may make a statement 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 from policy.catalog import Catalog, ToolSelector, ToolSpec
 from policy.checks import CheckedPolicy, LayerKey, checked
@@ -142,13 +143,17 @@ class _Grants:
     def __init__(self, *, scene: _Scene, everyone: CheckedPolicy) -> None:
         self._scene = scene
         self._everyone = everyone
-        self._allowed = {
+
+    @cached_property
+    def _allowed(self) -> Mapping[LayerKey, frozenset[str]]:
+        """The known tools that each layer allows; looked up once there is an `ask` to judge."""
+        return {
             policy.key: frozenset(
                 spec.name
                 for rule in _live(policy, Verdict.ALLOW)
-                for spec in scene.overlaps.fitting(rule.tools)
+                for spec in self._scene.overlaps.fitting(rule.tools)
             )
-            for policy in scene.layers
+            for policy in self._scene.layers
         }
 
     def reach(self, tools: ToolSelector, layer: CheckedPolicy) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
 from functools import lru_cache
 
 from policy.catalog import VERSION_MARK, Catalog, ToolPattern, ToolSelector, ToolSpec
@@ -15,17 +14,10 @@ class Overlaps:
     """Answers about selectors over one catalogue; what was looked up once is kept."""
 
     catalog: Catalog
-    _fitting: dict[ToolSelector, tuple[ToolSpec, ...]] = field(default_factory=dict)
 
     def fitting(self, selector: ToolSelector) -> tuple[ToolSpec, ...]:
         """Return the known tools that the selector fits."""
-        found = self._fitting.get(selector)
-        if found is None:
-            names = selector.exact_names()
-            candidates = self.catalog.specs if names is None else self.catalog.answering(names)
-            found = tuple(spec for spec in candidates if selector.fits(spec))
-            self._fitting[selector] = found
-        return found
+        return self.catalog.fitting(selector)
 
     def may_meet_unknown(self, left: ToolSelector, right: ToolSelector) -> bool:
         """Tell whether a tool that is not known yet could be in both; exceptions do not count."""

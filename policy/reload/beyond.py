@@ -15,7 +15,6 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import policy
 from policy.catalog import Catalog, ToolSpec
 from policy.source import Source
 
@@ -51,7 +50,7 @@ class Beyond:
 def own_digest() -> str:
     """Return the digest of what this process runs: versions, and names and times of our files."""
     parts = [sys.version, _installed()]
-    folder = os.path.dirname(os.path.abspath(policy.__file__))
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for path, names, files in os.walk(folder):
         names[:] = sorted(name for name in names if name != "__pycache__")
         for name in sorted(files):

@@ -9,7 +9,7 @@ from policy.checks.checked import CheckedPolicy, CheckedRule
 from policy.checks.lints.scene import Scene
 from policy.checks.world import World
 from policy.diagnostics import Label
-from policy.values import compile_name_glob
+from policy.values import compile_name_glob, has_wildcard
 from policy.verdict import Verdict
 
 # Beyond this many rules of one condition, comparing each with each would take too long.
@@ -37,16 +37,62 @@ def _find_repeated(allows: list[CheckedRule], world: World) -> set[int]:
         key = tuple(None if test is None else test.text for test in (rule.when, rule.unless))
         groups.setdefault(key, []).append(rule)
     for rules in groups.values():
+        if len(rules) < 2:
+            continue
         few = rules[:_MOST]
+        wider = _Wider(few)
         for place, rule in enumerate(few):
             other = next(
-                (r for r in few if r is not rule and _is_better(r, rule, few, place)), None
+                (r for r in wider.than(rule) if r is not rule and _is_better(r, rule, few, place)),
+                None,
             )
             if other is not None:
                 said.add(id(rule))
                 text = "another rule allows the same in the same circumstances"
                 _say(rule, other, text, world)
     return said
+
+
+class _Wider:
+    """Rules in; for each rule those that may fit all of its tools, in the order of the text.
+
+    Of the rules about one tool by its name only those about the same one can, so that they need
+    not all be compared.
+    """
+
+    def __init__(self, rules: list[CheckedRule]) -> None:
+        self._others: list[tuple[int, CheckedRule]] = []
+        self._by_tool: dict[ToolPattern, list[tuple[int, CheckedRule]]] = {}
+        for placed in enumerate(rules):
+            tool = _only_tool(placed[1].tools)
+            if tool is None:
+                self._others.append(placed)
+            else:
+                self._by_tool.setdefault(tool, []).append(placed)
+        self._all = rules
+
+    def than(self, rule: CheckedRule) -> list[CheckedRule]:
+        """Return the rules that may fit every tool of `rule`."""
+        tool = _only_tool(rule.tools)
+        if tool is None:
+            return self._all
+        same = self._by_tool.get(tool, [])
+        found = sorted((*self._others, *same), key=_place) if self._others else same
+        return [one for _, one in found]
+
+
+def _place(placed: tuple[int, CheckedRule]) -> int:
+    return placed[0]
+
+
+def _only_tool(tools: ToolSelector) -> ToolPattern | None:
+    """Return the pattern of a selector of one tool by its name alone."""
+    if len(tools.included) != 1 or tools.excluded:
+        return None
+    pattern = tools.included[0]
+    if not isinstance(pattern, ToolPattern) or has_wildcard(pattern.text) or "\\" in pattern.text:
+        return None
+    return pattern
 
 
 def _is_better(other: CheckedRule, rule: CheckedRule, rules: list[CheckedRule], place: int) -> bool:
@@ -95,6 +141,7 @@ def _find_given_anyway(
     plain = [rule for rule in allows if _is_plain(rule)]
     if not plain:
         return
+    wide = _Wider(plain)
     granted = Counter(
         spec.name
         for rule in plain
@@ -106,7 +153,9 @@ def _find_given_anyway(
         if id(rule) in said or rule.with_approval:
             continue
         own = 1 if _is_plain(rule) else 0
-        wider = next((r for r in plain if r is not rule and _includes(r.tools, rule.tools)), None)
+        wider = next(
+            (r for r in wide.than(rule) if r is not rule and _includes(r.tools, rule.tools)), None
+        )
         names = [spec.name for spec in world.tools.fitting(rule.tools)]
         exact = rule.tools.exact_names()
         known = names and exact is not None and all(map(world.catalog.is_settled, exact))
