@@ -7,7 +7,7 @@ from io import StringIO
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter
 
 from bench.rows import Chart
 
@@ -30,6 +30,8 @@ _STYLE = (
     "svg{color:#1f2328}@media(prefers-color-scheme:dark){svg{color:#e6edf3}}"
     "text{font-family:system-ui,sans-serif}"
 )
+# Nothing of when and by what it was drawn.
+_UNSAID = {"Date": None, "Creator": None, "Format": None, "Type": None}
 _SETTINGS = {
     "svg.hashsalt": "placet",
     "svg.fonttype": "none",
@@ -69,13 +71,11 @@ def svg(chart: Chart) -> str:
         axes.set_title(chart.title, loc="left")
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(FuncFormatter(_plain))
-            axis.set_minor_formatter(NullFormatter())
+        axes.minorticks_off()
         axes.grid(visible=True, which="major", color=_INK, alpha=0.15, linewidth=0.6)
         axes.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1.0, 0.5))
         written = StringIO()
-        figure.savefig(
-            written, format="svg", transparent=True, metadata={"Date": None, "Creator": None}
-        )
+        figure.savefig(written, format="svg", transparent=True, metadata=_UNSAID)
     return _themed(written.getvalue())
 
 

@@ -43,7 +43,7 @@ class Verbs:
         """Return what was said and what should have been, by kind of resource."""
         return {
             kind: [
-                [self._decided(self._admitted(req)), req.verdict]
+                [self.decided(self._admitted(req)), req.verdict]
                 for req in islice(workload.requests(self.size, kind, start=10**7), _FRESH)
             ]
             for kind in workload.KINDS
@@ -54,12 +54,13 @@ class Verbs:
         share = seconds / len(self.again) / 2
         taken: Round = {}
         for kind, calls in self.again.items():
-            taken[f"{kind}, {AGAIN}"] = per_call(self._decided, calls, seconds=share)
+            taken[f"{kind}, {AGAIN}"] = per_call(self.decided, calls, seconds=share)
             new = list(islice(self.fresh[kind], _FRESH))
-            taken[f"{kind}, {FRESH}"] = per_call(self._decided, iter(new), seconds=share)
+            taken[f"{kind}, {FRESH}"] = per_call(self.decided, iter(new), seconds=share)
         return taken
 
-    def _decided(self, call: policy.ToolCall) -> str:
+    def decided(self, call: policy.ToolCall) -> str:
+        """Return the verdict on an admitted call."""
         return self.generation.decide(call, _CALLER).verdict
 
     def _coming(self, n: int, kind: str) -> Iterator[policy.ToolCall]:
