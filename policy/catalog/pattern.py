@@ -11,7 +11,8 @@ second one speaks of all versions, one that fits only the first of that version 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import field
 from typing import Literal, TypeAlias
 
@@ -20,6 +21,8 @@ from policy.records import dataclass
 from policy.values import compile_name_glob, has_wildcard, literal_text
 
 Fits: TypeAlias = Callable[[ToolSpec], bool]
+# What stands before the first letter that may mean something else than itself.
+_PLAIN = re.compile(r"[^*?\\]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +44,19 @@ class ToolPattern:
             return None
         what = "SERVER/TOOL" if self.origin == "mcp" else "PLUGIN/TOOL"
         return f"`{self.origin} {self.text}` must be written `{self.origin} {what}`"
+
+    @property
+    def beginning(self) -> str:
+        """What the full names of all tools begin with that it can fit."""
+        plain = _PLAIN.match(self._flat())
+        return plain[0] if plain else ""
+
+    def _flat(self) -> str:
+        """Return the pattern as one of flat names."""
+        if self.origin is None:
+            return self.text
+        server, _, tool = self.text.partition("/")
+        return f"{server}__{tool}" if self.origin == "mcp" else f"ext__{server}__{tool}"
 
     @property
     def exact_name(self) -> str | None:
@@ -80,9 +96,17 @@ class ToolSelector:
     excluded: tuple[ToolPattern | ToolSelector, ...] = ()
     gives: bool
     _fits: Fits = field(init=False, repr=False, compare=False)
+    _exact: frozenset[str] | None = field(init=False, repr=False, compare=False)
+    # Every table of checking is by selector, and each would reckon this anew.
+    _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_fits", self.matcher(gives=self.gives))
+        object.__setattr__(self, "_exact", self._find_exact_names())
+        object.__setattr__(self, "_hash", hash((self.included, self.excluded, self.gives)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def fits(self, spec: ToolSpec) -> bool:
         """Tell whether the tool is one of those selected."""
@@ -98,6 +122,17 @@ class ToolSelector:
 
     def exact_names(self) -> frozenset[str] | None:
         """Return the only names it can fit, some of which it may not; None: any."""
+        return self._exact
+
+    def beginnings(self) -> Iterator[str]:
+        """Yield texts with one of which the full name of every tool begins that it can fit."""
+        for part in self.included:
+            if isinstance(part, ToolSelector):
+                yield from part.beginnings()
+            else:
+                yield part.beginning
+
+    def _find_exact_names(self) -> frozenset[str] | None:
         found: set[str] = set()
         for part in self.included:
             if isinstance(part, ToolSelector):

@@ -107,6 +107,9 @@ class Knowledge:
     world: World
     _kept: dict[str, KnownTool] = field(default_factory=dict)
     _fitting: dict[ToolSelector, tuple[KnownTool, ...]] = field(default_factory=dict)
+    _all: dict[ToolSelector, tuple[KnownTool, ...] | None] = field(default_factory=dict)
+    # The declarations of each tool by its name, once they were asked for.
+    _of_tool: dict[str, list[CheckedDeclaration]] | None = None
 
     def fitting(self, selector: ToolSelector) -> tuple[KnownTool, ...]:
         """Return the known tools that a selector fits."""
@@ -118,6 +121,11 @@ class Knowledge:
 
     def all_of(self, selector: ToolSelector) -> tuple[KnownTool, ...] | None:
         """Return the tools that a selector fits, None where it may fit others too."""
+        if selector not in self._all:
+            self._all[selector] = self._find_all(selector)
+        return self._all[selector]
+
+    def _find_all(self, selector: ToolSelector) -> tuple[KnownTool, ...] | None:
         catalog = self.world.catalog
         names = selector.exact_names()
         known = names is not None and all(catalog.is_settled(name) for name in names)
@@ -127,8 +135,17 @@ class Knowledge:
         found = self._kept.get(spec.name)
         if found is None:
             view = self.world.catalog.views.of(spec.schema)
-            found = self._kept[spec.name] = _known(spec, self.declared, view)
+            found = self._kept[spec.name] = _known(spec, self._declarations(spec), view)
         return found
+
+    def _declarations(self, spec: ToolSpec) -> list[CheckedDeclaration]:
+        """Return the declarations that fit a tool of the catalogue, in their order."""
+        if self._of_tool is None:
+            self._of_tool = {}
+            for declaration in self.declared:
+                for fitting in self.world.tools.fitting(declaration.tools):
+                    self._of_tool.setdefault(fitting.name, []).append(declaration)
+        return self._of_tool.get(spec.name, [])
 
 
 def field_steps(value: Value) -> Steps | None:
@@ -142,8 +159,7 @@ def field_steps(value: Value) -> Steps | None:
     return tuple(reversed(steps))
 
 
-def _known(spec: ToolSpec, declared: tuple[CheckedDeclaration, ...], view: SchemaView) -> KnownTool:
-    fitting = [declaration for declaration in declared if declaration.tools.fits(spec)]
+def _known(spec: ToolSpec, fitting: list[CheckedDeclaration], view: SchemaView) -> KnownTool:
     added = (resource for declaration in fitting for resource in declaration.resources)
     return KnownTool(
         spec=spec,
