@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from bench.goals import goals_table
-from bench.plots import svg
 from bench.report import about_machine, agreement, table_text
 from bench.rows import Chart, Part
 
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE = _DOCS / "performance.md"
 PLOTS = _DOCS / "performance"
-BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
+# What stands around the generated parts of the page: ours, and that of another harness.
+MARKS = ("<!-- measured -->", "<!-- end of measured -->")
+PEERS_MARKS = ("<!-- peers -->", "<!-- end of peers -->")
 # The plots that stand right before a table, by the table's title.
 _BEFORE = {
     "One decision": ("decisions-full", "decisions-p99", "decisions-basic", "decisions-skew"),
@@ -61,15 +62,19 @@ def text_of(part: Part, *, about: Mapping[str, Any], plots: str = PLOTS.name) ->
 
 def keep(part: Part, text: str) -> None:
     """Write the plots, and the text between the marks of the page."""
+    # Only who keeps plots needs what draws them.
+    from bench.plots import svg
+
     PLOTS.mkdir(exist_ok=True)
     for chart in part.charts:
         (PLOTS / f"{chart.key}.svg").write_text(svg(chart), encoding="utf-8")
     PAGE.write_text(between_marks(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
 
 
-def between_marks(page: str, text: str) -> str:
+def between_marks(page: str, text: str, *, marks: tuple[str, str] = MARKS) -> str:
     """Return the page with `text` as its generated part."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    assert begin and end, "the page has lost its marks"
-    return f"{before}{BEGIN}\n\n{text}\n{END}{after}"
+    before, begin, rest = page.partition(marks[0])
+    _, end, after = rest.partition(marks[1])
+    if not (begin and end):
+        raise ValueError(f"the page has lost its {marks[0]} or {marks[1]}")
+    return f"{before}{begin}\n\n{text}\n{end}{after}"

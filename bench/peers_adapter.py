@@ -138,8 +138,8 @@ def _possible(conds: list[dict[str, Any]]) -> bool:
 
 def _fits(cond: dict[str, Any], value: Any) -> bool:
     if cond["kind"] == "in_set":
-        return value in cond["values"]
-    return cond["kind"] != "int_cmp" or _ORDER[cond["op"]](value, cond["value"])
+        return bool(value in cond["values"])
+    return cond["kind"] != "int_cmp" or bool(_ORDER[cond["op"]](value, cond["value"]))
 
 
 def _tools(tool: dict[str, str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from io import StringIO
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -32,7 +33,7 @@ _STYLE = (
 )
 # Nothing of when and by what it was drawn.
 _UNSAID = {"Date": None, "Creator": None, "Format": None, "Type": None}
-_SETTINGS = {
+_SETTINGS: Any = {
     "svg.hashsalt": "placet",
     "svg.fonttype": "none",
     "font.size": 10,

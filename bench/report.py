@@ -86,17 +86,18 @@ def _cells(row: Row, table: Table, *, has_scale: bool) -> Iterator[str]:
         yield row.scale
     yield f"**{row.engine}**" if row.engine == "placet" else row.engine
     yield row.what
-    yield _number(row.median / _PER_UNIT[unit])
-    yield _number(row.p99 / _PER_UNIT[unit]) if row.count >= 100 else "–"
+    yield number(row.median / _PER_UNIT[unit])
+    yield number(row.p99 / _PER_UNIT[unit]) if row.count >= 100 else "–"
     for one in table.beside:
-        yield _number(row.times[one]) if one in row.times else "–"
+        yield number(row.times[one]) if one in row.times else "–"
 
 
 def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """Return a number to three digits or so."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"

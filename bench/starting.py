@@ -90,7 +90,9 @@ def _commands(folder: Path) -> dict[str, Callable[[], int]]:
         for key in PEERS
     }
     kept, fresh = folder / "kept", folder / "fresh"
-    runs = {what: partial(_timed, command, kept) for what, command in {**plain, **peers}.items()}
+    runs: dict[str, Callable[[], int]] = {
+        what: partial(_timed, command, kept) for what, command in {**plain, **peers}.items()
+    }
     runs[_FIRST] = partial(_timed, [*decide, call], fresh, clear=True)
     return runs
 

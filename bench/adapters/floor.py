@@ -65,8 +65,8 @@ class Engine(base.Adapter):
             raise TypeError("tool: a text, args: a dict")
         for field in self.paths.get(tool, ()):
             value = args.get(field)
-            if value.__class__ is str and ("/." in value or "//" in value):  # type: ignore[operator]
-                args = {**args, field: normpath(value)}  # type: ignore[type-var]
+            if value.__class__ is str and ("/." in value or "//" in value):
+                args = {**args, field: normpath(value)}
         decision = self.functions[tool](args, ctx["role"])
         self.log.append((time_ns(), tool, ctx, decision))
         return decision
