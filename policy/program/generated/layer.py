@@ -87,6 +87,10 @@ class Writer:
 
     def function(self, items: Sequence[Item], lookups: Iterable[str] = ()) -> Ask | None:
         """Return the compiled function; `lookups` are lines that add what an index finds."""
+        return compiled(self.text(items, lookups), self.quoting.env)
+
+    def text(self, items: Sequence[Item], lookups: Iterable[str] = ()) -> str:
+        """Return the function's source: names of our own, and literals made by `quoting`."""
         # Once to learn which fields are read, and as what; then for good.
         for item in items:
             self._rule(item)
@@ -103,7 +107,7 @@ class Writer:
             *body,
             f"return {unsettled}(m, u) if u else m",
         ]
-        return compiled(lines, self.quoting.env)
+        return "def ask(input, caller, facts, e=None):\n " + "\n ".join(lines) + "\n"
 
     def sides(self, item: Item) -> tuple[Sides, bool]:
         """Return what can be written of a rule's formula, and whether that is all of it."""
@@ -164,9 +168,8 @@ def demands(item: Item) -> list[tuple[checked.Test, bool, bool]]:
 _BUILTINS = {"str": str, "int": int, "float": float, "bool": bool, "tuple": tuple}
 
 
-def compiled(lines: Iterable[str], env: dict[str, Any]) -> Ask | None:
-    """Return the function made of its body's lines; None where the compiler gives up on them."""
-    text = "def ask(input, caller, facts, e=None):\n " + "\n ".join(lines) + "\n"
+def compiled(text: str, env: dict[str, Any]) -> Ask | None:
+    """Return the function that a text defines; None where the compiler gives up on it."""
     try:
         code: CodeType = compile(text, "<rules>", "exec", dont_inherit=True, optimize=2)
     except (SyntaxError, RecursionError, MemoryError, OverflowError):

@@ -1,0 +1,202 @@
+"""Generated code and indexes say exactly what asking every rule's closure says."""
+
+from __future__ import annotations
+
+import dataclasses
+from decimal import Decimal
+from functools import cache
+from random import Random
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policy.call import Caller, ToolCall, thaw
+from policy.catalog import Catalog, Origin, ToolSpec
+from policy.checks.checked import CheckedPolicy, CheckedRule
+from policy.decision import Decision, decide
+from policy.facts import Facts
+from policy.layers import LayeredPolicy
+from policy.program import NO_SHORTCUTS, Program, Shortcuts, compile_policy
+from tests.laws.engine import Unsound, build, build_over
+from tests.laws.policies import GLOBAL, PolicyText
+from tests.laws.situations import Situation, Tally, situations
+
+MANY = settings(max_examples=250)
+IN_LINE = Shortcuts(generated=True, indexed=False)
+
+# What an input may hold where a rule expects a plain text, a number or a flag.
+ODD: tuple[Any, ...] = (
+    *("", "a", "é", "e\u0301", "a\u200bb", "\ud800", "\u202ea", "A", "a\n"),
+    *(0, -1, 1, 2**53, 2**53 + 1, -(2**70), True, False),
+    *(0.5, -0.0, 1e308, float("inf"), float("nan"), 2.0**60, 0.1 + 0.2, 0.3),
+    *(Decimal("0.1"), Decimal("12345678901234567890.5")),
+    *([], ["a"], [1, "a"], {}, {"a": "a"}, None),
+)
+
+
+def _again(program: Program, shortcuts: Shortcuts) -> Program:
+    return compile_policy(
+        program.policy,
+        program.catalog,
+        floor=program.floor,
+        profiles=program.profiles,
+        shortcuts=shortcuts,
+    )
+
+
+def _said(decision: Decision) -> dict[str, Any]:
+    return {field.name: getattr(decision, field.name) for field in dataclasses.fields(decision)} | {
+        "call": (decision.call.tool, repr(decision.call.input))
+    }
+
+
+def _agree(program: Program, call: ToolCall, caller: Caller, facts: Facts) -> Decision:
+    """Return the decision, once all ways of coming to it have given the same."""
+    asked = decide(_again(program, NO_SHORTCUTS), call, caller, facts)
+    for way in (program, _again(program, IN_LINE)):
+        # Twice: what follows from a set of rules is worked out once and kept.
+        for _ in range(2):
+            assert _said(decide(way, call, caller, facts)) == _said(asked)
+    return asked
+
+
+def test_shortcuts_change_no_decision() -> None:
+    tally = Tally()
+
+    @settings(MANY, max_examples=150)
+    @given(situations(), st.data())
+    def law(case: Situation, data: st.DataObject) -> None:
+        call = case.call
+        if data.draw(st.booleans()):
+            changed = thaw(call.input)
+            for name in list(changed):
+                if data.draw(st.integers(0, 2)) == 0:
+                    changed[name] = data.draw(st.sampled_from(ODD))
+            call = ToolCall(tool=call.tool, input=changed)
+        found = _agree(build(case.policy).program, call, case.caller, case.facts)
+        tally.case(found.verdict.value, "rewritten" if found.rewritten else "as asked")
+
+    law()
+    for verdict in ("allow", "ask", "deny"):
+        tally.shows(verdict)
+
+
+# ------------------------------------------------------------------ many rules on one tool
+
+FIELDS = ("path", "host", "size", "flag")
+SPEC = ToolSpec(
+    name="pay",
+    origin=Origin(kind="host", tool="pay"),
+    schema={"type": "object", "additionalProperties": True},
+    complete=True,
+    category="money",
+)
+TOOLS = Catalog(specs=(SPEC,), complete=True)
+WORDS = (
+    "",
+    "/",
+    "/a",
+    "/a/",
+    "/a/b",
+    "/a/b/c",
+    "/b/",
+    "x.org",
+    ".org",
+    "a",
+    "é",
+    "e\u0301",
+    "\u200b",
+)
+NUMBERS = ("0", "1", "-1", "0.5", "0.3", "9007199254740992", "9007199254740993")
+
+
+def _atom(random: Random) -> str:
+    name = f"input.{random.choice(FIELDS)}"
+    word, other = (f'"{random.choice(WORDS)}"' for _ in range(2))
+    number = random.choice(NUMBERS)
+    return random.choice(
+        [
+            *(f"{name} == {word}", f"{name} != {word}", f"{name} == {number}", f"{name} == true"),
+            *(f"{name} starts with {word}", f"{name} starts with {word}"),
+            *(f"{name} ends with {word}", f"{name} contains {word}"),
+            *(f'{name} like "/a*"', f'{name} like "*b"', f'{name} like "/a/?"'),
+            *(f"{name} in [{word}, {other}]", f"{name} in [{word}, {other}]"),
+            *(f"{name} < {number}", f"{name} <= {number}", f"{name} > {number}"),
+            *(f"{name} contains /^(a|b)/", f"{name} contains /a+b/", f"{name} matches /.*org/"),
+            *(f"{name} is present", f"{name} is absent", "input.flag"),
+            *('session.role == "dev"', 'session.role in ["dev", "é"]', 'agent.name like "a*"'),
+            *('tool.category == "money"', f"(any w in {name}: w == {word})"),
+        ]
+    )
+
+
+def _test(random: Random, depth: int = 2) -> str:
+    kind = random.randrange(6) if depth else 5
+    if kind == 0:
+        return f"not ({_test(random, depth - 1)})"
+    if kind in (1, 2):
+        word = "and" if kind == 1 else "or"
+        return f"({_test(random, depth - 1)} {word} {_test(random, depth - 1)})"
+    return _atom(random)
+
+
+def _rule(random: Random) -> str:
+    verdict = random.choice(["allow", "allow", "ask", "deny", "shadow deny", "shadow allow"])
+    tests = [_test(random) for _ in range(random.choice([0, 1, 1, 2]))]
+    when = f" when {' and '.join(tests)}" if tests else ""
+    unless = f" unless {_test(random)}" if random.randrange(3) == 0 else ""
+    approval = " with approval" if verdict == "allow" and random.randrange(4) == 0 else ""
+    return f"{verdict} pay{when}{unless}{approval}"
+
+
+@cache
+def _pool() -> tuple[CheckedPolicy, tuple[CheckedRule, ...]]:
+    """Return a layer, and many rules that the checker takes, to choose from."""
+    random = Random(1)
+    rules = [f"r{number}: {_rule(random)}" for number in range(600)]
+    while True:
+        policy = PolicyText(files=((GLOBAL, ("policy for every agent", *rules, "default allow")),))
+        try:
+            (layer,) = build_over(policy, TOOLS).program.policy.layers
+        except Unsound as refused:
+            wrong = {e.span.line for e in refused.errors if e.span is not None}
+            rules = [rule for line, rule in enumerate(rules, 2) if line not in wrong]
+        else:
+            return layer, layer.rules
+
+
+_values = st.one_of(st.sampled_from(ODD), st.sampled_from(WORDS), st.integers(-2, 2), st.booleans())
+_inputs = st.fixed_dictionaries({}, optional=dict.fromkeys(FIELDS, _values))
+_callers = st.builds(
+    Caller,
+    agent=st.sampled_from(["default", "ann", "é", "e\u0301", "a\u200b"]),
+    role=st.sampled_from(["owner", "dev", "guest", "anonymous", "é", "\u200bguest", ""]),
+)
+
+
+def test_an_index_hides_no_rule() -> None:
+    tally = Tally()
+    layer, pool = _pool()
+    assert len(pool) > 200
+
+    @settings(MANY)
+    @given(
+        st.sets(st.integers(0, len(pool) - 1), min_size=26, max_size=80),
+        st.lists(_inputs, min_size=1, max_size=8),
+        _callers,
+    )
+    def law(places: set[int], inputs: list[dict[str, Any]], caller: Caller) -> None:
+        rules = tuple(pool[place] for place in sorted(places))
+        layered = LayeredPolicy(layers=(dataclasses.replace(layer, rules=rules),))
+        program = compile_policy(layered, TOOLS)
+        ways = [program, _again(program, IN_LINE), _again(program, NO_SHORTCUTS)]
+        for given_ in inputs:
+            call = ToolCall(tool="pay", input=given_)
+            found = [decide(way, call, caller, Facts()) for way in ways]
+            assert _said(found[0]) == _said(found[1]) == _said(found[2])
+            tally.case(found[0].verdict.value, "few" if len(found[0].reasons) < 4 else "several")
+
+    law()
+    tally.shows("deny")
+    tally.shows("several")
