@@ -12,9 +12,9 @@ import dataclasses
 import sys
 from collections.abc import Callable, Mapping
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-__all__ = ["dataclass"]
+__all__ = ["dataclass", "maker"]
 
 # The options that are understood here; with any other one the standard decorator does it all.
 _OPTIONS = frozenset({"frozen", "slots", "kw_only", "eq"})
@@ -28,6 +28,9 @@ _NO_FIELDS = ("ClassVar", "InitVar", "KW_ONLY")
 # What the written methods call things themselves.
 _TAKEN = ("_self", "_missing", "_set", "_default", "_new")
 _MISSING = dataclasses.MISSING
+
+_Fields = ParamSpec("_Fields")
+_Made = TypeVar("_Made")
 
 
 class _Declared:
@@ -233,6 +236,24 @@ def _is_plain(cls: type, options: Mapping[str, bool]) -> bool:
             for kind in cls.__annotations__.values()
         )
     )
+
+
+def maker(record: Callable[_Fields, _Made]) -> Callable[_Fields, _Made]:
+    """Return what makes a frozen record of slots in half the time, each field given by its name.
+
+    A twin with the same slots and nothing that forbids assignments is filled, and then becomes one
+    of the record's class. No default is known and no `__post_init__` called.
+    """
+    cls: Any = record
+    names: tuple[str, ...] = cls.__slots__
+    assert cls.__bases__ == (object,) and not hasattr(cls, "__post_init__"), cls
+    filled = "".join(f"\n _self.{name} = {name}" for name in names)
+    text = (
+        f"(*, {', '.join(names)}):\n _self = _new(_new_twin){filled}\n _self.__class__ = _new_one"
+    )
+    twin = type("_Twin", (), {"__slots__": names})
+    known = {"_new": object.__new__, "_new_twin": twin, "_new_one": cls}
+    return _Declared(cls, {})._written("make", f"{text}\n return _self", known)
 
 
 if TYPE_CHECKING:

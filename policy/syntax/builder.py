@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from sys import intern
 from typing import Any, TypeAlias
 
 from policy.diagnostics import Diagnostic, diagnose
-from policy.source import Source, Span
+from policy.records import maker
+from policy.source import Source, Span, span_in
 from policy.syntax import literals
 from policy.syntax import tree as t
 from policy.syntax.tokens import Token
@@ -22,6 +24,24 @@ _NAME_BEFORE = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]*\Z")
 
 # A child: a token, a node, or a tuple of nodes; None where an optional part is not there.
 Child: TypeAlias = Any
+
+# What most rules are made of, many times over.
+_and = maker(t.And)
+_compare = maker(t.Compare)
+_field = maker(t.Field)
+_in = maker(t.In)
+_list = maker(t.ListLiteral)
+_name = maker(t.Name)
+_number = maker(t.Number)
+_regex = maker(t.Regex)
+_rule = maker(t.Rule)
+_text = maker(t.Text)
+_text_test = maker(t.TextTest)
+_tool = maker(t.ToolRef)
+_tools = maker(t.Tools)
+_when = maker(t.When)
+
+_VERDICTS = {verdict.value: verdict for verdict in Verdict}
 
 
 def _start(child: Child) -> int:
@@ -48,16 +68,20 @@ def _rule_name(token: Token | None) -> str | None:
     return None if token is None else token.text[:-1].rstrip()
 
 
+def _between(source: Source, first: t.Expr, last: t.Expr | t.Regex) -> Span:
+    return span_in(source, first.span.start, last.span.end)
+
+
 def _verdict(token: Token) -> Verdict:
-    return Verdict(token.text)
+    return _VERDICTS[token.text]
 
 
 def _key(tokens: tuple[Token, ...] | None) -> tuple[str, ...]:
-    return tuple(token.text for token in tokens or ())
+    return tuple(intern(token.text) for token in tokens or ())
 
 
 def _there(children: Sequence[Child]) -> tuple[Any, ...]:
-    return tuple(child for child in children if child is not None)
+    return tuple([child for child in children if child is not None])
 
 
 class Builder:
@@ -76,23 +100,25 @@ class Builder:
         self.problems: list[Diagnostic] = []
 
     def _whole(self) -> Span:
-        return self.source.span(self.start, self.end)
+        return span_in(self.source, self.start, self.end)
 
     def _over(self, children: Sequence[Child]) -> Span:
         """Return the span from the first child that is there to the last."""
         first = next(child for child in children if child is not None and child != ())
         last = next(child for child in reversed(children) if child is not None and child != ())
-        return self.source.span(_start(first), _end(last))
+        return span_in(self.source, _start(first), _end(last))
 
     def _problem(
         self, message: str, child: Child, *, help: str, code: str = "syntax-error"
     ) -> None:
-        span = self.source.span(_start(child), _end(child))
+        span = span_in(self.source, _start(child), _end(child))
         self.problems.append(diagnose(code, message, span=span, help=help))
 
     # ---- literals
 
     def _text(self, token: Token) -> str:
+        if "\\" not in token.text:
+            return token.text[1:-1]
         value, wrong = literals.read_text(token.text)
         if wrong is not None:
             start = token.start + wrong
@@ -101,7 +127,7 @@ class Builder:
                 diagnose(
                     "unknown-escape",
                     f"a string knows no escape `{escape}`",
-                    span=self.source.span(start, start + 2),
+                    span=span_in(self.source, start, start + 2),
                     help='write `\\\\` for a backslash; there are `\\"`, `\\\\`, `\\n`, `\\t` and '
                     "`\\u{…}` with the number of a character in hexadecimal",
                 )
@@ -112,15 +138,16 @@ class Builder:
         return None if token is None else self._text(token)
 
     def _number(self, token: Token) -> t.Number:
-        span = self.source.span(token.start, token.end)
-        if literals.count_digits(token.text) > literals.MAX_DIGITS:
+        span = span_in(self.source, token.start, token.end)
+        long = len(token.text) > literals.MAX_DIGITS
+        if long and literals.count_digits(token.text) > literals.MAX_DIGITS:
             self._problem(
                 f"a number has at most {literals.MAX_DIGITS} digits",
                 token,
                 help="no call's number is compared beyond what a double holds",
             )
             return t.Number(value=0, span=span)
-        return t.Number(value=literals.read_number(token.text), span=span)
+        return _number(value=literals.read_number(token.text), span=span)
 
     def _whole_number(self, token: Token, *, largest: int) -> int:
         value = self._number(token).value
@@ -135,7 +162,7 @@ class Builder:
 
     def _duration(self, token: Token) -> t.Duration:
         amount, unit = token.text.rstrip("mshdw"), token.text.lstrip("0123456789")
-        span = self.source.span(token.start, token.end)
+        span = span_in(self.source, token.start, token.end)
         fits = len(amount) <= 18
         if not fits or int(amount) * literals.SECONDS[unit] > literals.MAX_SPAN_SECONDS:
             self._problem(
@@ -285,7 +312,7 @@ class Builder:
 
     def rule(self, children: list[Child]) -> t.Rule:
         name, shadow, verdict, tools, clauses = children
-        return t.Rule(
+        return _rule(
             name=_rule_name(name),
             shadow=shadow is not None,
             verdict=_verdict(verdict),
@@ -374,18 +401,21 @@ class Builder:
 
     def tools(self, children: list[Child]) -> t.Tools:
         included, excluded = children
-        return t.Tools(included=included, excluded=excluded or (), span=self._over(children))
+        if excluded is None and len(included) == 1:
+            return _tools(included=included, excluded=(), span=included[0].span)
+        last = (excluded or included)[-1]
+        span = span_in(self.source, included[0].span.start, last.span.end)
+        return _tools(included=included, excluded=excluded or (), span=span)
 
     def tool_list(self, children: list[Child]) -> tuple[t.ToolRef, ...]:
         return tuple(children)
 
     def tool(self, children: list[Child]) -> t.ToolRef:
-        pattern = children[-1]
-        return t.ToolRef(
-            origin=children[0].text if len(children) == 2 else None,
-            pattern=self._text(pattern) if pattern.kind == "STRING" else pattern.text,
-            span=self._over(children),
-        )
+        origin = children[0].text if len(children) == 2 else None
+        last = children[-1]
+        pattern = self._text(last) if last.kind == "STRING" else last.text
+        span = span_in(self.source, children[0].start, last.end)
+        return _tool(origin=origin, pattern=intern(pattern), span=span)
 
     # ---- clauses and changes
 
@@ -396,7 +426,8 @@ class Builder:
         return t.After(tools=children[1], within=children[2], span=self._over(children))
 
     def when(self, children: list[Child]) -> t.When:
-        return t.When(test=children[1], span=self._over(children))
+        word, test = children
+        return _when(test=test, span=span_in(self.source, word.start, test.span.end))
 
     def unless(self, children: list[Child]) -> t.Unless:
         return t.Unless(test=children[1], span=self._over(children))
@@ -468,7 +499,8 @@ class Builder:
         )
 
     def and_(self, children: list[Child]) -> t.And:
-        return t.And(operands=tuple(children), span=self._over(children))
+        span = _between(self.source, children[0], children[-1])
+        return _and(operands=tuple(children), span=span)
 
     def or_(self, children: list[Child]) -> t.Or:
         return t.Or(operands=tuple(children), span=self._over(children))
@@ -478,10 +510,13 @@ class Builder:
 
     def compare(self, children: list[Child]) -> t.Compare:
         left, op, right = children
-        return t.Compare(op=op.text, left=left, right=right, span=self._over(children))
+        span = _between(self.source, left, right)
+        return _compare(op=intern(op.text), left=left, right=right, span=span)  # type: ignore[arg-type]
 
     def in_(self, children: list[Child]) -> t.In:
-        return t.In(left=children[0], right=children[1], negated=False, span=self._over(children))
+        left, right = children
+        span = _between(self.source, left, right)
+        return _in(left=left, right=right, negated=False, span=span)
 
     def not_in(self, children: list[Child]) -> t.In:
         return t.In(left=children[0], right=children[2], negated=True, span=self._over(children))
@@ -495,7 +530,8 @@ class Builder:
                 right,
                 help="`matches /…/` is about the whole text, `contains /…/` searches in it",
             )
-        return t.TextTest(op=words, left=left, right=right, span=self._over(children))  # type: ignore[arg-type]
+        span = _between(self.source, left, right)
+        return _text_test(op=intern(words), left=left, right=right, span=span)  # type: ignore[arg-type]
 
     def like(self, children: list[Child]) -> t.Like:
         return t.Like(left=children[0], pattern=self._text(children[1]), span=self._over(children))
@@ -567,13 +603,15 @@ class Builder:
 
     def field(self, children: list[Child]) -> t.Field:
         base, name = children
-        return t.Field(base=base, name=name.text, span=self._over(children))
+        span = span_in(self.source, base.span.start, name.end)
+        return _field(base=base, name=intern(name.text), span=span)
 
     def index(self, children: list[Child]) -> t.Index:
         return t.Index(base=children[0], key=children[1], span=self._over(children))
 
     def name(self, children: list[Child]) -> t.Name:
-        return t.Name(name=children[0].text, span=self._over(children))
+        (token,) = children
+        return _name(name=intern(token.text), span=span_in(self.source, token.start, token.end))
 
     def number(self, children: list[Child]) -> t.Number:
         return self._number(children[0])
@@ -581,7 +619,8 @@ class Builder:
     json_number = number
 
     def text(self, children: list[Child]) -> t.Text:
-        return t.Text(value=self._text(children[0]), span=self._over(children))
+        (token,) = children
+        return _text(value=self._text(token), span=span_in(self.source, token.start, token.end))
 
     json_text = text
 
@@ -599,10 +638,13 @@ class Builder:
         return t.Null(span=self._over(children))
 
     def regex(self, children: list[Child]) -> t.Regex:
-        return t.Regex(pattern=literals.read_regex(children[0].text), span=self._over(children))
+        (token,) = children
+        span = span_in(self.source, token.start, token.end)
+        return _regex(pattern=literals.read_regex(token.text), span=span)
 
     def list_literal(self, children: list[Child]) -> t.ListLiteral:
-        return t.ListLiteral(items=_there(children[1:-1]), span=self._over(children))
+        span = span_in(self.source, children[0].start, children[-1].end)
+        return _list(items=_there(children[1:-1]), span=span)
 
     json_list = list_literal
 
@@ -661,7 +703,7 @@ class Builder:
         _, *bindings = children
         return t.Given(
             bindings=tuple(bindings),
-            span=self.source.span(_start(children[0]), _end(bindings[-1][1])),
+            span=span_in(self.source, _start(children[0]), _end(bindings[-1][1])),
         )
 
     def given_binding(self, children: list[Child]) -> tuple[t.FieldPath, t.Expr]:
@@ -704,6 +746,8 @@ class Builder:
 
     def _one_unless(self, clauses: tuple[t.Clause, ...]) -> tuple[t.Clause, ...]:
         """Report every `unless` after the first; one reads two as "either", another as "both"."""
+        if len(clauses) < 2:
+            return clauses
         exceptions = [clause for clause in clauses if isinstance(clause, t.Unless)]
         for clause in exceptions[1:]:
             self._problem(
@@ -732,7 +776,7 @@ class Builder:
             diagnose(
                 "hyphen-in-name",
                 f"`{whole}` is read as a subtraction",
-                span=self.source.span(first.start(), second.end()),
+                span=span_in(self.source, first.start(), second.end()),
                 help=f'write `{base}["{whole}"]` for the field, or put spaces around the minus',
             )
         )

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.records import dataclass
+from policy.records import dataclass, maker
 
 FLAGS = st.fixed_dictionaries(
     {},
@@ -165,3 +165,20 @@ def test_a_missing_value_is_told_by_its_name() -> None:
 
     with pytest.raises(TypeError, match=r"Made\.__init__\(\) missing .* argument: 'path'"):
         Made()  # type: ignore[call-arg]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    name: str
+    at: int = dataclasses.field(compare=False, repr=False)
+
+
+def test_a_maker_makes_the_record_that_its_class_makes() -> None:
+    made, called = maker(Place)(name="a", at=3), Place(name="a", at=3)
+    assert type(made) is Place
+    assert (made, hash(made), repr(made), made.at) == (called, hash(called), repr(called), 3)
+    assert copy.deepcopy(made) == called
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        made.name = "b"  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        maker(Place)(name="a")  # type: ignore[call-arg]
