@@ -19,6 +19,9 @@ from policy.values import plain, quote
 # An approval that serves longer is a rule that nobody wrote down.
 _LONGEST = timedelta(days=366)
 
+_NO_TERMS = Terms()
+_OF_APPROVALS = frozenset({tree.By, tree.TwoPeople, tree.Remember})
+
 _Clause = TypeVar("_Clause", tree.By, tree.TwoPeople, tree.Remember)
 
 
@@ -35,13 +38,15 @@ def read_terms(
     `allows` says that `with approval` would make it ask, `tools` which known tools it fits.
     """
     clauses = tuple(clauses)
+    if not any(type(clause) in _OF_APPROVALS for clause in clauses):
+        return _NO_TERMS
     by = _first(clauses, tree.By)
     two = _first(clauses, tree.TwoPeople)
     remember = _first(clauses, tree.Remember)
     said: list[tree.By | tree.TwoPeople | tree.Remember] = [c for c in (by, two, remember) if c]
     if said and not asks:
         _say_needless(said[0], reading, allows=allows)
-        return Terms()
+        return _NO_TERMS
     return Terms(
         groups=() if by is None else _groups(by, reading),
         two_people=two is not None,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, assert_never
 
 from policy.checks.checked import (
@@ -50,58 +51,47 @@ _DAYS: dict[str, frozenset[int]] = {
 _BROKEN: Test = BROKEN_TEST
 
 
-def read_test(expr: tree.Expr, reading: Reading) -> Test:  # noqa: C901 one arm a node
+def read_test(expr: tree.Expr, reading: Reading) -> Test:
     """Return the test that `expr` stands for; what is wrong with it has been said."""
     if not reading.count(expr.span):
         return BROKEN_TEST
-    match expr:
-        case tree.And():
-            return AllOf(tests=_all(expr.operands, reading), text=reading.words(expr))
-        case tree.Or():
-            return AnyOf(tests=_all(expr.operands, reading), text=reading.words(expr))
-        case tree.Not():
-            return _not(expr, reading)
-        case tree.Quantifier():
-            return _quantifier(expr, reading)
-        case tree.Compare():
-            return _compare(expr, reading)
-        case tree.In():
-            return _in(expr, reading)
-        case tree.TextTest():
-            return _text_test(expr, reading)
-        case tree.Like():
-            left = _text(expr.left, "like", reading)
-            pattern = fill_in(expr.pattern, reading.scope, reading.report, span=expr.span)
-            return LikeTest(left=left.value, pattern=pattern, text=reading.words(expr))
-        case tree.Matches():
-            left = _text(expr.left, "matches", reading)
-            check_regex(expr.regex, reading)
-            return RegexTest(
-                left=left.value, pattern=expr.regex.pattern, whole=True, text=reading.words(expr)
-            )
-        case tree.Is():
-            return _is(expr, reading)
-        case tree.Window():
-            return _window(expr, reading)
-        case tree.ResourceTest():
-            return read_resource_test(expr, reading)
-        case tree.NamedByUser():
-            return _later("`named by user`", expr, reading)
-        case tree.From():
-            return _later("`from` a label or a result", expr, reading)
-        case tree.AfterTest():
-            return _later("`after`", expr, reading)
-        case _:
-            return _truth(expr, reading)
+    return TESTS.get(type(expr), _truth)(expr, reading)
 
 
-def _later(what: str, expr: tree.Expr, reading: Reading) -> Test:
-    refuse(what, reading.report, span=expr.span)
-    return BROKEN_TEST
+def _later(what: str) -> Callable[[tree.Expr, Reading], Test]:
+    """Return what refuses a condition that cannot be used yet."""
+
+    def refused(expr: tree.Expr, reading: Reading) -> Test:
+        refuse(what, reading.report, span=expr.span)
+        return BROKEN_TEST
+
+    return refused
+
+
+def _and(expr: tree.And, reading: Reading) -> Test:
+    return AllOf(tests=_all(expr.operands, reading), text=reading.words(expr))
+
+
+def _or(expr: tree.Or, reading: Reading) -> Test:
+    return AnyOf(tests=_all(expr.operands, reading), text=reading.words(expr))
+
+
+def _like(expr: tree.Like, reading: Reading) -> Test:
+    left = _text(expr.left, "like", reading)
+    pattern = fill_in(expr.pattern, reading.scope, reading.report, span=expr.span)
+    return LikeTest(left=left.value, pattern=pattern, text=reading.words(expr))
+
+
+def _matches(expr: tree.Matches, reading: Reading) -> Test:
+    left = _text(expr.left, "matches", reading)
+    check_regex(expr.regex, reading)
+    return RegexTest(
+        left=left.value, pattern=expr.regex.pattern, whole=True, text=reading.words(expr)
+    )
 
 
 def _all(operands: Iterable[tree.Expr], reading: Reading) -> tuple[Test, ...]:
-    return tuple(read_test(operand, reading) for operand in operands)
+    return tuple([read_test(operand, reading) for operand in operands])
 
 
 def value(expr: tree.Expr, reading: Reading) -> Typed:
@@ -280,7 +270,12 @@ def _set_on_right(expr: tree.In, left: Typed, text: str, reading: Reading) -> Me
 def _named_kinds(expr: tree.Expr, reading: Reading) -> list[ValueSet]:
     """Return the named sets that a name, or a list with names in it, speaks of."""
     if isinstance(expr, tree.ListLiteral):
-        return [found for item in expr.items for found in _named_kinds(item, reading)]
+        return [
+            found
+            for item in expr.items
+            if not isinstance(item, (tree.Text, tree.Number))
+            for found in _named_kinds(item, reading)
+        ]
     name = dotted(expr)
     if name is None or name.partition(".")[0] in reading.locals:
         return []
@@ -312,7 +307,12 @@ def _list_on_right(expr: tree.In, left: Typed, text: str, reading: Reading) -> M
 
 def _check_items(expr: tree.In, left: Typed, right: Typed, reading: Reading) -> None:
     """Say so of each item of a list that could never be equal, beside others that could."""
-    if not isinstance(right.value, Constant) or not comparable(left.kind, right.kind.element):
+    if left.kind.names is None or not isinstance(right.value, Constant):
+        return
+    element = right.kind.element
+    if not comparable(left.kind, element):
+        return
+    if left.kind.words is None and element.names is not None and element.names <= left.kind.names:
         return
     nodes = expr.right.items if isinstance(expr.right, tree.ListLiteral) else ()
     for place, item in enumerate(right.value.value):
@@ -456,3 +456,25 @@ def _minutes(text: str, span: Span, reading: Reading) -> int:
         reading.report.say("bad-time", found.reason, span=span, help="write `08:00..18:00`")
         return 0
     return found.hour * 60 + found.minute
+
+
+# How each condition is read; what is none is a value used as one.
+TESTS: Mapping[type, Callable[[Any, Reading], Test]] = MappingProxyType(
+    {
+        tree.And: _and,
+        tree.Or: _or,
+        tree.Not: _not,
+        tree.Quantifier: _quantifier,
+        tree.Compare: _compare,
+        tree.In: _in,
+        tree.TextTest: _text_test,
+        tree.Like: _like,
+        tree.Matches: _matches,
+        tree.Is: _is,
+        tree.Window: _window,
+        tree.ResourceTest: read_resource_test,
+        tree.NamedByUser: _later("`named by user`"),
+        tree.From: _later("`from` a label or a result"),
+        tree.AfterTest: _later("`after`"),
+    }
+)

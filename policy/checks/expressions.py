@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar, assert_never, cast
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
 
 from policy.call import freeze
 from policy.catalog import Step as FieldStep
@@ -32,6 +33,7 @@ from policy.checks.kinds import (
     NUMBER,
     SELECTIONS,
     TEXT,
+    TEXTS,
     TIME,
     Kind,
     Signature,
@@ -71,70 +73,83 @@ CONDITIONS = (
     tree.AfterTest,
 )
 
+INPUT = Fact(path=("input",))
+
 # Reads the test of a selection; conditions are read above values, so the reader is handed in.
 TestReader = Callable[[tree.Expr, Reading], Any]
 
 
-def read_value(  # noqa: C901 one arm a node
-    expr: tree.Expr, reading: Reading, *, tests: TestReader
-) -> Typed:
+def read_value(expr: tree.Expr, reading: Reading, *, tests: TestReader) -> Typed:
     """Return the value that `expr` stands for, and its kind; what is wrong has been said."""
     if not reading.count(expr.span):
         return BROKEN
-    if isinstance(expr, CONDITIONS):
-        reading.report.say(
-            "condition-as-value",
-            f"`{print_expr(expr)}` is a condition, and a value is needed here",
-            span=expr.span,
-            help="conditions stand in `when` and `unless`, joined with `and`, `or` and `not`",
-        )
-        return BROKEN
-    match expr:
-        case tree.Text():
-            text = fill_in(expr.value, reading.scope, reading.report, span=expr.span)
-            return _literal(text)
-        case tree.Number():
-            return _literal(number(expr, reading.report))
-        case tree.Duration():
-            return _literal(span_of(expr, reading.report))
-        case tree.Boolean():
-            return _literal(expr.value)
-        case tree.Null():
-            return _literal(None)
-        case tree.ListLiteral():
-            return _list(expr, reading, tests)
-        case tree.ObjectLiteral():
-            return _object(expr, reading, tests)
-        case tree.Name():
-            return _name(expr, reading, tests)
-        case tree.Field() | tree.Index():
-            return _access(expr, reading, tests)
-        case tree.Function():
-            return _function(expr, reading, tests)
-        case tree.Selection():
-            return _selection(expr, reading, tests)
-        case tree.History():
-            refuse(f"`{expr.kind}(…)`", reading.report, span=expr.span)
-            return BROKEN
-        case tree.Arithmetic():
-            return _arithmetic(expr, reading, tests)
-        case tree.Negate():
-            return _negate(expr, reading, tests)
-        case _:
-            assert_never(expr)
+    reader = VALUES.get(type(expr))
+    if reader is not None:
+        return reader(expr, reading, tests)
+    reading.report.say(
+        "condition-as-value",
+        f"`{print_expr(expr)}` is a condition, and a value is needed here",
+        span=expr.span,
+        help="conditions stand in `when` and `unless`, joined with `and`, `or` and `not`",
+    )
+    return BROKEN
 
 
 def _literal(value: Any) -> Typed:
     return Typed(value=Constant(value=value), kind=kind_of(value))
 
 
+def _shared(value: str | int | bool, reading: Reading) -> Typed:
+    """Return a text or a whole number; rules that hold the same one share it."""
+    key = (type(value), value)
+    found = reading.world.literals.get(key)
+    if found is None:
+        found = reading.world.literals[key] = _literal(value)
+    return found
+
+
+def _text(expr: tree.Text, reading: Reading, _: TestReader) -> Typed:
+    text = expr.value
+    if "${" in text:
+        text = fill_in(text, reading.scope, reading.report, span=expr.span)
+    return _shared(text, reading)
+
+
+def _number(expr: tree.Number, reading: Reading, _: TestReader) -> Typed:
+    held = number(expr, reading.report)
+    return _shared(held, reading) if isinstance(held, int) else _literal(held)
+
+
+def _duration(expr: tree.Duration, reading: Reading, _: TestReader) -> Typed:
+    return _literal(span_of(expr, reading.report))
+
+
+def _boolean(expr: tree.Boolean, reading: Reading, _: TestReader) -> Typed:
+    return _shared(expr.value, reading)
+
+
+def _null(_: tree.Null, __: Reading, ___: TestReader) -> Typed:
+    return _literal(None)
+
+
+def _history(expr: tree.History, reading: Reading, _: TestReader) -> Typed:
+    refuse(f"`{expr.kind}(…)`", reading.report, span=expr.span)
+    return BROKEN
+
+
 def _list(expr: tree.ListLiteral, reading: Reading, tests: TestReader) -> Typed:
     items = [read_value(item, reading, tests=tests) for item in expr.items]
-    kind = list_of(item.kind for item in items)
+    kind = _kind_of_list([item.kind for item in items])
     if all(isinstance(item.value, Constant) for item in items):
-        values = tuple(cast("Constant", item.value).value for item in items)
+        values = tuple([cast("Constant", item.value).value for item in items])
         return Typed(value=Constant(value=values), kind=kind)
-    return Typed(value=ListOf(items=tuple(item.value for item in items)), kind=kind)
+    return Typed(value=ListOf(items=tuple([item.value for item in items])), kind=kind)
+
+
+def _kind_of_list(kinds: list[Kind]) -> Kind:
+    if kinds and all(kind is TEXT for kind in kinds):
+        return TEXTS
+    return list_of(kinds)
 
 
 def _object(expr: tree.ObjectLiteral, reading: Reading, tests: TestReader) -> Typed:
@@ -146,14 +161,21 @@ def _object(expr: tree.ObjectLiteral, reading: Reading, tests: TestReader) -> Ty
 
 # ------------------------------------------------------------------ names
 
+# The facts of the language as values, one for all rules.
+_FACTS: Mapping[tuple[str, ...], Typed] = MappingProxyType(
+    {
+        path: Typed(value=Fact(path=path), kind=kind, path=() if path == ("input",) else None)
+        for path, kind in FACTS.items()
+    }
+)
+
 
 def _name(expr: tree.Name, reading: Reading, tests: TestReader) -> Typed:
     name = expr.name
     if name in reading.locals:
         return reading.locals[name]
-    if (name,) in FACTS:
-        path: tuple[FieldStep, ...] | None = () if name == "input" else None
-        return Typed(value=Fact(path=(name,)), kind=FACTS[(name,)], path=path)
+    if (name,) in _FACTS:
+        return _FACTS[(name,)]
     if name in FACT_ROOTS:
         names = _facts_below(name, reading)
         reading.report.say(
@@ -267,11 +289,47 @@ def inline(
 
 def _access(expr: tree.Field | tree.Index, reading: Reading, tests: TestReader) -> Typed:
     """Return the value of a field or an element, with its kind from the schemas."""
+    path = _plain_path(expr, reading)
+    if path is not None:
+        return _input_field(path, expr, reading)
     found = _walk(expr, reading, tests)
     if found.path and reading.tools is not None:
         shown = ".".join(["input", *(str(step) for step in found.path if step != "*")])
         kind = kind_of_field(found.path, reading.tools, reading.report, shown=shown, span=expr.span)
         return Typed(value=found.value, kind=kind, path=found.path)
+    return found
+
+
+def _plain_path(expr: tree.Expr, reading: Reading) -> tuple[str, ...] | None:
+    """Return the names of `input.a.b`, None for anything else; most fields are so written."""
+    steps: list[str] = []
+    while type(expr) is tree.Field:
+        steps.append(expr.name)
+        expr = expr.base
+    if type(expr) is not tree.Name or expr.name != "input" or "input" in reading.locals:
+        return None
+    return tuple(reversed(steps)) if reading.count(expr.span) else None
+
+
+def _input_field(path: tuple[str, ...], expr: tree.Field | tree.Index, reading: Reading) -> Typed:
+    """Return a field of the input; rules about the same tools share it."""
+    key = (id(reading.tools), path)
+    kept = reading.world.input_fields.get(key)
+    if kept is not None:
+        return kept[1]
+    value: Value = INPUT
+    for name in path:
+        value = reading.world.steps.setdefault((id(value), name), Step(base=value, name=name))
+    tools = reading.tools
+    if tools is None:
+        return Typed(value=value, path=path)
+    kind = kind_of_field(
+        path, tools, reading.report, shown=".".join(("input", *path)), span=expr.span
+    )
+    found = Typed(value=value, kind=kind, path=path)
+    if not tools.answers(path).missing:
+        # With the tools, so that no others take their identity.
+        reading.world.input_fields[key] = (tools, found)
     return found
 
 
@@ -304,8 +362,8 @@ def _fact(expr: tree.Field | tree.Index, name: str, reading: Reading) -> Typed |
         return None
     if root == "context" and name in reading.world.context:
         return Typed(value=Fact(path=(root, name)), kind=reading.world.context[name])
-    if (root, name) in FACTS:
-        return Typed(value=Fact(path=(root, name)), kind=FACTS[(root, name)])
+    if (root, name) in _FACTS:
+        return _FACTS[(root, name)]
     names = _facts_below(root, reading)
     undeclared = "declare it in `placet.toml` under `[context]`" if root == "context" else ""
     reading.report.say(
@@ -598,3 +656,25 @@ def _negate(expr: tree.Negate, reading: Reading, tests: TestReader) -> Typed:
         )
         return BROKEN
     return Typed(value=Minus(operand=operand.value), kind=operand.kind)
+
+
+# How each node is read that stands for a value; the others are conditions.
+VALUES: Mapping[type, Callable[[Any, Reading, TestReader], Typed]] = MappingProxyType(
+    {
+        tree.Text: _text,
+        tree.Number: _number,
+        tree.Duration: _duration,
+        tree.Boolean: _boolean,
+        tree.Null: _null,
+        tree.ListLiteral: _list,
+        tree.ObjectLiteral: _object,
+        tree.Name: _name,
+        tree.Field: _access,
+        tree.Index: _access,
+        tree.Function: _function,
+        tree.Selection: _selection,
+        tree.History: _history,
+        tree.Arithmetic: _arithmetic,
+        tree.Negate: _negate,
+    }
+)

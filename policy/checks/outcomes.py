@@ -325,22 +325,31 @@ class _Scene:
         self._sight = sight
         # The parts that look at more than the one value they are about, and at which.
         self._wide: dict[int, frozenset[Value]] | None = None
+        self._calm: bool | None = None
 
     def excludes(self, value: Value, places: list[int]) -> bool:
         """Tell whether nothing the value can be meets all parts; those at `places` are about it."""
         tests = [self._parts[place] for place in places]
-        if len(tests) > 1 and _exclude_by_kind(tests):
-            return True
-        bounds = [bound for test in tests if (bound := _bound(test)) is not None]
         sight = self._sight
         steps = None if sight.tool is None else field_steps(value)
         known = () if sight.tool is None or steps is None else bounds_of(sight.tool, steps)
+        if len(tests) == 1 and not known and self._is_calm() and type(tests[0]) is not Member:
+            return False  # nothing else is about the value, and what this wants of it, it may be
+        if len(tests) > 1 and _exclude_by_kind(tests):
+            return True
+        bounds = [bound for test in tests if (bound := _bound(test)) is not None]
         if len(bounds) + len(known) > 1 and clash((*bounds, *known)):
             return True
         candidates = next((c for test in tests if (c := _candidates(test)) is not None), None)
         if candidates is None or any(other == value for other, _ in sight.assumed):
             return False
         return self._none_fits(value, places, candidates)
+
+    def _is_calm(self) -> bool:
+        """Tell whether each part may hold, and none looks at values that another is about."""
+        if self._calm is None:
+            self._calm = not self._beyond() and all(found & TRUE for found in self._each)
+        return self._calm
 
     def _none_fits(self, value: Value, places: list[int], candidates: tuple[Any, ...]) -> bool:
         """Tell whether with each candidate some part cannot hold."""

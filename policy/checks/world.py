@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policy.catalog import Catalog, ToolSelector
-from policy.checks.checked import CheckedRule, ValueSet
+from policy.checks.checked import CheckedRule, Step, ValueSet
 from policy.checks.fields import Tools
 from policy.checks.kinds import Kind
 from policy.checks.report import Report
@@ -15,6 +15,9 @@ from policy.checks.scopes import Definition, Extent
 from policy.checks.tools import ToolReader
 from policy.commands import Profiles
 from policy.records import dataclass
+
+if TYPE_CHECKING:
+    from policy.checks.reading import Typed
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -31,6 +34,13 @@ class World:
     # The extents of the sets above, by identity.
     extents: dict[int, Extent] = field(default_factory=dict)
     fields: dict[ToolSelector, Tools] = field(default_factory=dict)
+    # What rules hold in common, so that it is there once: texts and whole numbers by kind, steps by
+    # what they lead on from, fields of the input by the tools a rule is about.
+    literals: dict[tuple[type, str | int], Typed] = field(default_factory=dict)
+    steps: dict[tuple[int, str], Step] = field(default_factory=dict)
+    input_fields: dict[tuple[int, tuple[str, ...]], tuple[Tools, Typed]] = field(
+        default_factory=dict
+    )
     # Tools whose undeclared fields some `tool … extra fields allowed` lets through.
     open: frozenset[str] = frozenset()
     # The rules that were not remembered.

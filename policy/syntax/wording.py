@@ -365,7 +365,12 @@ def _function(expr: t.Function, spelled: Spelled) -> _Words:
 
 
 def _values(values: tuple[t.Expr, ...], spelled: Spelled) -> str:
-    return ", ".join([_expr(value, _SUM, spelled) for value in values])
+    return ", ".join(
+        [
+            _quoted(value.value) if type(value) is t.Text else _expr(value, _SUM, spelled)
+            for value in values
+        ]
+    )
 
 
 def _history(expr: t.History, _: Spelled) -> _Words:
