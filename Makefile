@@ -6,6 +6,8 @@
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 CASES  ?=
+# The folder of another harness of engines, for `make bench-peers`.
+HARNESS ?=
 
 NEWEST := for p in python3.11 python3 python3.12 python3.13 python3.14 python; do \
             $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done
@@ -17,7 +19,8 @@ PACKAGE      := $(VENV)/.package-$(call checksum,requirements/dev.txt pyproject.
 PEERS        := $(VENV)/.peers-$(call checksum,requirements/dev.txt requirements/bench.txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo setup check-format lint types imports unit rules fmt laws bench pin clean
+.PHONY: help test demo setup check-format lint types imports unit rules fmt laws bench bench-quick bench-peers \
+        gate gate-accept pin clean
 
 help:
 	@echo 'make test       everything that must hold: format, lint, types, imports, tests, rules, package'
@@ -27,7 +30,8 @@ help:
 	@echo 'make lint       ruff, mypy and the import order'
 	@echo 'make unit       the tests alone; CASES=tests/unit/values for a part'
 	@echo 'make laws       the properties, with many more examples'
-	@echo 'make bench      measure, beside other engines'
+	@echo 'make bench      measure beside other engines, into docs/performance.md; bench-quick: a look'
+	@echo 'make gate       count what decisions, loads and calls take, and compare'
 	@echo 'make pin        pin the requirements again (needs uv)'
 	@echo 'make clean      remove the environment and everything made'
 
@@ -88,6 +92,19 @@ bench: $(PEERS)
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.resources
 	$(BIN)/python -m bench.linear
+
+bench-quick: $(PEERS)
+	$(BIN)/python -m bench --quick
+
+bench-peers: $(PEERS)
+	@test -n "$(HARNESS)" || { echo 'make: name the folder of the other harness with HARNESS=' >&2; exit 1; }
+	$(BIN)/python -m bench.beside_peers $(HARNESS)
+
+gate: $(PACKAGE)
+	$(BIN)/python -m bench.gate
+
+gate-accept: $(PACKAGE)
+	$(BIN)/python -m bench.gate --accept
 
 pin:
 	@for set in core dev bench; do \

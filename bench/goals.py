@@ -114,7 +114,8 @@ def goals_table(figures: Mapping[str, float]) -> str:
 
     Times are also given as they would be where the goals were set, going by the floor's time.
     """
-    slower = figures.get(_FLOOR_NOW, _FLOOR_THEN) / _FLOOR_THEN
+    floor = figures.get(_FLOOR_NOW)
+    slower = None if floor is None else floor / _FLOOR_THEN
     lines = [
         "| what | goal | measured | by the floor's speed | met |",
         "| --- | --: | --: | --: | --- |",
@@ -123,16 +124,18 @@ def goals_table(figures: Mapping[str, float]) -> str:
     return "\n".join(lines)
 
 
-def _line(goal: Goal, value: float | None, *, slower: float) -> str:
+def _line(goal: Goal, value: float | None, *, slower: float | None) -> str:
     sign = "≥" if goal.least else "≤"
     wanted = f"{sign} {goal.form.format(goal.limit)}"
     if value is None:
         return f"| {goal.what} | {wanted} | – | – | not measured |"
-    scaled = value * slower if goal.least else value / slower
     said = "yes" if _met(goal, value) else "**no**"
-    if goal.timed and not _met(goal, value) and _met(goal, scaled):
-        said = "by the floor's speed"
-    shown = goal.form.format(scaled) if goal.timed else ""
+    shown = ""
+    if goal.timed and slower is not None:
+        scaled = value * slower if goal.least else value / slower
+        shown = goal.form.format(scaled)
+        if not _met(goal, value) and _met(goal, scaled):
+            said = "by the floor's speed"
     return f"| {goal.what} | {wanted} | {goal.form.format(value)} | {shown} | {said} |"
 
 
