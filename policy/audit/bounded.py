@@ -17,6 +17,9 @@ from policy.call import Frozen
 
 _DEEPEST = 24
 _CUT = "…"
+_CONTAINERS = frozenset({dict, MappingProxyType, list, tuple})
+# No integer of more bits is written in digits.
+_WIDEST = 1 << 63
 
 
 class _Budget:
@@ -41,10 +44,87 @@ class _Budget:
         return self.nodes < 0 or self.characters <= 0
 
 
-def bounded(value: Any, *, characters: int = 16_384, nodes: int = 2_048) -> tuple[Frozen, bool]:
-    """Return a frozen copy of at most this size, and whether anything had to be left out."""
+def bounded(
+    value: Any, *, characters: int = 16_384, nodes: int = 2_048, quick: bool = True
+) -> tuple[Frozen, bool]:
+    """Return a frozen copy of at most this size, and whether anything had to be left out.
+
+    Without `quick` small values are taken for no better than others; the result is the same.
+    """
+    if quick:
+        kept = whole(value, characters=characters, nodes=nodes)
+        if kept is not None:
+            return kept, False
     budget = _Budget(characters, nodes)
     return _copy(value, budget, depth=0), budget.cut
+
+
+def whole(
+    value: Any, *, characters: int = 16_384, nodes: int = 2_048
+) -> Mapping[str, Frozen] | None:
+    """Return a frozen copy of a small object of plain JSON; None for every other value.
+
+    Such a copy is the value itself, so that it has the same digest.
+    """
+    # Half of what there is room for, so that what passes here is cut nowhere.
+    left = _Left(nodes // 2, characters // 2)
+    kept = _whole(value, left, depth=0) if isinstance(value, dict | MappingProxyType) else None
+    return kept if isinstance(kept, MappingProxyType) else None
+
+
+class _Left:
+    """How many nodes and characters a value may still have to pass for a small one."""
+
+    __slots__ = ("characters", "nodes")
+
+    def __init__(self, nodes: int, characters: int) -> None:
+        self.nodes = nodes
+        self.characters = characters
+
+
+# In place of the copy of what has to be looked at closely.
+_CLOSELY: Any = object()
+
+
+def _whole(value: Any, left: _Left, *, depth: int) -> Any:
+    """Return a frozen copy of a small plain value, `_CLOSELY` for any other."""
+    kind = type(value)
+    if kind is str:
+        left.characters -= len(value)
+        return value if left.characters >= 0 else _CLOSELY
+    if value is None or kind is bool:
+        return value
+    if kind is int:
+        return value if -_WIDEST < value < _WIDEST else _CLOSELY
+    if kind is float:
+        return value if math.isfinite(value) else _CLOSELY
+    if kind not in _CONTAINERS or depth > _DEEPEST // 2:
+        return _CLOSELY
+    left.nodes -= len(value) + 1
+    if left.nodes < 0:
+        return _CLOSELY
+    if kind is list or kind is tuple:
+        items = [_whole(item, left, depth=depth + 1) for item in value]
+        return _CLOSELY if _CLOSELY in items else tuple(items)
+    return _whole_object(value, left, depth=depth)
+
+
+def _whole_object(value: Mapping[Any, Any], left: _Left, *, depth: int) -> Any:
+    kept: dict[str, Frozen] = {}
+    size = 0
+    for key, item in value.items():
+        if type(key) is not str:
+            return _CLOSELY
+        size += len(key)
+        if type(item) is str:
+            size += len(item)
+            kept[key] = item
+            continue
+        kept[key] = copied = _whole(item, left, depth=depth + 1)
+        if copied is _CLOSELY:
+            return _CLOSELY
+    left.characters -= size
+    return MappingProxyType(kept) if left.characters >= 0 else _CLOSELY
 
 
 def _copy(value: Any, budget: _Budget, *, depth: int) -> Frozen:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from policy.audit.digest import digest_of
 from policy.call import Caller, Frozen, thaw
 from policy.decision import GenerationId, Reason
 from policy.records import dataclass
@@ -75,6 +76,64 @@ class AuditRecord:
     source: str | None = None
     tokens_used: int | None = None
     parent: str | None = None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Work out a digest that is asked for; what it is the digest of never changes."""
+            if name == "input_digest":
+                digest = digest_of(self.input)
+            elif name != "final_digest":
+                raise AttributeError(f"a record has no {name}")
+            elif self.final_input is self.input:
+                digest = self.input_digest
+            else:
+                digest = digest_of(self.final_input)
+            object.__setattr__(self, name, digest)
+            return digest
+
+
+class RecordDraft:
+    """A record being made: `done` turns it, once and in place, into the `AuditRecord` it is.
+
+    A frozen record takes its fields much more slowly, and not every digest is ever looked at: one
+    that is not set is worked out from the input when it is first asked for. That is only for
+    inputs that are kept whole.
+    """
+
+    __slots__ = tuple(AuditRecord.__slots__)
+
+    id: str
+    at: datetime
+    caller: Caller
+    asked_tool: str
+    tool: str | None
+    input: Frozen
+    input_digest: str | None
+    final_input: Frozen
+    final_digest: str | None
+    verdict: Verdict
+    outcome: Outcome
+    latency_ms: int
+    cut: bool
+    error: str | None
+    code: str | None
+    message: str | None
+    reasons: tuple[Reason, ...]
+    shadowed: tuple[Reason, ...]
+    generation: GenerationId | None
+    stale: bool
+    repairs: tuple[str, ...]
+    rewritten: bool
+    approvals: tuple[Approval, ...]
+    source: str | None
+    tokens_used: int | None
+    parent: str | None
+
+    def done(self) -> AuditRecord:
+        """Return this very object as a record."""
+        self.__class__ = AuditRecord  # type: ignore[assignment]
+        return self  # type: ignore[return-value]
 
 
 def record_line(record: AuditRecord) -> bytes:

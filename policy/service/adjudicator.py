@@ -20,7 +20,7 @@ from policy.errors import NotFound, ToolError, ValidationFailed
 from policy.facts import Facts
 from policy.records import dataclass
 from policy.service.guards import GuardCell, Guards
-from policy.service.joining import Joining
+from policy.service.joining import joined
 from policy.service.judge import Answer, Judge, JudgeSource, NoPolicy, Refusal
 from policy.service.registry_snapshot import Meant, Registration
 from policy.service.visibility import expected_by, without_hidden_operations
@@ -29,6 +29,8 @@ from policy.service.world import World
 from policy.verdict import Verdict
 
 _LOG = logging.getLogger(__name__)
+# Tools come and go; what is known of those that went is worth nothing.
+_MOST_COMPARED = 4_096
 _UNLIKE = "the policy knows the tool by another definition than the one that would run"
 
 
@@ -63,6 +65,29 @@ class Judgement:
     error: ToolError | None = None
 
 
+class _JudgementDraft:
+    """A judgement being made: `done` turns it, once and in place, into the `Judgement` it is.
+
+    One is made for every call, and a frozen record takes its fields much more slowly.
+    """
+
+    __slots__ = tuple(Judgement.__slots__)
+
+    decision: Decision
+    facts: Facts
+    guards: Guards
+    judge: Judge | None
+    spec: ToolSpec | None
+    entry: Registration | None
+    stale: bool
+    error: ToolError | None
+
+    def done(self) -> Judgement:
+        """Return this very object as a judgement."""
+        self.__class__ = Judgement  # type: ignore[assignment]
+        return self  # type: ignore[return-value]
+
+
 class Adjudicator:
     """Judges calls by the policy in force, joined with what is set on the service."""
 
@@ -80,6 +105,8 @@ class Adjudicator:
         self._world = world or World()
         self._tools = tools
         self._stale = stale
+        # A tool's own definition, the one it was last judged by, and whether they agree.
+        self._compared: dict[str, tuple[ToolSpec, ToolSpec, bool]] = {}
 
     @classmethod
     def fixed(cls, guards: Guards) -> Adjudicator:
@@ -97,13 +124,14 @@ class Adjudicator:
         meant = None if tools is None else tools.meant(tool)
         name = tool if meant is None else meant.name
         try:
-            answer, facts = await self._world.answered(
-                lambda facts: judge.answer(name, input, caller=caller, facts=facts), caller
-            )
+            facts, hosts = self._world.seen_by(caller)
+            answer = judge.answer(name, input, caller=caller, facts=facts)
+            if hosts.wanted:
+                answer = await self._world.settled(
+                    lambda: judge.answer(name, input, caller=caller, facts=facts), hosts
+                )
             spec = None if answer.admitted is None else answer.admitted.spec
-            decision = Joining(
-                judge=judge, guards=guards, caller=caller, facts=facts, spec=spec
-            ).join(answer)
+            decision = joined(answer, judge, guards=guards, caller=caller, facts=facts)
         except Exception as error:  # noqa: BLE001 - what fails while deciding has allowed nothing
             _LOG.error("deciding failed, so the call is denied: %s", type(error).__name__)
             _LOG.debug("deciding failed", exc_info=error)
@@ -118,21 +146,34 @@ class Adjudicator:
         entry = None if tools is None else tools.get(decision.call.tool)
         if refusal is None and tools is not None and entry is None:
             refusal = NotFound(tool, f"no tool is called `{visible(decision.call.tool, 60)}` here")
-        if refusal is None and not _is_known(entry, spec):
+        if (
+            refusal is None
+            and entry is not None
+            and spec is not None
+            and not self._is_known(entry, spec)
+        ):
             # Judged by another definition: that of a tool with other arguments, or other markers.
             unlike = Reason(rule="none", verdict=Verdict.DENY, message=_UNLIKE)
             decision = replace(decision, verdict=Verdict.DENY, reasons=(unlike, *decision.reasons))
             refusal = denial(decision.call.tool, decision, code="policy-unavailable")
-        return Judgement(
-            decision=decision,
-            facts=facts,
-            guards=guards,
-            judge=judge,
-            spec=spec,
-            entry=entry,
-            stale=stale,
-            error=refusal,
-        )
+        draft = _JudgementDraft()
+        draft.decision, draft.facts = decision, facts
+        draft.guards, draft.judge = guards, judge
+        draft.spec, draft.entry = spec, entry
+        draft.stale, draft.error = stale, refusal
+        return draft.done()
+
+    def _is_known(self, entry: Registration, spec: ToolSpec) -> bool:
+        """Tell whether what would run is the tool that was judged; compares two tools once."""
+        own = entry.handler.spec
+        if own is spec:
+            return True
+        known = self._compared.get(entry.name)
+        if known is None or known[0] is not own or known[1] is not spec:
+            if len(self._compared) >= _MOST_COMPARED:
+                self._compared.clear()
+            known = self._compared[entry.name] = (own, spec, _is_same_tool(own, spec))
+        return known[2]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,14 +226,11 @@ def _refusal(tool: str, decision: Decision, refused: Refusal, situation: _Situat
     return denial(refused.tool, decision, code="not-allowed")
 
 
-def _is_known(entry: Registration | None, spec: ToolSpec | None) -> bool:
-    """Tell whether what would run is the tool that was judged, with all that it says of itself.
+def _is_same_tool(own: ToolSpec, spec: ToolSpec) -> bool:
+    """Tell whether a policy means a tool with all that the tool says of itself.
 
-    The policy may know more of a tool: its configuration adds facts and resources.
+    The policy may know more of it: its configuration adds facts and resources.
     """
-    if entry is None or spec is None or entry.handler.spec is spec:
-        return True
-    own = entry.handler.spec
     return (
         (own.origin, own.version, own.schema) == (spec.origin, spec.version, spec.schema)
         and set(own.resources) <= set(spec.resources)

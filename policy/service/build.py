@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from math import inf
 from typing import Any, Protocol, TypeAlias
 
 from policy.audit import AuditSink, JsonlSink
@@ -15,7 +14,6 @@ from policy.service.adjudicator import Adjudicator
 from policy.service.approvals import Approver, Ledger, MemoryApprovals
 from policy.service.asking import Asking
 from policy.service.authoring import Authored, handler_for
-from policy.service.composition import ChainHandler
 from policy.service.configuring import Configurations
 from policy.service.dispatch import CoreDispatch
 from policy.service.elevating import Elevations
@@ -24,7 +22,6 @@ from policy.service.facade import GovernedService
 from policy.service.guards import GuardCell, Guards
 from policy.service.handler import ToolHandler
 from policy.service.handlers import Limits, builtin_handlers
-from policy.service.in_flight import InFlight
 from policy.service.judge import Judge, NoPolicy
 from policy.service.middleware import (
     ContextRuleLayer,
@@ -37,10 +34,9 @@ from policy.service.middleware import (
 from policy.service.middleware.timeout import SecondsFor
 from policy.service.registry import ToolRegistry
 from policy.service.service import ToolService
+from policy.service.time_limits import TimeLimits
 from policy.service.visibility import Visibility, expected_by, lines_by
 from policy.service.world import Clock, LookUp, World, look_up_host, utc_now
-
-_DEFAULT_SECONDS = 30.0
 
 Middleware: TypeAlias = Callable[[ToolService], ToolService]
 
@@ -155,7 +151,7 @@ def build_tool_service(
             recorded=recorded,
             adjudicator=adjudicator,
             asking=asking,
-            seconds_for=_seconds_for(default_timeout, timeouts or {}, registry),
+            seconds_for=TimeLimits(default_timeout, timeouts or {}, registry),
         ),
         registry=registry,
         guards=guards,
@@ -235,42 +231,3 @@ def _environment(folder: str, home: str) -> Mapping[str, str]:
     """Return what programs see of our environment: where programs are, and nothing secret."""
     path = os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")
     return {"PATH": path, "HOME": home, "PWD": folder, "LANG": "C.UTF-8"}
-
-
-def _seconds_for(
-    default: float | None, per_tool: Mapping[str, float], registry: ToolRegistry
-) -> SecondsFor:
-    """Return the limits given here, else those of the generation that judges the call.
-
-    A chain has one only if it is named: its steps have theirs, and may wait for people.
-    """
-
-    def seconds_for(tool: str, call: InFlight | None) -> float:
-        judgement = None if call is None else call.judgement
-        judge = None if judgement is None else judgement.judge
-        spec = None if judgement is None else judgement.spec
-        names = (tool,) if spec is None else spec.names
-        given = next((per_tool[name] for name in names if name in per_tool), None)
-        if given is not None:
-            return given
-        settings = judge.settings if isinstance(judge, Generation) else None
-        if isinstance(registry.get(tool), ChainHandler):
-            return (settings and _named_seconds(settings, names)) or inf
-        if default is not None or settings is None:
-            return default or _DEFAULT_SECONDS
-        return _named_seconds(settings, names) or settings.timeout
-
-    return seconds_for
-
-
-def _named_seconds(settings: Settings, names: tuple[str, ...]) -> float | None:
-    """Return the limit configured for one tool: for its version before all of its versions."""
-    own = {
-        "bash_exec": settings.service.bash.timeout,
-        "web_fetch": settings.service.web.timeout,
-    }
-    for name in names:
-        tool = settings.tools.get(name)
-        if name in settings.timeouts or (tool is not None and tool.timeout is not None):
-            return settings.timeout_of(name)
-    return own.get(names[0])

@@ -78,7 +78,7 @@ class Configurations:
         written = write_value(value)
         shown = None if isinstance(written, Unreadable) else written
         input = {"key": str(key), "value": shown, "dry_run": dry_run}
-        call = InFlight(caller=caller, raw=RawCall(tool=CONFIGURE, input=wanted))
+        call = InFlight(caller, RawCall(tool=CONFIGURE, input=wanted))
         try:
             with carrying(call):
                 output = await self._recorded.execute(CONFIGURE, input)

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 import builtins
 from dataclasses import replace
 from typing import Any
 
 from policy.call import freeze, thaw
+from policy.catalog import ToolSpec
 from policy.diagnostics import visible
 from policy.errors import Execution, NotFound, PermissionDenied, ToolError
 from policy.service.adjudicator import Judgement
-from policy.service.handler import ExecutionContext, ToolHandler
-from policy.service.in_flight import InFlight, current_call, running
+from policy.service.handler import ContextDraft, ExecutionContext, ToolHandler
+from policy.service.in_flight import HERE, InFlight, current_call
 from policy.service.registry import ToolRegistry
-from policy.service.service import ToolDefinition, ToolOutput, ToolOutputMetadata, source_of
+from policy.service.registry_snapshot import Registration
+from policy.service.service import (
+    ToolDefinition,
+    ToolOutput,
+    ToolOutputMetadata,
+    output_of,
+    source_of,
+)
+
+# Tools come and go; what is known of those that went is worth nothing.
+_MOST_ORIGINS = 4_096
 
 
 class CoreDispatch:
@@ -22,6 +32,8 @@ class CoreDispatch:
 
     def __init__(self, registry: ToolRegistry) -> None:
         self._registry = registry
+        # What an output says of where it comes from, by the tool, with the definition that says so.
+        self._origins: dict[str, tuple[ToolSpec, ToolOutputMetadata]] = {}
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Invoke the handler of `name`; raise NotFound, or Execution if it failed.
@@ -36,11 +48,34 @@ class CoreDispatch:
         handler = self._handler(call, name)
         if handler is None:
             raise NotFound(name, f"no tool is called `{visible(str(name), 60)}` here")
-        context = _context(call)
+        context = ExecutionContext() if call is None else _context(call)
         # A tool that calls tools begins new calls; this one is not theirs to speak for.
-        with running(call):
-            value = await _invoke(handler, name, thaw(given), context)
-        return _output(value, handler)
+        token = HERE.set(None if call is None else (call,))
+        try:
+            value = await handler.invoke(thaw(given), context)
+        except Exception as error:
+            failed = _failure(error, name)
+            if failed is None:
+                raise
+            raise failed from error
+        finally:
+            HERE.reset(token)
+        return self._output(value, handler)
+
+    def _output(self, value: Any, handler: ToolHandler) -> ToolOutput:
+        """Return what a handler gave as an output; where it came from is not its own to say."""
+        spec = handler.spec
+        known = self._origins.get(spec.name)
+        if known is None or known[0] is not spec:
+            if len(self._origins) >= _MOST_ORIGINS:
+                self._origins.clear()
+            known = (spec, ToolOutputMetadata(source=source_of(spec), tool=spec.name))
+            self._origins[spec.name] = known
+        origin = known[1]
+        if isinstance(value, ToolOutput):
+            own = replace(value.metadata, source=origin.source, tool=origin.tool)
+            return replace(value, metadata=own)
+        return output_of(value, origin)
 
     def _handler(self, call: InFlight | None, name: str) -> ToolHandler | None:
         """Return what runs a tool: for a judged call, only the very tool it was judged as.
@@ -49,7 +84,8 @@ class CoreDispatch:
         """
         if call is None or call.judgement is None:
             return self._registry.get(name)
-        entry, judged = self._registry.snapshot().get(name), call.judgement.entry
+        entry: Registration | None = self._registry.snapshot().get(name)
+        judged = call.judgement.entry
         if entry is None:
             return None
         if judged is not None and judged is not entry and judged.handler.spec != entry.handler.spec:
@@ -92,48 +128,32 @@ def _not_as_judged(name: str, judgement: Judgement, why: str) -> PermissionDenie
     return PermissionDenied(name, why, decision=judgement.decision, code="changed-meanwhile")
 
 
-def _context(call: InFlight | None) -> ExecutionContext:
-    if call is None:
-        return ExecutionContext()
+def _context(call: InFlight) -> ExecutionContext:
     base, judgement = call.context or _NOWHERE, call.judgement
-    return ExecutionContext(
-        call_id=call.id,
-        caller=call.caller,
-        workspace=base.workspace,
-        env=base.env,
-        facts=base.facts if judgement is None else judgement.facts,
-        decision=call.decision,
-        tools=base.tools,
-        usage=call.usage,
-        capabilities=base.capabilities,
-    )
+    draft = ContextDraft()
+    draft.call_id = call.id
+    draft.caller = call.caller
+    draft.workspace = base.workspace
+    draft.env = base.env
+    draft.facts = base.facts if judgement is None else judgement.facts
+    draft.decision = None if judgement is None else judgement.decision
+    draft.tools = base.tools
+    draft.usage = call.usage
+    draft.capabilities = base.capabilities
+    return draft.done()
 
 
 _NOWHERE = ExecutionContext()
 
 
-async def _invoke(
-    handler: ToolHandler, name: str, input: dict[str, Any], context: ExecutionContext
-) -> Any:
-    try:
-        return await handler.invoke(input, context)
-    except ToolError as error:
-        if error.kind in _OF_HANDLERS and error.tool == name:
-            raise
-        # What another tool said to this one is no statement about this call.
-        raise Execution(name, f"{name} failed: {error.message}") from error
-    except asyncio.CancelledError:
-        raise
-    except Exception as error:
-        raise Execution(name, f"{name} failed: {type(error).__name__}") from error
+def _failure(error: Exception, name: str) -> Execution | None:
+    """Return what an error in a tool is to its caller; None where it is that already."""
+    if not isinstance(error, ToolError):
+        return Execution(name, f"{name} failed: {type(error).__name__}")
+    if error.kind in _OF_HANDLERS and error.tool == name:
+        return None
+    # What another tool said to this one is no statement about this call.
+    return Execution(name, f"{name} failed: {error.message}")
 
 
 _OF_HANDLERS = frozenset({"execution", "transport", "timeout", "validation-failed"})
-
-
-def _output(value: Any, handler: ToolHandler) -> ToolOutput:
-    """Return what a handler gave as an output; where it came from is not the handler's to say."""
-    source, tool = source_of(handler.spec), handler.spec.name
-    if isinstance(value, ToolOutput):
-        return replace(value, metadata=replace(value.metadata, source=source, tool=tool))
-    return ToolOutput(value=value, metadata=ToolOutputMetadata(source=source, tool=tool))

@@ -51,7 +51,7 @@ class Elevations:
 
     async def give(self, caller: Caller, wanted: Elevation) -> Grant:
         """Return what people gave; raise PermissionDenied, or ValidationFailed for no bounds."""
-        call = InFlight(caller=caller, raw=RawCall(tool=ELEVATE, input=wanted.input))
+        call = InFlight(caller, RawCall(tool=ELEVATE, input=wanted.input))
         try:
             output = await self._record(call)
         except BaseException:
@@ -68,7 +68,7 @@ class Elevations:
         # Taking away waits for nothing, not even for its record.
         taken = await self._ledger.revoke(id)
         input = {"grant": id, "found": taken is not None}
-        await self._record(InFlight(caller=caller, raw=RawCall(tool=REVOKE, input=input)))
+        await self._record(InFlight(caller, RawCall(tool=REVOKE, input=input)))
         return taken
 
     async def _record(self, call: InFlight) -> ToolOutput:

@@ -24,7 +24,7 @@ from policy.service.elevating import Elevations, elevation_of
 from policy.service.events import Events, Listener
 from policy.service.guards import GuardCell
 from policy.service.handler import ExecutionContext, ToolHandler
-from policy.service.in_flight import InFlight, RawCall, carrying, enclosing_call
+from policy.service.in_flight import HERE, InFlight, enclosing_call
 from policy.service.registry import ToolRegistry
 from policy.service.registry_feed import RegistryFeed
 from policy.service.registry_snapshot import Registration
@@ -69,14 +69,17 @@ class GovernedService:
 
         `input` is a JSON object as Python holds it, or its text.
         """
-        call = InFlight(caller=self.caller, raw=RawCall(tool=name, input=input))
-        call.within(enclosing_call())
+        call, enclosing = InFlight(self.caller), enclosing_call()
+        if enclosing is not None:
+            call.within(enclosing)
         call.context = self.context
-        with carrying(call):
-            try:
-                return await self.stack.execute(name, input)
-            except ToolError as error:
-                raise fitted(error) from error.__cause__
+        token = HERE.set(call)
+        try:
+            return await self.stack.execute(name, input)
+        except ToolError as error:
+            raise fitted(error) from error.__cause__
+        finally:
+            HERE.reset(token)
 
     def list(self) -> builtins.list[ToolDefinition]:
         """Return the tools this caller may use, by name; each says whether a call may ask."""

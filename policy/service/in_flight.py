@@ -8,9 +8,9 @@ nothing and judges for itself.
 from __future__ import annotations
 
 import os
+from collections import deque
 from contextvars import ContextVar
-from dataclasses import field
-from typing import Any
+from typing import Any, TypeAlias
 
 from policy.audit import Approval
 from policy.call import Caller
@@ -39,53 +39,86 @@ class Family:
 _NOBODY = Caller()
 
 
-@dataclass(slots=True, kw_only=True)
 class InFlight:
     """One call on its way.
 
-    `raw` is the call as it came. `judgement` is None until it is judged; `permitted` says that
-    nothing stands against running exactly its call; `approvals` are in the order they were given;
-    `usage` is what the tool reports while it runs. `parent` is the id of the call whose tool makes
-    this one, and `depth` how many calls it stands in.
+    `raw` is the call as it came, kept where it is to be judged once more. `judgement` is None until
+    it is judged; `permitted` says that nothing stands against running exactly its call; `approvals`
+    are in the order they were given; `usage` is what the tool reports while it runs. `enclosing` is
+    the call whose tool makes this one, `parent` its id, `depth` how many calls it stands in.
     """
 
-    id: str = field(default_factory=lambda: os.urandom(16).hex())
-    caller: Caller = _NOBODY
-    context: ExecutionContext | None = None
-    raw: RawCall | None = None
-    judgement: Judgement | None = None
-    permitted: bool = False
-    approvals: list[Approval] = field(default_factory=list)
-    usage: Usage = field(default_factory=Usage)
-    parent: str | None = None
-    depth: int = 0
-    family: Family = field(default_factory=Family)
+    # One is made for every call, so nothing is that most calls have no use for.
+    __slots__ = (
+        "_family",
+        "approvals",
+        "caller",
+        "context",
+        "depth",
+        "enclosing",
+        "id",
+        "judgement",
+        "parent",
+        "permitted",
+        "raw",
+        "usage",
+    )
+
+    def __init__(self, caller: Caller = _NOBODY, raw: RawCall | None = None) -> None:
+        self.id = _new_id()
+        self.caller = caller
+        self.context: ExecutionContext | None = None
+        self.raw = raw
+        self.judgement: Judgement | None = None
+        self.permitted = False
+        self.approvals: list[Approval] = []
+        self.usage = Usage()
+        self.enclosing: InFlight | None = None
+        self.parent: str | None = None
+        self.depth = 0
+        self._family: Family | None = None
 
     @property
     def decision(self) -> Decision | None:
         """The decision in force for this call, if it was judged."""
         return None if self.judgement is None else self.judgement.decision
 
-    def within(self, enclosing: InFlight | None) -> InFlight:
-        """Say which running call this one is made from, if any; return it."""
-        if enclosing is not None:
-            self.parent, self.depth = enclosing.id, enclosing.depth + 1
-            self.family = enclosing.family
-        return self
+    @property
+    def family(self) -> Family:
+        """What this call shares with those that lead to it, and those it leads to."""
+        if self._family is None:
+            self._family = Family()
+        return self._family
+
+    def within(self, enclosing: InFlight) -> None:
+        """Say which running call this one is made from."""
+        self.enclosing, self.parent, self.depth = enclosing, enclosing.id, enclosing.depth + 1
+        self._family = enclosing.family
+
+    def follows(self, first: InFlight) -> None:
+        """Say which call this one is made in place of an answer to."""
+        self.caller, self.context = first.caller, first.context
+        self.parent, self.depth = first.id, first.depth
+        self._family = first.family
 
 
-_CURRENT: ContextVar[InFlight | None] = ContextVar("placet_call", default=None)
-_ENCLOSING: ContextVar[InFlight | None] = ContextVar("placet_enclosing_call", default=None)
+# Where a task is: executing a call, within the tool of one (in a tuple of its own), or neither.
+_Place: TypeAlias = InFlight | tuple[InFlight] | None
+HERE: ContextVar[_Place] = ContextVar("placet_call", default=None)
 
 
 def enclosing_call() -> InFlight | None:
     """Return the call whose tool is running here, None outside of every tool."""
-    return _ENCLOSING.get()
+    here = HERE.get()
+    if here is None:
+        return None
+    return here[0] if isinstance(here, tuple) else here.enclosing
 
 
 def current_call() -> InFlight | None:
     """Return the call being executed in this task, None outside of one."""
-    return _CURRENT.get()
+    here = HERE.get()
+    return None if isinstance(here, tuple) else here
 
 
 class carrying:  # noqa: N801 - used as a statement, `with carrying(call):`
@@ -97,25 +130,28 @@ class carrying:  # noqa: N801 - used as a statement, `with carrying(call):`
         self._call = call
 
     def __enter__(self) -> InFlight:
-        self._token = _CURRENT.set(self._call)
-        return self._call
+        call = self._call
+        if call.enclosing is None:
+            call.enclosing = enclosing_call()
+        self._token = HERE.set(call)
+        return call
 
     def __exit__(self, *raised: object) -> None:
-        _CURRENT.reset(self._token)
+        HERE.reset(self._token)
 
 
-class running:  # noqa: N801 - used as a statement, `with running(call):`
-    """Let the calls that a tool makes within the block be calls of their own, made from `call`."""
+# Names of calls to come: asking the system for each alone would take longer than judging a call.
+_NAMES: deque[str] = deque()
+_NAMES_AT_ONCE = 128
+# A process that was forked off must not give the names that its parent gives.
+os.register_at_fork(after_in_child=_NAMES.clear)
 
-    __slots__ = ("_call", "_current", "_enclosing")
 
-    def __init__(self, call: InFlight | None) -> None:
-        self._call = call
-
-    def __enter__(self) -> None:
-        self._current = _CURRENT.set(None)
-        self._enclosing = _ENCLOSING.set(self._call)
-
-    def __exit__(self, *raised: object) -> None:
-        _ENCLOSING.reset(self._enclosing)
-        _CURRENT.reset(self._current)
+def _new_id() -> str:
+    """Return a name that no other call has, and nobody can guess."""
+    while True:
+        try:
+            return _NAMES.pop()
+        except IndexError:
+            digits = os.urandom(16 * _NAMES_AT_ONCE).hex()
+            _NAMES.extend(digits[at : at + 32] for at in range(0, len(digits), 32))

@@ -23,6 +23,17 @@ from policy.service.judge import Answer, Judge
 from policy.verdict import Verdict, strictest
 
 
+def joined(
+    answer: Answer, judge: Judge, *, guards: Guards, caller: Caller, facts: Facts
+) -> Decision:
+    """Return the decision with what the guards have to say; without an opinion, a denial."""
+    # A generation has looked at who calls; whatever else judges may not have.
+    if guards.smart_filter is None and not guards.rules and isinstance(judge, Generation):
+        return _concluded(answer.decision)
+    spec = None if answer.admitted is None else answer.admitted.spec
+    return Joining(judge=judge, guards=guards, caller=caller, facts=facts, spec=spec).join(answer)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joining:
     """One call's policy decision being joined with the guards; it can only get stricter."""
@@ -43,7 +54,6 @@ class Joining:
             return decision
         reasons: list[Reason] = []
         if not isinstance(self.judge, Generation):
-            # A generation has looked at who calls; whatever else judges may not have.
             reasons += denials(self.caller, self._names(decision.call), self.facts.now)
         reasons += self._opinions(decision.call)
         if decision.rewritten:

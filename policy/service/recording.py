@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from policy.audit import AuditRecord, Outcome, bounded, digest_of
+from policy.audit import AuditRecord, Outcome, RecordDraft, bounded, digest_of, whole
 from policy.call import Frozen
 from policy.codes import Code
 from policy.decision import Decision
 from policy.errors import ToolError
-from policy.records import dataclass
+from policy.service.adjudicator import Judgement
 from policy.service.in_flight import InFlight
-from policy.service.service import ToolOutput, ToolOutputMetadata, ToolSource, source_of
+from policy.service.service import MetadataDraft, ToolOutput, ToolSource, output_of, source_of
 from policy.service.usage import tokens
 from policy.verdict import Verdict
 
@@ -22,27 +23,34 @@ _LONGEST_NAME = 300
 _LONGEST_MESSAGE = 500
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """A call as it came, kept at once: whoever made it may go on to change what it passed."""
+    """A call as it came, kept at once: whoever made it may go on to change what it passed.
 
-    tool: str
-    input: Frozen
-    digest: str | None
-    cut: bool
-    at: datetime
+    `whole` says that the input is kept as it came, so that its digest can be told from it at any
+    time; else `digest` is that of what came.
+    """
+
+    # One is made for every call that is recorded; nothing is set again.
+    __slots__ = ("at", "cut", "digest", "input", "tool", "whole")
+
+    def __init__(self, tool: object, input: Any, at: datetime) -> None:
+        name = _named(tool)
+        self.tool = name[:_LONGEST_NAME]
+        self.at = at
+        self.digest: str | None = None
+        self.input, self.cut = _whole(input), False
+        self.whole = self.input is not None
+        if not self.whole:
+            self.input, self.cut, self.digest = _kept(input)
+        if len(name) > _LONGEST_NAME:
+            self.cut = True
 
 
-def arrival(tool: str, input: Any, at: datetime) -> Arrival:
-    """Return what is kept of a raw call, whatever its name and input are; never raises."""
-    name, (kept, cut, digest) = _named(tool), _kept(input)
-    return Arrival(
-        tool=name[:_LONGEST_NAME],
-        input=kept,
-        digest=digest,
-        cut=cut or len(name) > _LONGEST_NAME,
-        at=at,
-    )
+def _whole(input: Any) -> Frozen:
+    try:
+        return whole(input)
+    except Exception:  # noqa: BLE001 - a mapping that changes meanwhile raises
+        return None
 
 
 def _named(tool: object) -> str:
@@ -69,47 +77,71 @@ def record_of(
     output: ToolOutput | None = None,
 ) -> AuditRecord:
     """Return the record of a call; `problem` is what it raised, None for an output."""
-    decision = _decision(call, problem)
-    final, digest, final_cut = _final(decision, arrived)
-    return AuditRecord(
-        id=call.id,
-        at=arrived.at,
-        caller=call.caller,
-        asked_tool=arrived.tool,
-        tool=None if decision is None else decision.call.tool[:_LONGEST_NAME],
-        input=arrived.input,
-        input_digest=arrived.digest,
-        final_input=final,
-        final_digest=digest,
-        verdict=Verdict.DENY if decision is None else decision.verdict,
-        outcome=outcome_of(problem),
-        latency_ms=latency_ms,
-        cut=arrived.cut or final_cut,
-        error=None if problem is None else getattr(problem, "kind", type(problem).__name__),
-        code=code_of(problem),
-        message=_message(problem),
-        reasons=() if decision is None else decision.reasons,
-        shadowed=() if decision is None else decision.shadowed,
-        generation=None if decision is None else decision.generation,
-        stale=call.judgement is not None and call.judgement.stale,
-        repairs=() if decision is None else decision.repairs,
-        rewritten=decision is not None and decision.rewritten,
-        approvals=tuple(call.approvals),
-        source=_source(call),
-        tokens_used=tokens_used(call, output),
-        parent=call.parent,
-    )
+    draft = RecordDraft()
+    draft.id = call.id
+    draft.at = arrived.at
+    draft.caller = call.caller
+    draft.asked_tool = arrived.tool
+    draft.input = arrived.input
+    if not arrived.whole:
+        draft.input_digest = arrived.digest
+    draft.latency_ms = latency_ms
+    draft.approvals = tuple(call.approvals)
+    draft.tokens_used = tokens_used(call, output)
+    draft.parent = call.parent
+    judgement = call.judgement
+    draft.stale = judgement is not None and judgement.stale
+    draft.source = _source(judgement)
+    _tell_end(draft, problem)
+    _tell_decision(draft, _decision(call, problem), arrived)
+    return draft.done()
 
 
-def _final(decision: Decision | None, arrived: Arrival) -> tuple[Frozen, str | None, bool]:
-    """Return what is kept of the input that was judged: most are what came, seen once already."""
+def _tell_end(draft: RecordDraft, problem: BaseException | None) -> None:
+    """Say how the call ended."""
+    if problem is None:
+        draft.outcome = "ok"
+        draft.error = draft.code = draft.message = None
+        return
+    draft.outcome = outcome_of(problem)
+    draft.error = getattr(problem, "kind", type(problem).__name__)
+    draft.code = code_of(problem)
+    draft.message = _message(problem)
+
+
+def _tell_decision(draft: RecordDraft, decision: Decision | None, arrived: Arrival) -> None:
+    """Say what was decided, about which call."""
+    draft.cut = arrived.cut
     if decision is None:
-        return None, None, False
-    input = decision.call.input
+        draft.tool = draft.generation = draft.final_input = draft.final_digest = None
+        draft.verdict = Verdict.DENY
+        draft.reasons = draft.shadowed = ()
+        draft.repairs = ()
+        draft.rewritten = False
+        return
+    draft.tool = decision.call.tool[:_LONGEST_NAME]
+    draft.verdict = decision.verdict
+    draft.reasons, draft.shadowed = decision.reasons, decision.shadowed
+    draft.generation = decision.generation
+    draft.repairs = decision.repairs
+    draft.rewritten = _is_rewritten(decision)
+    _tell_final(draft, decision.call.input, arrived)
+
+
+def _tell_final(draft: RecordDraft, input: Mapping[str, Any], arrived: Arrival) -> None:
+    """Say what ran, or would have: most is what came, seen once already."""
     if not arrived.cut and _alike(input, arrived.input):
-        return arrived.input, arrived.digest, False
-    kept, cut = bounded(input)
-    return kept, digest_of(input), cut
+        draft.final_input = arrived.input
+        if not arrived.whole:
+            draft.final_digest = arrived.digest
+        return
+    kept = whole(input)
+    if kept is not None:
+        draft.final_input = kept
+        return
+    draft.final_input, cut = bounded(input)
+    draft.final_digest = digest_of(input)
+    draft.cut = arrived.cut or cut
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -117,32 +149,40 @@ def _alike(one: Any, other: Any) -> bool:
     kind = type(one)
     if kind is not type(other):
         return False
-    if kind is MappingProxyType:
-        return len(one) == len(other) and all(
-            key in other and _alike(item, other[key]) for key, item in one.items()
-        )
     if kind is tuple:
         return len(one) == len(other) and all(map(_alike, one, other))
-    return bool(one == other)
+    if kind is not MappingProxyType:
+        return bool(one == other)
+    if len(one) != len(other):
+        return False
+    for key, item in one.items():
+        known = other.get(key, _ABSENT)
+        if known is not item and not _alike(item, known):
+            return False
+    return True
+
+
+_ABSENT: Any = object()
 
 
 def ended(output: ToolOutput, call: InFlight, *, latency_ms: int) -> ToolOutput:
     """Return an output stamped with what is known of its call."""
-    decision, given = call.decision, output.metadata
-    return ToolOutput(
-        value=output.value,
-        then=output.then,
-        metadata=ToolOutputMetadata(
-            latency_ms=latency_ms,
-            tokens_used=tokens_used(call, output),
-            source=given.source,
-            call_id=call.id,
-            tool=given.tool if decision is None else decision.call.tool,
-            generation=None if decision is None else decision.generation,
-            rewritten=decision is not None and decision.rewritten,
-            repairs=() if decision is None else decision.repairs,
-        ),
-    )
+    judgement, given = call.judgement, output.metadata
+    decision = None if judgement is None else judgement.decision
+    draft = MetadataDraft()
+    draft.latency_ms = latency_ms
+    draft.tokens_used = tokens_used(call, output)
+    draft.source = given.source
+    draft.call_id = call.id
+    draft.tool = given.tool if decision is None else decision.call.tool
+    draft.generation = None if decision is None else decision.generation
+    draft.rewritten = decision is not None and _is_rewritten(decision)
+    draft.repairs = () if decision is None else decision.repairs
+    return output_of(output.value, draft.done(), output.then)
+
+
+def _is_rewritten(decision: Decision) -> bool:
+    return decision.call is not decision.asked and decision.rewritten
 
 
 _OUTCOMES: dict[str, Outcome] = {
@@ -177,12 +217,13 @@ def code_of(problem: BaseException | None) -> Code | None:
 
 def tokens_used(call: InFlight, output: ToolOutput | None) -> int | None:
     """Return the tokens that a tool says it used: in its output, else reported while it ran."""
-    said = None if output is None else tokens(output.metadata.tokens_used)
-    return call.usage.tokens if said is None else said
+    said = None if output is None else output.metadata.tokens_used
+    known = None if said is None else tokens(said)
+    return call.usage.tokens if known is None else known
 
 
-def _source(call: InFlight) -> ToolSource | None:
-    spec = None if call.judgement is None else call.judgement.spec
+def _source(judgement: Judgement | None) -> ToolSource | None:
+    spec = None if judgement is None else judgement.spec
     return None if spec is None else source_of(spec)
 
 

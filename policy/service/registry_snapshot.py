@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from policy.call import EMPTY
 from policy.catalog import Catalog, ToolSpec, repair_name
@@ -81,6 +81,11 @@ class RegistrySnapshot(Mapping[str, Registration]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
+
+    # What a mapping inherits looks for an exception at each look.
+    def get(self, name: str, default: Any = None, /) -> Any:
+        """Return the entry of this very name."""
+        return self._entries.get(name, default)
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries

@@ -5,27 +5,25 @@ from __future__ import annotations
 import threading
 
 _MOST = 2**53
+# One for all: tools seldom report, and every call has a count.
+_ADDING = threading.Lock()
 
 
 class Usage:
     """A count of tokens; None until something is reported. A tool may report from any thread."""
 
-    def __init__(self) -> None:
-        self._tokens: int | None = None
-        self._adding = threading.Lock()
+    __slots__ = ("tokens",)
 
-    @property
-    def tokens(self) -> int | None:
-        """The tokens reported so far."""
-        return self._tokens
+    def __init__(self) -> None:
+        self.tokens: int | None = None
 
     def add(self, count: int) -> None:
         """Count more tokens; raise ValueError for what is no number of them."""
         known = tokens(count)
         if known is None:
             raise ValueError("a number of tokens is a whole number, and not negative")
-        with self._adding:
-            self._tokens = min((self._tokens or 0) + known, _MOST)
+        with _ADDING:
+            self.tokens = min((self.tokens or 0) + known, _MOST)
 
 
 def tokens(count: object) -> int | None:

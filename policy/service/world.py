@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from policy.call import EMPTY, Caller
-from policy.facts import Facts, Resolvers
+from policy.facts import Facts, PastCall, Resolvers
 from policy.records import dataclass
 from policy.reload import Disk
 
@@ -45,19 +45,21 @@ def utc_now() -> datetime:
 class JudgedHosts:
     """The addresses of one call's hosts, each looked up once; a resolver for Facts.
 
-    A name it does not know yet is not resolved, but remembered as wanted.
+    A name it does not know yet is not resolved, but remembered as `wanted`.
     """
+
+    __slots__ = ("_known", "_look_up", "wanted")
 
     def __init__(self, look_up: LookUp | None = None) -> None:
         self._look_up = look_up or look_up_host
         self._known: dict[str, tuple[str, ...] | None] = {}
-        self._wanted: dict[str, None] = {}
+        self.wanted: dict[str, None] = {}
 
     def __call__(self, name: str) -> tuple[str, ...] | None:
         """Return the addresses of a name, None where it has none or is not known yet."""
         if name not in self._known:
-            if len(self._known) + len(self._wanted) < _MOST_NAMES:
-                self._wanted[name] = None
+            if len(self._known) + len(self.wanted) < _MOST_NAMES:
+                self.wanted[name] = None
             else:
                 self._known[name] = None
         return self._known.get(name)
@@ -71,14 +73,34 @@ class JudgedHosts:
             self.learn({name: await self._look_up(name)})
         return self._known[name]
 
-    def wanted(self) -> tuple[str, ...]:
-        """Return the names asked for that are not known."""
-        return tuple(self._wanted)
-
     def learn(self, found: Mapping[str, tuple[str, ...] | None]) -> None:
         """Keep what names resolve to."""
         self._known.update(found)
-        self._wanted.clear()
+        self.wanted.clear()
+
+
+class _FactsDraft:
+    """Facts being made: `done` turns them, once and in place, into the `Facts` they are.
+
+    They are made for every call, and a frozen record takes its fields much more slowly.
+    """
+
+    __slots__ = tuple(Facts.__slots__)
+
+    cwd: str | None
+    workspace: str | None
+    home: str | None
+    now: datetime
+    said: tuple[str, ...]
+    history: tuple[PastCall, ...]
+    context: Mapping[str, Any]
+    resolvers: Resolvers
+    sandbox: str | None
+
+    def done(self) -> Facts:
+        """Return this very object as facts."""
+        self.__class__ = Facts  # type: ignore[assignment]
+        return self  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,34 +117,51 @@ class World:
 
     def facts(self, caller: Caller, resolvers: Resolvers = _BLIND) -> Facts:
         """Return the facts of this moment; nothing else is resolved than `resolvers` do."""
-        return Facts(
-            cwd=self.cwd or self.workspace,
-            workspace=self.workspace,
-            home=self.home,
-            now=self.clock(),
-            context=self.context(caller),
-            resolvers=resolvers,
-        )
+        now = self.clock()
+        if now.tzinfo is None:
+            now = now.replace(tzinfo=UTC)
+        draft = _FactsDraft()
+        draft.cwd = self.cwd or self.workspace
+        draft.workspace = self.workspace
+        draft.home = self.home
+        draft.now = now
+        draft.said = ()
+        draft.history = ()
+        draft.context = self.context(caller)
+        draft.resolvers = resolvers
+        draft.sandbox = None
+        return draft.done()
 
-    async def answered(
-        self, ask: Callable[[Facts], _Answered], caller: Caller
-    ) -> tuple[_Answered, Facts]:
-        """Return `ask` of the facts of this moment, with the facts.
+    def seen_by(self, caller: Caller) -> tuple[Facts, JudgedHosts]:
+        """Return the facts of this moment for one call, and the hosts whose names they resolve."""
+        hosts = JudgedHosts(self.look_up)
+        return self.facts(caller, self.disk.resolvers(host=hosts)), hosts
+
+    async def settled(self, ask: Callable[[], _Answered], hosts: JudgedHosts) -> _Answered:
+        """Return what `ask` says once it wants no more names resolved than `hosts` knows.
 
         `ask` is pure and quick; a name it wants resolved is looked up without blocking the loop,
         and it is asked again with the answer.
         """
-        hosts = JudgedHosts(self.look_up)
-        facts = self.facts(caller, self.disk.resolvers(host=hosts))
         for _ in range(_ROUNDS):
-            answer = ask(facts)
-            wanted = hosts.wanted()
-            if not wanted:
-                return answer, facts
+            wanted = tuple(hosts.wanted)
             found = await asyncio.gather(*(self.look_up(name) for name in wanted))
             hosts.learn(dict(zip(wanted, found, strict=True)))
+            answer = ask()
+            if not hosts.wanted:
+                break
         # Names beyond that stay unresolved, and so undecidable.
-        return ask(facts), facts
+        return answer
+
+    async def answered(
+        self, ask: Callable[[Facts], _Answered], caller: Caller
+    ) -> tuple[_Answered, Facts]:
+        """Return `ask` of the facts of this moment, with the facts."""
+        facts, hosts = self.seen_by(caller)
+        answer = ask(facts)
+        if hosts.wanted:
+            answer = await self.settled(lambda: ask(facts), hosts)
+        return answer, facts
 
 
 async def look_up_host(name: str, *, seconds: float = 5.0) -> tuple[str, ...] | None:

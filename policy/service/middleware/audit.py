@@ -12,7 +12,7 @@ from policy.codes import SENTENCES
 from policy.errors import Execution, PermissionDenied, ToolError
 from policy.service.events import Events, ToolEnded, ToolStarted
 from policy.service.in_flight import InFlight, carrying, current_call
-from policy.service.recording import Arrival, arrival, code_of, ended, record_of
+from policy.service.recording import Arrival, code_of, ended, record_of
 from policy.service.service import PassThrough, ToolOutput, ToolService
 from policy.service.world import Clock, utc_now
 
@@ -47,50 +47,48 @@ class ExecAuditLayer(PassThrough):
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Forward the call and record how it ended; stamp the output with its latency."""
         call = current_call()
-        if call is not None:
-            return await self._recorded(call, name, input)
-        with carrying(InFlight()) as begun:
-            return await self._recorded(begun, name, input)
-
-    async def _recorded(self, call: InFlight, name: str, input: Any) -> ToolOutput:
-        began, arrived = self._ticks(), self._arrived(call, name, input)
-        output: ToolOutput | None = None
-        problem: BaseException | None = None
-        withheld = False
+        if call is None:
+            with carrying(InFlight()):
+                return await self.execute(name, input)
+        began = self._ticks()
+        heard = self._events.heard
+        # What is kept of the call as it came; nothing where nobody wants to know of it.
+        arrived: Arrival | None = None
+        if heard or self._sink is not None:
+            arrived = Arrival(name, input, self._clock())
+        if heard and arrived is not None:
+            self._events.tell(
+                ToolStarted(call_id=call.id, tool=arrived.tool, caller=call.caller, at=arrived.at)
+            )
         try:
-            self._require_sink(name)
+            if self._owed:
+                self._require_sink(name)
             output = await self.inner.execute(name, input)
         except BaseException as error:
             if isinstance(error, ToolError):
                 error.call_id = call.id
-            problem = error
-            raise
-        finally:
-            latency = max(0, round((self._ticks() - began) * 1000))
             if arrived is not None:
-                record = record_of(
-                    call, arrived, latency_ms=latency, problem=problem, output=output
-                )
-                withheld = self._ended(call, record, problem)
-        if withheld:
-            unrecorded = Execution(name, SENTENCES["output-withheld"], code="output-withheld")
-            unrecorded.call_id = call.id
-            raise unrecorded
+                latency = self._since(began)
+                record = record_of(call, arrived, latency_ms=latency, problem=error)
+                self._ended(call, record, error)
+            raise
+        latency = self._since(began)
+        if arrived is not None:
+            record = record_of(call, arrived, latency_ms=latency, problem=None, output=output)
+            if self._ended(call, record, None):
+                unrecorded = Execution(name, SENTENCES["output-withheld"], code="output-withheld")
+                unrecorded.call_id = call.id
+                raise unrecorded
         return ended(output, call, latency_ms=latency)
 
-    def _arrived(self, call: InFlight, name: str, input: Any) -> Arrival | None:
-        """Return what is kept of the call as it came, None where nobody wants to know of it."""
-        if self._sink is None and not self._events.heard:
-            return None
-        arrived = arrival(name, input, self._clock())
-        self._events.tell(
-            ToolStarted(call_id=call.id, tool=arrived.tool, caller=call.caller, at=arrived.at)
-        )
-        return arrived
+    def _since(self, began: float) -> int:
+        return max(0, round((self._ticks() - began) * 1000))
 
     def _ended(self, call: InFlight, record: AuditRecord, problem: BaseException | None) -> bool:
         """Write the record and tell who listens; return whether the output is to be withheld."""
         withheld = not self._keep(record) and problem is None
+        if not self._events.heard:
+            return withheld
         self._events.tell(
             ToolEnded(
                 call_id=call.id,
@@ -112,18 +110,28 @@ class ExecAuditLayer(PassThrough):
         """Write a record, and tell whether the call may count as recorded."""
         if self._sink is None:
             return True
+        owes = bool(self._owed)
+        if not owes and self._is_written(record):
+            return True
         # While the sink fails nothing runs, so what there is no room for are refusals.
         if len(self._owed) < _MOST_OWED:
             self._owed.append(record)
-        return self._pay() or not self._required
+        return (owes and self._pay()) or not self._required
 
     def _pay(self) -> bool:
         """Write what could not be written yet, oldest first; tell whether nothing is left."""
         while self._sink is not None and self._owed:
-            try:
-                self._sink.write(self._owed[0])
-            except Exception as error:  # noqa: BLE001 - any failure of a sink means: not recorded
-                self._events.failing_sink(error)
+            if not self._is_written(self._owed[0]):
                 return False
             self._owed.popleft()
+        return True
+
+    def _is_written(self, record: AuditRecord) -> bool:
+        """Hand a record to the sink; tell whether it took it."""
+        try:
+            if self._sink is not None:
+                self._sink.write(record)
+        except Exception as error:  # noqa: BLE001 - any failure of a sink means: not recorded
+            self._events.failing_sink(error)
+            return False
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from policy.errors import Execution, PermissionDenied
-from policy.service.in_flight import InFlight, RawCall, carrying, current_call
+from policy.service.in_flight import InFlight, carrying, current_call
 from policy.service.service import FollowUp, PassThrough, ToolOutput, ToolService
 
 _MOST = 10
@@ -24,8 +24,11 @@ class FollowLayer(PassThrough):
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Forward the call, and those that follow from it; return the output of the last."""
-        first = current_call()
         output = await self.inner.execute(name, input)
+        return output if output.then is None else await self._answered(name, output)
+
+    async def _answered(self, name: str, output: ToolOutput) -> ToolOutput:
+        first = current_call()
         for _ in range(self._most):
             if output.then is None:
                 return output
@@ -36,10 +39,9 @@ class FollowLayer(PassThrough):
 
     async def _followed(self, name: str, then: FollowUp, first: InFlight | None) -> ToolOutput:
         input = dict(then.input)
-        call = InFlight(raw=RawCall(tool=name, input=input))
+        call = InFlight()
         if first is not None:
-            call.caller, call.context = first.caller, first.context
-            call.parent, call.depth, call.family = first.id, first.depth, first.family
+            call.follows(first)
         try:
             with carrying(call):
                 return await self.inner.execute(name, input)

@@ -43,12 +43,9 @@ class PermissionLayer(PassThrough):
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Forward an allowed or approved call; raise PermissionDenied for any other."""
         call = current_call()
-        if call is not None:
-            return await self._permitted(call, name, input)
-        with carrying(InFlight()) as begun:
-            return await self._permitted(begun, name, input)
-
-    async def _permitted(self, call: InFlight, name: str, input: Any) -> ToolOutput:
+        if call is None:
+            with carrying(InFlight()):
+                return await self.execute(name, input)
         judgement = call.judgement
         if judgement is None:
             judgement = await self._adjudicator.judge(name, input, call.caller)

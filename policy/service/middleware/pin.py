@@ -6,8 +6,9 @@ from typing import Any
 
 from policy.errors import Execution, PermissionDenied
 from policy.service.adjudicator import Adjudicator
-from policy.service.in_flight import InFlight, carrying, current_call
+from policy.service.in_flight import InFlight, RawCall, carrying, current_call
 from policy.service.service import PassThrough, ToolOutput, ToolService
+from policy.verdict import Verdict
 
 # A tool may call tools that call tools; one that leads back to itself ends here.
 DEEPEST = 16
@@ -27,12 +28,9 @@ class PinLayer(PassThrough):
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Judge a raw call; raise NotFound or ValidationFailed where it is none."""
         call = current_call()
-        if call is not None:
-            return await self._pinned(call, name, input)
-        with carrying(InFlight()) as begun:
-            return await self._pinned(begun, name, input)
-
-    async def _pinned(self, call: InFlight, name: str, input: Any) -> ToolOutput:
+        if call is None:
+            with carrying(InFlight()):
+                return await self.execute(name, input)
         if call.depth > DEEPEST:
             raise Execution(name, f"over {DEEPEST} calls of tools within each other")
         judgement = await self._adjudicator.judge(name, input, call.caller)
@@ -40,5 +38,9 @@ class PinLayer(PassThrough):
         # A denial is the permission layer's to pronounce.
         if judgement.error is not None and not isinstance(judgement.error, PermissionDenied):
             raise judgement.error
-        judged = judgement.decision.call
+        decision = judgement.decision
+        if decision.verdict is Verdict.ASK:
+            # Once people have answered, what came is judged anew.
+            call.raw = RawCall(tool=name, input=input)
+        judged = decision.call
         return await self.inner.execute(judged.tool, judged.input)
