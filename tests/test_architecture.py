@@ -28,7 +28,7 @@ Modules = Mapping[str, str]
 OUTER = frozenset({"audit", "reload", "service", "lsp", "proxy", "console", "cli"})
 IMPURE = frozenset({"open", "print", "input", "eval", "exec", "__import__", "breakpoint"})
 # Who writes code as text and compiles it: of names and quoted literals alone.
-WRITERS = frozenset({"policy.records"})
+WRITERS = frozenset({"policy.records", "policy.program.generated.layer"})
 EMPTY_NAMES = frozenset({"utils", "util", "helpers", "common", "manager", "misc", "base"})
 
 
@@ -116,6 +116,45 @@ def standard_dataclasses(tree: Modules) -> list[str]:
     ]
 
 
+def late_exports(text: str) -> dict[str, set[str]] | None:
+    """Return the names that a package imports when they are asked for, by module; None: at once."""
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__getattr__":
+            assert isinstance(node.value, ast.Call)
+            said: dict[str, str] = ast.literal_eval(node.value.args[1])
+            return {module: set(names.split()) for module, names in said.items()}
+    return None
+
+
+def late_imports(package: str, text: str) -> dict[str, set[str]]:
+    """Return the same as the type checker reads it."""
+    found: dict[str, set[str]] = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            for one in node.body:
+                assert isinstance(one, ast.ImportFrom) and one.module is not None
+                module = one.module.removeprefix(f"{package}.")
+                names = {f"{a.name}={a.asname}" if a.asname else a.name for a in one.names}
+                found[module] = found.get(module, set()) | names
+    return found
+
+
+def export_faults(tree: Modules) -> list[str]:
+    """Return the packages that say of their late exports one thing here and another there."""
+    found = []
+    for package, text in tree.items():
+        late = late_exports(text) if package.count(".") == 1 else None
+        if late is None:
+            continue
+        ours = [name.rpartition("=")[2] for names in late.values() for name in names]
+        own = {name.removeprefix(f"{package}.").split(".")[0] for name in tree if name != package}
+        if late != late_imports(package, text):
+            found.append(f"{package}: the imports for the type checker are others")
+        found += [f"{package}: {name} is in no __all__" for name in {*ours} - exports(text)]
+        found += [f"{package}: {name} is a module as well" for name in sorted({*ours} & own)]
+    return found
+
+
 def nameless(tree: Modules) -> list[str]:
     """Return the modules whose name says nothing of what they hold."""
     return [name for name in tree if name.rpartition(".")[2].strip("_") in EMPTY_NAMES]
@@ -189,6 +228,10 @@ def test_the_core_calls_no_builtin_that_does_io() -> None:
 
 def test_records_are_declared_by_the_cheap_decorator() -> None:
     assert standard_dataclasses(modules()) == []
+
+
+def test_late_exports_are_said_alike() -> None:
+    assert export_faults(modules()) == []
 
 
 def test_every_package_says_what_it_exports() -> None:
@@ -308,6 +351,31 @@ def test_a_standard_dataclass_is_found() -> None:
         "policy.records": "from dataclasses import dataclass\n",
     }
     assert standard_dataclasses(tree) == ["policy.a"]
+
+
+LATE = (
+    "if TYPE_CHECKING:\n"
+    "    from policy.a.number import add, exact as whole\n"
+    "__all__ = ['add', 'whole']\n"
+    "__getattr__ = exported(__name__, {'number': 'add exact=whole'})\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "modules", "found"),
+    [
+        (LATE, [], []),
+        ("__all__ = ['add']\n", [], []),
+        (LATE.replace("exact=whole'", "'"), [], ["the imports for the type checker are others"]),
+        (LATE.replace("'add', 'whole'", "'add'"), [], ["whole is in no __all__"]),
+        (LATE, ["policy.a.add"], ["add is a module as well"]),
+    ],
+)
+def test_a_late_export_that_is_said_otherwise_is_found(
+    text: str, modules: list[str], found: list[str]
+) -> None:
+    tree = {"policy.a": text, "policy.a.number": "", **dict.fromkeys(modules, "")}
+    assert export_faults(tree) == [f"policy.a: {fault}" for fault in found]
 
 
 def test_a_module_for_everything_is_found() -> None:

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from policy.audit.bounded import bounded, whole
+from policy.audit.bounded import bounded
 from policy.exports import exported
 
 if TYPE_CHECKING:
     from policy.audit.digest import digest_of
-    from policy.audit.record import (
-        Approval,
-        ApprovalResult,
-        AuditRecord,
-        Outcome,
-        RecordDraft,
-        record_line,
-    )
+    from policy.audit.record import Approval, ApprovalResult, AuditRecord, Outcome, record_line
     from policy.audit.sink import AuditSink
     from policy.audit.sinks import JsonlSink, MemorySink
 
@@ -28,18 +21,16 @@ __all__ = [
     "JsonlSink",
     "MemorySink",
     "Outcome",
-    "RecordDraft",
     "bounded",
     "digest_of",
     "record_line",
-    "whole",
 ]
 
 __getattr__ = exported(
     __name__,
     {
         "digest": "digest_of",
-        "record": "Approval ApprovalResult AuditRecord Outcome RecordDraft record_line",
+        "record": "Approval ApprovalResult AuditRecord Outcome record_line",
         "sink": "AuditSink",
         "sinks": "JsonlSink MemorySink",
     },

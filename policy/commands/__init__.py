@@ -1,25 +1,32 @@
 """Commands: the text of a script in, what it runs, reads, writes and connects to out."""
 
-from policy.commands.bash import read_script
-from policy.commands.cover import covers, runs_any
-from policy.commands.fit import fits, is_harmless_redirection
-from policy.commands.invocation import (
-    Effect,
-    GivenOperand,
-    GivenOption,
-    Invocation,
-    Understanding,
-)
-from policy.commands.pattern import CommandPattern, read_command_pattern
-from policy.commands.pattern_set import PatternSet
-from policy.commands.profile import Profile
-from policy.commands.profile_check import check_examples
-from policy.commands.profile_fault import ProfileFault
-from policy.commands.profile_file import SUFFIX as PROFILE_SUFFIX
-from policy.commands.profiles import NO_PROFILES, Profiles
-from policy.commands.script import Script, SimpleCommand
-from policy.commands.understand import understand, understand_command
-from policy.commands.word import Assignment, Redirection, Word
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from policy.exports import exported
+
+if TYPE_CHECKING:
+    from policy.commands.bash import read_script
+    from policy.commands.cover import covers, runs_any
+    from policy.commands.fit import fits, is_harmless_redirection
+    from policy.commands.invocation import (
+        Effect,
+        GivenOperand,
+        GivenOption,
+        Invocation,
+        Understanding,
+    )
+    from policy.commands.pattern import CommandPattern, read_command_pattern
+    from policy.commands.pattern_set import PatternSet
+    from policy.commands.profile import Profile
+    from policy.commands.profile_check import check_examples
+    from policy.commands.profile_fault import ProfileFault
+    from policy.commands.profile_file import SUFFIX as PROFILE_SUFFIX
+    from policy.commands.profiles import NO_PROFILES, Profiles
+    from policy.commands.script import Script, SimpleCommand
+    from policy.commands.understander import understand, understand_command
+    from policy.commands.word import Assignment, Redirection, Word
 
 __all__ = [
     "NO_PROFILES",
@@ -49,3 +56,23 @@ __all__ = [
     "understand",
     "understand_command",
 ]
+
+__getattr__ = exported(
+    __name__,
+    {
+        "bash": "read_script",
+        "cover": "covers runs_any",
+        "fit": "fits is_harmless_redirection",
+        "invocation": "Effect GivenOperand GivenOption Invocation Understanding",
+        "pattern": "CommandPattern read_command_pattern",
+        "pattern_set": "PatternSet",
+        "profile": "Profile",
+        "profile_check": "check_examples",
+        "profile_fault": "ProfileFault",
+        "profile_file": "SUFFIX=PROFILE_SUFFIX",
+        "profiles": "NO_PROFILES Profiles",
+        "script": "Script SimpleCommand",
+        "understander": "understand understand_command",
+        "word": "Assignment Redirection Word",
+    },
+)

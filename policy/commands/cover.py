@@ -10,7 +10,7 @@ from policy.commands.invocation import Invocation
 from policy.commands.pattern import CommandPattern
 from policy.commands.pattern_set import near
 from policy.commands.profiles import NO_PROFILES, Profiles
-from policy.commands.understand import STANDARD_PLACES
+from policy.commands.understander import STANDARD_PLACES
 from policy.records import dataclass
 from policy.values import any_of, both
 

@@ -13,7 +13,7 @@ from policy.commands.likeness import alike, beginning, met
 from policy.commands.pattern import COMMAND_LINES, CommandPattern, option_of
 from policy.commands.profiles import Profiles
 from policy.commands.roles import MANY_WORDS
-from policy.commands.understand import STANDARD_PLACES
+from policy.commands.understander import STANDARD_PLACES
 from policy.commands.wildcards import has_stand_in, shown
 from policy.commands.word import Assignment, Redirection, Word
 from policy.values import any_of, both, compile_name_glob

@@ -16,7 +16,7 @@ from policy.commands.profile import Option, Profile
 from policy.commands.profiles import Profiles
 from policy.commands.roles import MANY_WORDS
 from policy.commands.script import SimpleCommand
-from policy.commands.understand import understand_command
+from policy.commands.understander import understand_command
 from policy.commands.wildcards import (
     has_stand_in,
     shown,

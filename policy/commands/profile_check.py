@@ -14,7 +14,7 @@ from policy.commands.profile_fault import ProfileFault
 from policy.commands.profile_file import ProfileFile
 from policy.commands.profiles import Profiles
 from policy.commands.remote import as_url
-from policy.commands.understand import understand
+from policy.commands.understander import understand
 from policy.values import Unreadable, quote
 
 _WITHOUT_QUOTES = str.maketrans("", "", "'\"\\")

@@ -1,7 +1,9 @@
 """A program and a call become a decision: `decide` for an admitted call, `answer` for a raw one."""
 
-from policy.decision.decider import Answer, answer, decide
-from policy.decision.decision import Decision, GenerationId
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from policy.decision.explain import (
     ClauseOutcome,
     Explanation,
@@ -9,13 +11,18 @@ from policy.decision.explain import (
     RuleOutcome,
     explain,
 )
-from policy.decision.identity import identity_reasons
 from policy.decision.outlook import Outlook, Tag, operations_in, outlook
-from policy.decision.quick import decide_quickly
-from policy.decision.resource_use import ResourceUse, resource_uses
-from policy.decision.rule_lines import lines_for
-from policy.decision.sentences import approval_words
+from policy.exports import exported
 from policy.reason import Reason
+
+if TYPE_CHECKING:
+    from policy.decision.decider import Answer, answer, decide
+    from policy.decision.decision import Decision, GenerationId
+    from policy.decision.identity import identity_reasons
+    from policy.decision.quick import decide_quickly
+    from policy.decision.resource_use import ResourceUse, resource_uses
+    from policy.decision.rule_lines import lines_for
+    from policy.decision.sentences import approval_words
 
 __all__ = [
     "Answer",
@@ -40,3 +47,16 @@ __all__ = [
     "outlook",
     "resource_uses",
 ]
+
+__getattr__ = exported(
+    __name__,
+    {
+        "decider": "Answer answer decide",
+        "decision": "Decision GenerationId",
+        "identity": "identity_reasons",
+        "quick": "decide_quickly",
+        "resource_use": "ResourceUse resource_uses",
+        "rule_lines": "lines_for",
+        "sentences": "approval_words",
+    },
+)

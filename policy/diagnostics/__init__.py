@@ -1,19 +1,26 @@
 """What we say to people who write policy: diagnostics, their codes and their renderings."""
 
-from policy.diagnostics.codes import CODES, Code, diagnose, page
-from policy.diagnostics.diagnostic import (
-    Diagnostic,
-    Fix,
-    Label,
-    Severity,
-    has_errors,
-    in_order,
-)
-from policy.diagnostics.formats.text import summary
-from policy.diagnostics.renderer import Format, render
-from policy.diagnostics.suggest import did_you_mean, nearest
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from policy.diagnostics.visible import visible
 from policy.diagnostics.whereabouts import whereabouts
+from policy.exports import exported
+
+if TYPE_CHECKING:
+    from policy.diagnostics.codes import CODES, Code, diagnose, page
+    from policy.diagnostics.diagnostic import (
+        Diagnostic,
+        Fix,
+        Label,
+        Severity,
+        has_errors,
+        in_order,
+    )
+    from policy.diagnostics.formats.text import summary
+    from policy.diagnostics.renderer import Format, render
+    from policy.diagnostics.suggest import did_you_mean, nearest
 
 __all__ = [
     "CODES",
@@ -34,3 +41,14 @@ __all__ = [
     "visible",
     "whereabouts",
 ]
+
+__getattr__ = exported(
+    __name__,
+    {
+        "codes": "CODES Code diagnose page",
+        "diagnostic": "Diagnostic Fix Label Severity has_errors in_order",
+        "formats.text": "summary",
+        "renderer": "Format render",
+        "suggest": "did_you_mean nearest",
+    },
+)

@@ -1,36 +1,13 @@
-"""Files on disk -> the generation in force.
-
-The store and what edits the configuration are imported when they are first asked for: who only
-loads needs neither watcher nor loop, and no writer of TOML.
-"""
+"""Files on disk -> the generation in force."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from policy.reload.builder import Builder, Built, build
-from policy.reload.disk import Disk
-from policy.reload.folder import SETTINGS_FILE, ReadFile, Snapshot, read_folder
-from policy.reload.generation import Generation
-from policy.reload.links import follow_links
-from policy.reload.loading import load, read_policy
-from policy.reload.proposing import propose_rule
-from policy.reload.settings import (
-    ApprovalSettings,
-    BashSettings,
-    CatalogueSettings,
-    ServiceSettings,
-    Settings,
-    ToolSettings,
-    WebSettings,
-)
-from policy.reload.settings_file import read_settings
-from policy.reload.shipped import shipped_profiles
-from policy.reload.status import Reloaded, Status
-from policy.reload.text import decode
+from policy.exports import exported
 
 if TYPE_CHECKING:
+    from policy.reload.builder import Builder, Built, build
     from policy.reload.configuration import (
         Configured,
         Witness,
@@ -39,7 +16,26 @@ if TYPE_CHECKING:
         value_of,
     )
     from policy.reload.current import PolicyStore
+    from policy.reload.disk import Disk
+    from policy.reload.folder import SETTINGS_FILE, ReadFile, Snapshot, read_folder
+    from policy.reload.generation import Generation
+    from policy.reload.links import follow_links
+    from policy.reload.loading import load, read_policy
+    from policy.reload.proposing import propose_rule
     from policy.reload.replacing import Moved, replace_file
+    from policy.reload.settings import (
+        ApprovalSettings,
+        BashSettings,
+        CatalogueSettings,
+        ServiceSettings,
+        Settings,
+        ToolSettings,
+        WebSettings,
+    )
+    from policy.reload.settings_file import read_settings
+    from policy.reload.shipped import shipped_profiles
+    from policy.reload.status import Reloaded, Status
+    from policy.reload.text import decode
     from policy.reload.toml_words import read_value, write_key, write_value
 
 __all__ = [
@@ -81,25 +77,27 @@ __all__ = [
     "write_value",
 ]
 
-
-_LATER = {
-    "Configured": "policy.reload.configuration",
-    "Moved": "policy.reload.replacing",
-    "PolicyStore": "policy.reload.current",
-    "Witness": "policy.reload.configuration",
-    "configure": "policy.reload.configuration",
-    "read_configuration": "policy.reload.configuration",
-    "read_value": "policy.reload.toml_words",
-    "replace_file": "policy.reload.replacing",
-    "value_of": "policy.reload.configuration",
-    "write_key": "policy.reload.toml_words",
-    "write_value": "policy.reload.toml_words",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import one of the later names and keep it."""
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_LATER[name]), name)
-    return value
+__getattr__ = exported(
+    __name__,
+    {
+        "builder": "Builder Built build",
+        "disk": "Disk",
+        "folder": "SETTINGS_FILE ReadFile Snapshot read_folder",
+        "generation": "Generation",
+        "links": "follow_links",
+        "loading": "load read_policy",
+        "proposing": "propose_rule",
+        "settings": (
+            "ApprovalSettings BashSettings CatalogueSettings ServiceSettings Settings "
+            "ToolSettings WebSettings"
+        ),
+        "settings_file": "read_settings",
+        "shipped": "shipped_profiles",
+        "status": "Reloaded Status",
+        "text": "decode",
+        "configuration": "Configured Witness configure read_configuration value_of",
+        "current": "PolicyStore",
+        "replacing": "Moved replace_file",
+        "toml_words": "read_value write_key write_value",
+    },
+)

@@ -1,20 +1,27 @@
 """Text -> tree, and back: what a policy file says, before anything is resolved."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from policy.exports import exported
 from policy.syntax import tree
-from policy.syntax.formatter import format_source
-from policy.syntax.known import NO_HEADS, Head, Heads, KnownRule
-from policy.syntax.parser import Parsed, parse
-from policy.syntax.printer import print_tree
-from policy.syntax.toml_table import TableRules, tables_to_layers
-from policy.syntax.wording import (
-    Spelled,
-    print_binding,
-    print_change,
-    print_clause,
-    print_expr,
-    print_path,
-    print_tools,
-)
+
+if TYPE_CHECKING:
+    from policy.syntax.formatter import format_source
+    from policy.syntax.known import NO_HEADS, Head, Heads, KnownRule
+    from policy.syntax.parser import Parsed, parse
+    from policy.syntax.printer import print_tree
+    from policy.syntax.toml_table import TableRules, tables_to_layers
+    from policy.syntax.wording import (
+        Spelled,
+        print_binding,
+        print_change,
+        print_clause,
+        print_expr,
+        print_path,
+        print_tools,
+    )
 
 __all__ = [
     "NO_HEADS",
@@ -36,3 +43,17 @@ __all__ = [
     "tables_to_layers",
     "tree",
 ]
+
+__getattr__ = exported(
+    __name__,
+    {
+        "formatter": "format_source",
+        "known": "NO_HEADS Head Heads KnownRule",
+        "parser": "Parsed parse",
+        "printer": "print_tree",
+        "toml_table": "TableRules tables_to_layers",
+        "wording": (
+            "Spelled print_binding print_change print_clause print_expr print_path print_tools"
+        ),
+    },
+)

@@ -1,16 +1,23 @@
 """Questions about a policy, answered without running a tool."""
 
-from policy.verify.coverage import unreached_rules
-from policy.verify.examples import ExampleResult, run_examples
-from policy.verify.proposal import (
-    Edit,
-    ExactCall,
-    Judge,
-    NoProposal,
-    Proposal,
-    Situation,
-    propose,
-)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from policy.exports import exported
+
+if TYPE_CHECKING:
+    from policy.verify.coverage import unreached_rules
+    from policy.verify.examples import ExampleResult, run_examples
+    from policy.verify.proposal import (
+        Edit,
+        ExactCall,
+        Judge,
+        NoProposal,
+        Proposal,
+        Situation,
+        propose,
+    )
 
 __all__ = [
     "Edit",
@@ -24,3 +31,12 @@ __all__ = [
     "run_examples",
     "unreached_rules",
 ]
+
+__getattr__ = exported(
+    __name__,
+    {
+        "coverage": "unreached_rules",
+        "examples": "ExampleResult run_examples",
+        "proposal": "Edit ExactCall Judge NoProposal Proposal Situation propose",
+    },
+)

@@ -8,7 +8,7 @@ from policy.commands.bash import read_script
 from policy.commands.fit import fits, is_harmless_redirection, uncovered_redirections
 from policy.commands.invocation import Invocation
 from policy.commands.pattern import read_command_pattern
-from policy.commands.understand import understand
+from policy.commands.understander import understand
 from policy.reload import shipped_profiles
 from policy.values import Unreadable
 from tests.unit.commands.programs import PROFILES
