@@ -8,8 +8,9 @@ is understood, and one mistake never hides another.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
-from policy.records import dataclass
+from policy.records import dataclass, maker
 from policy.source import Source
 from policy.syntax.tree import Comment
 
@@ -33,6 +34,7 @@ _PIECE = re.compile(
     """,
     re.VERBOSE,
 )
+_START = re.compile(r"\n(?=[^ \t\r\n#])")
 _REGEX = re.compile(r"/[^/\\\n]*(?:\\.[^/\\\n]*)*/?")
 
 # What has no place in a policy: it would not be seen, or would show text in another order than it
@@ -41,6 +43,10 @@ _UNSEEN = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
     r"|\r(?!\n)"
     r"|(?<!\A)\ufeff"
+)
+# One set of characters is searched for much faster than a choice.
+_MAYBE_UNSEEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 )
 
 
@@ -51,6 +57,9 @@ class Piece:
     start: int
     end: int
     too_deep: int | None
+
+
+_piece = maker(Piece)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,19 +76,61 @@ class Cuts:
     stray: tuple[int, int] | None
 
 
-def cut(source: Source) -> Cuts:
-    """Cut a file into its statements."""
+@dataclass(slots=True, kw_only=True)
+class _Seen:
+    """What a part of a text holds: where statements start in it, where its comments stand.
+
+    `deep` has the first bracket beyond the bound, by how many statements had started before it.
+    """
+
+    starts: list[int]
+    comments: list[tuple[int, int]]
+    deep: dict[int, int]
+
+
+def cut(source: Source, *, plain: bool = False) -> Cuts:
+    """Cut a file into its statements; with `plain` every character is looked at, one by one."""
     text = source.text
     begin = 1 if text.startswith(BYTE_ORDER_MARK) else 0
-    starts: list[int] = []
-    if text[begin : begin + 1] not in ("", " ", "\t", "\r", "\n", "#"):
-        starts.append(begin)
+    first = [] if text[begin : begin + 1] in ("", " ", "\t", "\r", "\n", "#") else [begin]
+    seen = _scan(text, begin, len(text), starts=first) if plain else _glance(text, begin, first)
+    code = _without(text, seen.comments)
+    return Cuts(
+        code=code,
+        pieces=_pieces(code, seen.starts, deep=seen.deep),
+        comments=tuple(_comment(source, start, end) for start, end in seen.comments),
+        stray=_blank_trimmed(code, begin, seen.starts[0] if seen.starts else len(code)),
+    )
+
+
+def _glance(text: str, begin: int, first: list[int]) -> _Seen:
+    """Scan only the statements that may hold a comment or nest too deep.
+
+    No string, regular expression or comment goes on in the next line, so statements start where
+    lines do, and what stands in one statement says nothing about the next.
+    """
+    starts = first + [found.end() for found in _START.finditer(text, begin)]
+    seen = _Seen(starts=starts, comments=[], deep={})
+    for number, (start, end) in enumerate(pairwise([begin, *starts, len(text)])):
+        if text.find("#", start, end) >= 0 or (
+            end - start > MAX_DEPTH
+            and sum(text.count(one, start, end) for one in "([{") > MAX_DEPTH
+        ):
+            part = _scan(text, start, end, starts=[])
+            seen.comments += part.comments
+            if part.deep:
+                seen.deep[number] = part.deep[0]
+    return seen
+
+
+def _scan(text: str, start: int, end: int, *, starts: list[int]) -> _Seen:
+    """Look at everything between two offsets; `starts` are known beforehand."""
     deep: dict[int, int] = {}
     comments: list[tuple[int, int]] = []
     depth = 0
     regex_from = -1  # where a regular expression may begin: after `matches` and blanks
-    position = begin
-    while piece := _PIECE.search(text, position):
+    position = start
+    while piece := _PIECE.search(text, position, end):
         position = piece.end()
         match piece.lastgroup:
             case "comment":
@@ -95,7 +146,7 @@ def cut(source: Source) -> Cuts:
             case "before_regex":
                 regex_from = position
             case "slash":
-                regex = _REGEX.match(text, piece.start())
+                regex = _REGEX.match(text, piece.start(), end)
                 if regex and _is_blank(text, regex_from, piece.start()):
                     position = regex.end()
                 regex_from = -1
@@ -105,17 +156,13 @@ def cut(source: Source) -> Cuts:
                 regex_from = -1
             case _:
                 pass  # a string is stepped over whole
-    code = _without(text, comments)
-    return Cuts(
-        code=code,
-        pieces=_pieces(code, starts, deep=deep),
-        comments=tuple(_comment(source, start, end) for start, end in comments),
-        stray=_blank_trimmed(code, begin, starts[0] if starts else len(code)),
-    )
+    return _Seen(starts=starts, comments=comments, deep=deep)
 
 
 def unseen(text: str) -> list[int]:
     """Return the offsets of the characters that have no place in a policy."""
+    if _MAYBE_UNSEEN.search(text) is None:
+        return []
     return [found.start() for found in _UNSEEN.finditer(text)]
 
 
@@ -135,10 +182,10 @@ def _without(text: str, comments: list[tuple[int, int]]) -> str:
 
 def _pieces(code: str, starts: list[int], *, deep: dict[int, int]) -> tuple[Piece, ...]:
     pieces: list[Piece] = []
-    for number, start in enumerate(starts, 1):
-        limit = starts[number] if number < len(starts) else len(code)
-        trimmed = _blank_trimmed(code, start, limit) or (start, limit)
-        pieces.append(Piece(start=start, end=trimmed[1], too_deep=deep.get(number)))
+    for number, (start, limit) in enumerate(pairwise([*starts, len(code)]), 1):
+        # A statement starts with a character that is seen.
+        end = start + len(code[start:limit].rstrip(" \t\r\n"))
+        pieces.append(_piece(start=start, end=end, too_deep=deep.get(number)))
     return tuple(pieces)
 
 
@@ -153,6 +200,6 @@ def _blank_trimmed(code: str, start: int, end: int) -> tuple[int, int] | None:
 
 def _comment(source: Source, start: int, end: int) -> Comment:
     text = source.text[start:end].rstrip("\r \t")
-    line_start = start - source.place(start)[1] + 1
+    line_start = source.text.rfind("\n", 0, start) + 1
     before = source.text[line_start:start].strip(" \t\r\n" + BYTE_ORDER_MARK)
     return Comment(text=text, own_line=not before, span=source.span(start, start + len(text)))

@@ -49,7 +49,7 @@ def parse(source: Source, *, known: Heads | None = None, plain: bool = False) ->
     their parts, and every rule about which nothing is said is a `KnownRule`. It means the same.
     With `plain` every statement is read by Lark itself: the same again, and slower.
     """
-    cuts = cut(source)
+    cuts = cut(source, plain=plain)
     unseen_at = unseen(source.text)
     marked = frozenset(unseen_at)
     diagnostics = [*_marks(source, unseen_at), *_stray(source, cuts)]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from policy.source import Source, Span
 from policy.syntax import parse, print_tree
 from policy.syntax import tree as t
+from policy.syntax.cutter import cut
 from tests import strategies
 from tests.laws.test_syntax import commented, spoiled
 
@@ -78,6 +79,20 @@ _LITERALS = ['"t"', '"\\n"', '"\\q"', "/r/", "/a\\/b/", "x:", "results(", "calls
 )
 def test_words_in_any_order_are_read_alike(words: list[tuple[str, str]]) -> None:
     assert_read_alike("policy for every agent\n" + "".join(word + blank for word, blank in words))
+
+
+_PIECES = [
+    *['"', "#", "/", "\\", "(", "[", "{", ")", "]", "}", " ", "\n", "\n  ", "\r\n", "\ufeff", "é"],
+    *["matches", "with ", " contains /", "a", "(" * 40, "[" * 30, '"a#b"', "/#/", "# b\n"],
+]
+
+
+@given(st.one_of(st.lists(st.sampled_from(_PIECES), max_size=16).map("".join), commented()))
+def test_a_file_is_cut_alike(text: str) -> None:
+    source = Source(name="law.policy", text=text)
+    fast, plain = cut(source), cut(source, plain=True)
+    assert fast == plain
+    assert [c.span for c in fast.comments] == [c.span for c in plain.comments]
 
 
 @pytest.mark.parametrize(
