@@ -214,7 +214,7 @@ def _urls() -> list[Case]:
 
 def _commands() -> list[Case]:
     try:
-        from policy.commands.understand import understand
+        from policy.commands import understand
         from policy.reload.shipped import shipped_profiles
     except ImportError:
         return []

@@ -1,0 +1,127 @@
+"""The arguments of the tools that come with Placet, as models; the definitions made of them out.
+
+`builtin.py` holds the same definitions as data. These here are what an input is read by that is not
+plainly right, and what the tests hold the data against.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from policy.catalog.arguments import Arguments, tool_of
+from policy.catalog.markers import Connects, Reads, Runs, Writes
+
+
+def _whole(value: Any) -> Any:
+    # JSON does not tell 60.0 from 60.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class FileRead(Arguments):
+    """Read a text file."""
+
+    path: Annotated[str, Reads(), Field(min_length=1)]
+    """The file to read."""
+    encoding: str = "utf-8"
+    """The encoding of its text."""
+
+
+class FileWrite(Arguments):
+    """Write a text file, replacing what it held."""
+
+    path: Annotated[str, Writes(), Field(min_length=1)]
+    """The file to write."""
+    content: str
+    """All that the file will hold."""
+
+
+class FileList(Arguments):
+    """List a folder."""
+
+    path: Annotated[str, Reads(tree_field="recursive"), Field(min_length=1)]
+    """The folder to list."""
+    recursive: bool = False
+    """Whether to list everything below it as well."""
+
+
+class FileDelete(Arguments):
+    """Delete a file, or a folder with all that is in it."""
+
+    path: Annotated[str, Writes(tree=True), Field(min_length=1)]
+    """The file or folder to delete."""
+
+
+class FileMkdir(Arguments):
+    """Make a folder, with its parents."""
+
+    path: Annotated[str, Writes(), Field(min_length=1)]
+    """The folder to make."""
+
+
+class FileChmod(Arguments):
+    """Change the permission bits of a file or folder."""
+
+    path: Annotated[str, Writes(), Field(min_length=1)]
+    """The file or folder."""
+    mode: Annotated[str, Field(pattern=r"^[0-7]{3,4}$")]
+    """The permission bits in octal, such as "644"."""
+
+
+class BashExec(Arguments):
+    """Run a command line in a shell."""
+
+    command: Annotated[str, Runs(), Field(min_length=1)]
+    """The command line."""
+    timeout: Annotated[int, Field(ge=1, le=3600), BeforeValidator(_whole)] | None = None
+    """How many seconds it may take."""
+
+
+class WebFetch(Arguments):
+    """Fetch a page or file from the web."""
+
+    url: Annotated[str, Connects(), Field(min_length=1)]
+    """What to fetch: an http or https URL."""
+    method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] | None = None
+    """The HTTP method; GET where none is given."""
+    headers: dict[str, str] | None = None
+    """Further HTTP headers."""
+
+
+class ListTools(Arguments):
+    """List the tools that can be called."""
+
+    category: str | None = None
+    """Only those of this category."""
+
+
+class GetToolSchema(Arguments):
+    """Return the JSON Schema of what a tool takes."""
+
+    tool_name: Annotated[str, Field(min_length=1)]
+    """The tool's name."""
+
+
+SPECS = (
+    tool_of(FileRead, category="file", read_only=True, destructive=False),
+    tool_of(FileWrite, category="file", read_only=False, destructive=True),
+    tool_of(FileList, category="file", read_only=True, destructive=False),
+    tool_of(FileDelete, category="file", read_only=False, destructive=True),
+    tool_of(FileMkdir, category="file", read_only=False, destructive=False),
+    tool_of(FileChmod, category="file", read_only=False, destructive=True),
+    # Its commands are judged word by word; only they say what stays unseen.
+    tool_of(BashExec, category="code", read_only=False, destructive=True, exec_class=True),
+    tool_of(WebFetch, category="web", read_only=False, destructive=False),
+    tool_of(ListTools, category="meta", read_only=True, destructive=False),
+    tool_of(GetToolSchema, category="meta", read_only=True, destructive=False),
+)
+
+_BY_NAME = {spec.name: spec for spec in SPECS}
+
+
+def read_by_model(name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return what the model of a tool makes of an input; ValueError says where it refuses."""
+    coerce = _BY_NAME[name].coerce
+    assert coerce is not None
+    return coerce(given)
