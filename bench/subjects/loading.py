@@ -28,20 +28,24 @@ _STATM = Path("/proc/self/statm")
 
 
 class Loading:
-    """An engine and n rules, not loaded yet; for Placet as a folder, and `known` is its cache."""
+    """An engine and n rules, not loaded yet; for Placet as a folder of files.
+
+    What is `known` of rules is kept by the place of their folder, so both stay in that folder.
+    """
 
     def __init__(self, name: str, n: int, known: str | None = None) -> None:
         self.name = name
         self.engine = engine(name)
         self.engine.tools = tools_of(n)
         self.folder = tempfile.TemporaryDirectory()
-        self.known = known
+        self.place = Path(known or self.folder.name, "rules")
+        self.cache = None if known is None else Path(known, "cache")
         small = workload.make_rules(2, seed=3)
         self.requests = _each_tool(n)
         if name == "placet":
             self._warm(small)
             rules = workload.make_rules(n)
-            write_folder(Path(self.folder.name, "rules"), rules, files=files_of(n))
+            write_folder(self.place, rules, files=files_of(n))
             self.catalog = peers_adapter.catalog_of(self.engine.tools)
         else:
             self.engine.load(self.engine.translate(small))
@@ -66,7 +70,7 @@ class Loading:
         return self._grown()
 
     def _load(self) -> None:
-        self.engine.use(_load(Path(self.folder.name, "rules"), self.catalog, self.known))
+        self.engine.use(_load(self.place, self.catalog, self.cache))
 
     def _warm(self, rules: list[dict[str, Any]]) -> None:
         place = Path(self.folder.name, "small")
@@ -85,11 +89,11 @@ def remembers() -> bool:
     return _CACHE in signature(policy.load).parameters
 
 
-def _load(place: Path, catalog: policy.Catalog, known: str | None) -> policy.Generation:
-    """Load a folder, and know its statements from the folder `known` where one is named."""
+def _load(place: Path, catalog: policy.Catalog, cache: Path | None) -> policy.Generation:
+    """Load a folder, and know its statements from the folder `cache` where one is named."""
     if not remembers():
         return policy.load(place, catalog=catalog)
-    return policy.load(place, catalog=catalog, **{_CACHE: known})
+    return policy.load(place, catalog=catalog, **{_CACHE: cache or False})
 
 
 def _each_tool(n: int) -> list[dict[str, Any]]:
