@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from policy.admission import Admitted, RawCall, Refused, admit
 from policy.call import Caller, ToolCall, mark_admitted
-from policy.decision.decision import Decision, GenerationId
+from policy.decision.decision import Decision, GenerationId, decided
 from policy.decision.judgement import judge
 from policy.decision.ordering import in_order
 from policy.decision.quick import decide_quickly
@@ -35,8 +35,10 @@ def answer(
     generation: GenerationId | None = None,
 ) -> Answer:
     """Admit a raw call and decide it; what is no call is denied by `schema`."""
-    raw = RawCall(tool=tool, input=input)
-    outcome = admit(raw, program.catalog, open_fields=program.open_fields)
+    outcome: Admitted | Refused | None = _known_unknown(program, tool)
+    if outcome is None:
+        raw = RawCall(tool=tool, input=input)
+        outcome = admit(raw, program.catalog, open_fields=program.open_fields)
     if isinstance(outcome, Admitted):
         mark_admitted(outcome.call, program.token)
         decision = decide(
@@ -48,7 +50,28 @@ def answer(
             repairs=outcome.repairs,
         )
         return Answer(decision=decision, admitted=outcome, refused=None)
+    if outcome.kind == "not-found":
+        _remember_unknown(program, tool, outcome)
     return Answer(decision=_refusal(outcome, generation=generation), admitted=None, refused=outcome)
+
+
+# Looking for the name that was meant costs more than all else: a model that got a name wrong gets
+# it wrong again. The catalogue of a program never changes, so neither does what is near a name.
+_MOST_UNKNOWN = 1024
+_LONGEST_NAME = 200
+
+
+def _known_unknown(program: Program, tool: object) -> Refused | None:
+    """Return why no tool has a name that was asked for before."""
+    return program.unknown.get(tool) if type(tool) is str else None
+
+
+def _remember_unknown(program: Program, tool: str, refused: Refused) -> None:
+    if type(tool) is not str or len(tool) > _LONGEST_NAME:
+        return
+    if len(program.unknown) >= _MOST_UNKNOWN:
+        program.unknown.clear()
+    program.unknown[tool] = refused
 
 
 def decide(
@@ -87,15 +110,10 @@ def decide(
 
 
 def _refusal(refused: Refused, *, generation: GenerationId | None) -> Decision:
-    call = ToolCall(tool=refused.tool)
     reason = Reason(rule="schema", verdict=Verdict.DENY, message=refused.message)
-    return Decision(
-        verdict=Verdict.DENY, call=call, asked=call, reasons=(reason,), generation=generation
-    )
+    return decided(Verdict.DENY, ToolCall(tool=refused.tool), (reason,), generation=generation)
 
 
 def _unknown_tool(call: ToolCall, generation: GenerationId | None) -> Decision:
     reason = Reason(rule="schema", verdict=Verdict.DENY, message="no tool has this name")
-    return Decision(
-        verdict=Verdict.DENY, call=call, asked=call, reasons=(reason,), generation=generation
-    )
+    return decided(Verdict.DENY, call, (reason,), generation=generation)

@@ -47,10 +47,10 @@ class Decision:
 
 
 class DecisionDraft:
-    """A decision being made: `done` turns it, once and in place, into the `Decision` it is.
+    """A decision being made: given the class `Decision`, in place, it is one.
 
     Decisions are frozen, and making a frozen record of seven fields costs more than deciding most
-    calls. The draft has the same slots and may be written to; only its class changes.
+    calls. The draft has the same slots and may be written to, until its class changes.
     """
 
     __slots__ = tuple(Decision.__slots__)
@@ -79,7 +79,17 @@ class DecisionDraft:
         self.shadowed = shadowed
         self.repairs = repairs
 
-    def done(self) -> Decision:
-        """Return this very object as a decision."""
-        self.__class__ = Decision  # type: ignore[assignment]
-        return self  # type: ignore[return-value]
+
+def decided(
+    verdict: Verdict,
+    call: ToolCall,
+    reasons: tuple[Reason, ...],
+    *,
+    generation: GenerationId | None,
+    shadowed: tuple[Reason, ...] = (),
+    repairs: tuple[str, ...] = (),
+) -> Decision:
+    """Return the decision on a call that no rewrite changes."""
+    draft = DecisionDraft(verdict, call, reasons, generation, shadowed, repairs)
+    draft.__class__ = Decision  # type: ignore[assignment]
+    return draft  # type: ignore[return-value]

@@ -155,7 +155,8 @@ def decide_quickly(
     draft = DecisionDraft(
         outcome.verdict, call, outcome.reasons, generation, outcome.shadowed, repairs
     )
-    return draft.done()
+    draft.__class__ = Decision  # type: ignore[assignment]
+    return draft  # type: ignore[return-value]
 
 
 def _of_layers(

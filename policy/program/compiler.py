@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Generic, TypeVar
 
 from policy.catalog import Catalog, Resource, ToolSpec
@@ -199,7 +199,6 @@ def _as_rule(rewrite: RewritePlan) -> RulePlan:
         rule=rewrite.rule,
         closures=rewrite.closures,
         reason=rewrite.reason,
-        prospect=lambda known: anything,
     )
 
 
@@ -286,9 +285,11 @@ def _rule_plan(
     return RulePlan(
         verdict=verdict,
         rule=rule,
-        closures=Closures(partial(_compiled, rule, declared, gives=gives)),
+        closures=Closures(
+            partial(_compiled, rule, declared, gives=gives),
+            partial(_prospect, rule, declared, gives=gives),
+        ),
         reason=_reason(rule, verdict, layer=layer, terms=terms if asks else None),
-        prospect=cache(partial(_prospect, rule, declared, gives=gives)),
         gives=gives,
         more=gives and rule.speaks_of_resources,
     )
@@ -326,7 +327,8 @@ def _rewrite_plan(
     place = _place(declared, absent_is_false=False, covering=False)
     return RewritePlan(
         rule=rewrite,
-        closures=Closures(partial(_compiled, rewrite, declared, gives=False)),
+        # A rewrite has no say in what a tool may be called for.
+        closures=Closures(partial(_compiled, rewrite, declared, gives=False), lambda _: anything),
         reason=_reason(rewrite, Verdict.DENY, layer=layer),
         wishes=compile_changes(rewrite.changes, place, rule=rewrite.id),
     )

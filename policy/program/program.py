@@ -47,20 +47,37 @@ class Compiled:
 
 
 class Closures:
-    """A rule's closures, made when somebody first asks for them: most rules are never asked."""
+    """A rule's closures, made when somebody first asks for them: most rules are never asked.
 
-    __slots__ = ("_compile", "_compiled")
+    A race makes equal ones. `prospect` says what the formula may become while only some fields of
+    the input are known.
+    """
 
-    def __init__(self, compile: Callable[[], Compiled]) -> None:
+    __slots__ = ("_compile", "_compiled", "_foresee", "_prospects")
+
+    def __init__(
+        self, compile: Callable[[], Compiled], foresee: Callable[[Known], ProspectOf]
+    ) -> None:
         self._compile = compile
+        self._foresee = foresee
         self._compiled: Compiled | None = None
+        self._prospects: dict[Known, ProspectOf] | None = None
 
     def get(self) -> Compiled:
-        """Return the closures; the same ones each time but for a race, which makes equal ones."""
+        """Return the closures that decide the rule."""
         compiled = self._compiled
         if compiled is None:
             compiled = self._compiled = self._compile()
         return compiled
+
+    def prospect(self, known: Known) -> ProspectOf:
+        """Return what tells what the formula may become once only these fields are known."""
+        if self._prospects is None:
+            self._prospects = {}
+        found = self._prospects.get(known)
+        if found is None:
+            found = self._prospects[known] = self._foresee(known)
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +86,12 @@ class RulePlan:
 
     `rule` is what the plan was made of; `gives` says that the rule matches only where it is true
     (an `allow`), and `more` that it demands more than its clauses (that its effects are covered).
-    `prospect` says what the formula may become while only some fields of the input are known.
     """
 
     verdict: Verdict
     rule: CheckedRule | CheckedRewrite
     closures: Closures
     reason: Reason
-    prospect: Callable[[Known], ProspectOf]
     gives: bool = False
     more: bool = False
 
@@ -89,6 +104,10 @@ class RulePlan:
     def clauses(self) -> tuple[Clause, ...]:
         """The clauses of the formula, each as a function of the call."""
         return self.closures.get().clauses
+
+    def prospect(self, known: Known) -> ProspectOf:
+        """Return what tells what the formula may become once only these fields are known."""
+        return self.closures.prospect(known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,6 +205,7 @@ class Program:
         "shortcuts",
         "slots",
         "token",
+        "unknown",
     )
 
     def __init__(
@@ -211,6 +231,8 @@ class Program:
         # bind them, plans by tool.
         self.quick: dict[tuple[str, str], dict[str, Any]] = {}
         self.quick_by_layers: dict[tuple[int, ...], dict[str, Any]] = {}
+        # Names that no tool has, with what was said of them.
+        self.unknown: dict[str, Any] = {}
         # Stands for "admitted by this catalogue, with the fields that this policy opens".
         self.token = object()
         self._plan_layer = plan_layer

@@ -39,9 +39,10 @@ class Fields:
         self._kinds: dict[str, set[FieldKind]] = {}
         self._settled = False
 
-    def settle(self) -> None:
-        """From here on all fields and kinds are known, and code may rely on them."""
+    def settle(self) -> bool:
+        """Take all fields and kinds as known; tell whether tests differ in what they expect."""
         self._settled = True
+        return any(len(kinds - {"any"}) > 1 for kinds in self._kinds.values())
 
     def variable(self, field: str, kind: FieldKind) -> str:
         """Return the variable that holds a field, which a test wants to be of this kind."""

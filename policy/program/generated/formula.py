@@ -18,6 +18,7 @@ from policy.program.generated.fields import FieldKind, Fields
 from policy.program.generated.quoting import Quoting, literal, text_set
 from policy.records import dataclass
 from policy.values import (
+    PlainRegex,
     Unreadable,
     compile_regex,
     compile_text_glob,
@@ -27,6 +28,7 @@ from policy.values import (
 
 _SAFE = 2**53
 _MOST_IN_A_SET = 10_000
+_MOST_PIECES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,9 @@ class Formulas:
         regex = compile_regex(pattern)
         if isinstance(regex, Unreadable):
             return None
-        return self._asked(regex.fits_whole if whole else regex.found_in)
+        plain = regex.whole_plainly if whole else regex.found_plainly
+        condition = None if plain is None else _plainly(plain)
+        return condition or self._asked(regex.fits_whole if whole else regex.found_in)
 
     def _asked(self, test: object) -> _Condition:
         call = f"{self._quoting.name(test)}({{0}})"
@@ -290,6 +294,22 @@ def _related(op: str, text: str) -> _Condition:
             holds = f"{{0}}.endswith({wanted})"
         case _:
             return _Condition(f"{wanted} in {{0}}", f"{wanted} not in {{0}}")
+    return _Condition(holds, f"not {holds}")
+
+
+def _plainly(plain: PlainRegex) -> _Condition | None:
+    """Return what a simple expression asks of a text, None where that is more than a few pieces."""
+    pieces = (*plain.starts, *plain.contains, *plain.ends, *plain.equals)
+    if plain.lower or plain.one_line or not 0 < len(pieces) <= _MOST_PIECES:
+        return None
+    parts = [f"{_braced(literal(piece))} in {{0}}" for piece in plain.contains]
+    for method, texts in (("startswith", plain.starts), ("endswith", plain.ends)):
+        if texts:
+            wanted = ", ".join(_braced(literal(text)) for text in texts)
+            parts.append(f"{{0}}.{method}(({wanted},))")
+    if plain.equals:
+        parts.append(f"{{0}} in {_braced(text_set(plain.equals))}")
+    holds = f"({' or '.join(parts)})"
     return _Condition(holds, f"not {holds}")
 
 

@@ -91,11 +91,10 @@ class Writer:
 
     def text(self, items: Sequence[Item], lookups: Iterable[str] = ()) -> str:
         """Return the function's source: names of our own, and literals made by `quoting`."""
-        # Once to learn which fields are read, and as what; then for good.
-        for item in items:
-            self._rule(item)
-        self.formulas.fields.settle()
-        body = [line for item in items for line in self._rule(item)]
+        body = self._body(items)
+        if self.formulas.fields.settle():
+            # What a test must look at depends on what other tests expect of the same field.
+            body = self._body(items)
         unsettled = self.quoting.name(Unsettled)
         lines = [
             *self.formulas.fields.opening(self.quoting.name(is_plain_text)),
@@ -122,17 +121,29 @@ class Writer:
         sides = self.formulas.sides(test, absent_is_false=absent_is_false)
         return opposite(sides) if refused else sides
 
-    def _rule(self, item: Item) -> list[str]:
+    def _body(self, items: Sequence[Item]) -> list[str]:
+        """Return the tests of all rules; those of the same condition are asked once."""
+        alike: dict[str, list[int]] = {}
+        lines: list[str] = []
+        for item in items:
+            condition, otherwise = self._rule(item)
+            if condition is not None:
+                alike.setdefault(condition, []).append(item.number)
+            lines += otherwise
+        hits = [f"if {test}: m += {(*numbers,)!r}" for test, numbers in alike.items()]
+        return hits + lines
+
+    def _rule(self, item: Item) -> tuple[str | None, list[str]]:
+        """Return when the code knows that a rule is met, and the lines for when it cannot know."""
         sides, complete = self.sides(item)
-        hit = f"m += ({item.number},)"
-        if complete and item.gives:
-            return [f"if {sides.true}: {hit}"]
-        if complete and sides.total:
-            return [f"if {sides.true}: {hit}"]
+        if complete and (item.gives or sides.total):
+            return sides.true, []
         if complete:
-            return [f"if {sides.true}: {hit}", f"elif not ({sides.false}):", *self._whole(item)]
+            # Neither true nor false: what is undecided, and why, the closure says.
+            open_ = f"if not ({sides.true}) and not ({sides.false}):"
+            return sides.true, [open_, *self._whole(item)]
         open_ = sides.true if item.gives else f"not ({sides.false})"
-        return [f"if {open_}:", *self._whole(item)]
+        return None, [f"if {open_}:", *self._whole(item)]
 
     def _whole(self, item: Item) -> list[str]:
         """Return the lines that ask the closure, indented by one."""
