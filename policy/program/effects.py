@@ -64,7 +64,8 @@ class Effects:
 
     `absent` holds the verbs whose declared arguments are all absent. `possible` are texts that
     may be any resource, `words` the same for words of commands, and `unprofiled` the commands
-    whose words may be commands again. `unseen`: code runs whose effects no argument tells.
+    whose words may be commands again; `certain` says that there are none of the three. `unseen`:
+    code runs whose effects no argument tells. `answers` are what tests have made of all this.
     """
 
     __slots__ = (
@@ -74,6 +75,8 @@ class Effects:
         "_paths",
         "_touches",
         "absent",
+        "answers",
+        "certain",
         "commands",
         "complete",
         "possible",
@@ -93,6 +96,8 @@ class Effects:
         self.unseen = declared.unseen
         self.profiles: Profiles = declared.profiles
         self.absent: set[str] = set()
+        self.answers: dict[Any, Any] = {}
+        self.certain = True
         self.possible: tuple[str, ...] = ()
         self.words: list[PossibleWord] = []
         self.commands: list[Invocation] = []
@@ -204,6 +209,7 @@ def read_effects(call: Evaluation, declared: DeclaredResources) -> Effects:
     effects.absent = {verb for verb, found in present.items() if not found}
     if not declared.complete:
         effects.possible = tuple(_texts(call.input))
+    effects.certain = not (effects.possible or effects.words or effects.unprofiled)
     return effects
 
 

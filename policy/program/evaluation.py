@@ -143,12 +143,14 @@ class _Remembered(Generic[_Answer]):
 class DeclaredResources:
     """What one layer knows of a tool's arguments: the spec's own resources and its additions.
 
-    `profiles` say what the programs do that its commands run.
+    `profiles` say what the programs do that its commands run. Without `prepared` nothing is looked
+    up: sets are asked item by item, against which the quicker ways are held.
 
-    Held by a program for as long as it lives, so its identity can stand for it.
+    Held by a program for as long as it lives, so its identity can stand for it. `tests` are the
+    tests of resources that were compiled for it, by what they ask.
     """
 
-    __slots__ = ("complete", "profiles", "resources", "unseen")
+    __slots__ = ("complete", "prepared", "profiles", "resources", "tests", "unseen", "verbs")
 
     def __init__(
         self,
@@ -157,11 +159,19 @@ class DeclaredResources:
         complete: bool,
         unseen: bool,
         profiles: Profiles = NO_PROFILES,
+        prepared: bool = True,
     ) -> None:
         self.resources = resources
         self.complete = complete
         self.unseen = unseen
         self.profiles = profiles
+        self.prepared = prepared
+        self.verbs = frozenset(resource.verb for resource in resources)
+        self.tests: dict[Any, Any] = {}
+
+    def may(self, verb: str) -> bool:
+        """Tell whether a call may have an effect of this kind, whatever its arguments are."""
+        return not self.complete or verb in self.verbs or "runs" in self.verbs
 
     def says_the_same(self, other: DeclaredResources) -> bool:
         """Tell whether calls do the same by both."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from enum import Enum
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from policy.checks import checked
 from policy.commands import (
@@ -25,6 +26,7 @@ from policy.values import (
     Path,
     PathContext,
     PathPattern,
+    PreparedHosts,
     PreparedPaths,
     Unreadable,
     compare_numbers,
@@ -48,15 +50,26 @@ class SetTest:
     """The members of one set. `holds` judges a thing already read as the set's kind needs.
 
     `profiles` say what the programs of command patterns do. `redirections_covered`: another clause
-    of the rule answers for the redirections of commands that no pattern spells out.
+    of the rule answers for the redirections of commands that no pattern spells out. Without
+    `prepared` every pattern is tried in turn, and every set in it by itself.
     """
 
-    __slots__ = ("_excluded", "_included", "_items", "commands", "kind")
+    __slots__ = ("_excluded", "_flat", "_included", "_items", "commands", "kind")
 
     def __init__(
-        self, values: checked.ValueSet, profiles: Profiles, *, redirections_covered: bool = False
+        self,
+        values: checked.ValueSet,
+        profiles: Profiles,
+        *,
+        redirections_covered: bool = False,
+        prepared: bool = True,
     ) -> None:
-        part = partial(SetTest, profiles=profiles, redirections_covered=redirections_covered)
+        part = partial(
+            SetTest,
+            profiles=profiles,
+            redirections_covered=redirections_covered,
+            prepared=prepared,
+        )
         self.kind = values.kind
         parts = tuple(p for p in values.included if not isinstance(p, checked.ValueSet))
         outs = tuple(p for p in values.excluded if not isinstance(p, checked.ValueSet))
@@ -76,10 +89,12 @@ class SetTest:
             outs if not nested else (),
             profiles=profiles,
             redirections_covered=redirections_covered,
+            prepared=prepared,
         )
         self._included = tuple(nested)
         apart = [part(checked.ValueSet(kind=values.kind, included=outs))] if nested else []
         self._excluded = (*nested_outs, *apart) if outs or nested_outs else ()
+        self._flat = _flat_test(values) if prepared and (nested or nested_outs) else None
 
     def why_not(self, command: Invocation) -> str:
         """Say what keeps the command patterns from covering a command."""
@@ -89,6 +104,10 @@ class SetTest:
         self, thing: Any, call: Evaluation, paths: PathContext, *, extent: Extent
     ) -> bool | None:
         """Tell whether the thing is in the set; None where that cannot be decided."""
+        if self._flat is not None:
+            answer = self._flat(thing, call, paths, extent)
+            if answer is not _NOT_FLAT:
+                return answer
         inside = self._items(thing, call, paths, extent)
         for part in self._included:
             inside = _or(inside, part.holds(thing, call, paths, extent=extent))
@@ -104,6 +123,59 @@ class SetTest:
         return None if out is None else inside
 
 
+class _NotFlat(Enum):
+    """What the parts of a set have to be asked one by one."""
+
+    NOT_FLAT = 1
+
+
+_NOT_FLAT: Final = _NotFlat.NOT_FLAT
+_FlatTest: TypeAlias = Callable[
+    [Any, Evaluation, PathContext, Extent], bool | None | Literal[_NotFlat.NOT_FLAT]
+]
+
+
+def _flat_test(values: checked.ValueSet) -> _FlatTest | None:
+    """Return a test of a set and all sets in it as of one; None where they are not as good as one.
+
+    Of paths they are that for a path with one reading only: where readings differ, each set says
+    for itself what it cannot decide.
+    """
+    if values.kind not in ("paths", "hosts"):
+        return None
+    parts, outs = _plain_items(values.included), _plain_items(values.excluded)
+    if parts is None or outs is None:
+        return None
+    if values.kind == "hosts":
+        return _host_items(parts, outs, prepared=True)
+    whole = _prepared_paths(parts, outs)
+
+    def holds(
+        thing: Any, call: Evaluation, paths: PathContext, extent: Extent
+    ) -> bool | None | Literal[_NotFlat.NOT_FLAT]:
+        if paths.workspace is None or not isinstance(thing, Path):
+            return _NOT_FLAT
+        if not whole.has_one_reading(thing, paths):
+            return _NOT_FLAT
+        return whole.meets(thing, paths) if extent == "some" else whole.within(thing, paths)
+
+    return holds
+
+
+def _plain_items(parts: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Return the items of sets in sets; None where one of them has exceptions of its own."""
+    found: list[Any] = []
+    for part in parts:
+        if not isinstance(part, checked.ValueSet):
+            found.append(part)
+            continue
+        inner = _plain_items(part.included)
+        if inner is None or part.excluded:
+            return None
+        found += inner
+    return tuple(found)
+
+
 def _or(left: bool | None, right: bool | None) -> bool | None:
     if left is True or right is True:
         return True
@@ -117,11 +189,12 @@ def _item_test(
     *,
     profiles: Profiles,
     redirections_covered: bool,
+    prepared: bool,
 ) -> _ItemTest:
     if kind == "paths":
-        return _path_items(parts, outs)
+        return _path_items(parts, outs, prepared=prepared)
     if kind == "hosts":
-        return _host_items(parts, outs)
+        return _host_items(parts, outs, prepared=prepared)
     if kind == "commands":
         return _command_items(
             PatternSet(_command_patterns(parts, profiles)),
@@ -140,14 +213,11 @@ def _readable(items: list[Any]) -> list[Any]:
     return [item for item in items if not isinstance(item, Unreadable)]
 
 
-def _path_items(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> _ItemTest:
-    prepared = PreparedPaths(
-        _path_patterns(parts),
-        _path_patterns(outs),
-        workspace=any(isinstance(part, checked.WorkspaceItem) for part in parts),
-        without_workspace=any(isinstance(part, checked.WorkspaceItem) for part in outs),
-    )
-    meets, within = prepared.meets, prepared.within
+def _path_items(parts: tuple[Any, ...], outs: tuple[Any, ...], *, prepared: bool) -> _ItemTest:
+    whole = _prepared_paths(parts, outs)
+    meets, within = whole.meets, whole.within
+    if not prepared:
+        meets, within = partial(whole.slowly, meets=True), partial(whole.slowly, meets=False)
 
     def holds(thing: Any, call: Evaluation, paths: PathContext, extent: Extent) -> bool | None:
         if not isinstance(thing, Path):
@@ -157,18 +227,35 @@ def _path_items(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> _ItemTest:
     return holds
 
 
+def _prepared_paths(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> PreparedPaths:
+    return PreparedPaths(
+        _path_patterns(parts),
+        _path_patterns(outs),
+        workspace=any(isinstance(part, checked.WorkspaceItem) for part in parts),
+        without_workspace=any(isinstance(part, checked.WorkspaceItem) for part in outs),
+    )
+
+
 def _path_patterns(parts: tuple[Any, ...]) -> tuple[PathPattern, ...]:
     return tuple(_readable([read_path_pattern(p) for p in parts if isinstance(p, str)]))
 
 
-def _host_items(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> _ItemTest:
+def _host_items(parts: tuple[Any, ...], outs: tuple[Any, ...], *, prepared: bool) -> _ItemTest:
     included: tuple[HostPattern, ...] = tuple(_readable([read_host_pattern(p) for p in parts]))
     excluded: tuple[HostPattern, ...] = tuple(_readable([read_host_pattern(p) for p in outs]))
+    if not prepared:
+
+        def tried(thing: Any, call: Evaluation, paths: PathContext, extent: Extent) -> bool | None:
+            if not isinstance(thing, Endpoint):
+                return None
+            return host_in(thing, included, excluded, call.hosts)
+
+        return tried
+
+    lookup = PreparedHosts(included, excluded).holds
 
     def holds(thing: Any, call: Evaluation, paths: PathContext, extent: Extent) -> bool | None:
-        if not isinstance(thing, Endpoint):
-            return None
-        return host_in(thing, included, excluded, call.hosts)
+        return lookup(thing, call.hosts) if isinstance(thing, Endpoint) else None
 
     return holds
 

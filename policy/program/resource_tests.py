@@ -20,8 +20,6 @@ from policy.program.truth import (
     Absent,
     Truth,
     Undecided,
-    all_true,
-    any_true,
     negated,
 )
 from policy.values import Endpoint, Path, Unreadable, quote
@@ -32,23 +30,55 @@ Resource: TypeAlias = Callable[[Evaluation], Truth | Absent]
 def compile_resource_test(
     test: checked.ResourceTest, declared: DeclaredResources, *, covering: bool
 ) -> Resource:
-    """Return the test's function; ABSENT where all declared arguments of the verb are absent."""
+    """Return the test's function; ABSENT where all declared arguments of the verb are absent.
+
+    Tests that ask the same of one layer's declarations are one function, which is asked once a
+    call.
+    """
+    answer = known_answer(test, declared)
+    if answer is not None:
+        return _always if answer else _never
     verb = test.verb
     if test.operand is None:
-        return _anything(verb, declared, permits=test.permits)
-    members = SetTest(test.operand, declared.profiles, redirections_covered=covering)
-    nothing = not test.operand.included
-    if test.form == "only" or nothing:
-        return _only(verb, members, declared)
-    if test.form == "outside":
-        return _outside(verb, members, declared)
-    return _some(verb, members, declared)
+        return _some_effect(verb, declared)
+    covers_redirections = covering and test.operand.kind == "commands"
+    key = (verb, test.form, test.operand, covers_redirections)
+    known: Resource | None = declared.tests.get(key)
+    if known is None:
+        members = SetTest(
+            test.operand,
+            declared.profiles,
+            redirections_covered=covering,
+            prepared=declared.prepared,
+        )
+        form = "only" if not test.operand.included else test.form
+        known = declared.tests[key] = _once(_FORMS.get(form, _some), verb, members, declared)
+    return known
 
 
-def _anything(verb: str, declared: DeclaredResources, *, permits: bool) -> Resource:
-    def limitless(call: Evaluation) -> Truth:
+def known_answer(test: checked.ResourceTest, declared: DeclaredResources) -> bool | None:
+    """Return what a test says of every call, as far as the declarations alone tell; else None.
+
+    A tool that is declared complete has no effect of a kind that none of its arguments can have.
+    """
+    if test.operand is None and test.permits:
         return True
+    if declared.may(test.verb):
+        return None
+    if test.operand is None or (test.form != "only" and test.operand.included):
+        return False
+    return None if declared.unseen and test.verb != "runs" else True
 
+
+def _always(call: Evaluation) -> Truth:
+    return True
+
+
+def _never(call: Evaluation) -> Truth:
+    return False
+
+
+def _some_effect(verb: str, declared: DeclaredResources) -> Resource:
     def some_effect(call: Evaluation) -> Truth:
         effects = call.effects(declared)
         if any(not isinstance(item.thing, Unreadable) for item in effects.of(verb)):
@@ -57,53 +87,73 @@ def _anything(verb: str, declared: DeclaredResources, *, permits: bool) -> Resou
             return Undecided(f"whether the call {verb} anything cannot be seen")
         return False
 
-    return limitless if permits else some_effect
+    return some_effect
 
 
 # ------------------------------------------------------------------ the three forms
 
 
-def _some(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
-    def test(call: Evaluation) -> Truth:
-        effects = call.effects(declared)
-        found = any_true(_holds(item, members, call, extent="some") for item in effects.of(verb))
-        if found is not False:
-            return found
-        undecided = possible(verb, members, call, effects=effects)
-        return False if undecided is None else undecided
-
-    return test
+_Form: TypeAlias = Callable[[str, SetTest, Evaluation, Effects], Truth | Absent]
 
 
-def _outside(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
-    def test(call: Evaluation) -> Truth:
-        effects = call.effects(declared)
-        found = negated(_all_in(verb, members, call, effects=effects))
-        if found is not False:
-            return found
-        undecided = possible(verb, members, call, effects=effects, outside=True)
-        return False if undecided is None else undecided
+def _once(form: _Form, verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
+    """Return a test that is worked out once a call, however many rules ask it."""
 
-    return test
-
-
-def _only(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
     def test(call: Evaluation) -> Truth | Absent:
         effects = call.effects(declared)
-        found = _all_in(verb, members, call, effects=effects)
-        if found is not True:
-            return found
-        if verb in effects.absent and not effects.of(verb):
-            return ABSENT
-        hidden = _out_of_sight(verb, effects)
-        return True if hidden is None else hidden
+        found = effects.answers.get(test)
+        if found is None:
+            found = effects.answers[test] = form(verb, members, call, effects)
+        return found
 
     return test
+
+
+def _some(verb: str, members: SetTest, call: Evaluation, effects: Effects) -> Truth:
+    undecided: Truth = False
+    for item in effects.of(verb):
+        found = _holds(item, members, call, extent="some")
+        if found is True:
+            return True
+        if found is not False and undecided is False:
+            undecided = found
+    if undecided is not False or effects.certain:
+        return undecided
+    hidden = possible(verb, members, call, effects=effects)
+    return False if hidden is None else hidden
+
+
+def _outside(verb: str, members: SetTest, call: Evaluation, effects: Effects) -> Truth:
+    found = negated(_all_in(verb, members, call, effects=effects))
+    if found is not False or effects.certain:
+        return found
+    undecided = possible(verb, members, call, effects=effects, outside=True)
+    return False if undecided is None else undecided
+
+
+def _only(verb: str, members: SetTest, call: Evaluation, effects: Effects) -> Truth | Absent:
+    found = _all_in(verb, members, call, effects=effects)
+    if found is not True:
+        return found
+    if verb in effects.absent and not effects.of(verb):
+        return ABSENT
+    hidden = _out_of_sight(verb, effects)
+    return True if hidden is None else hidden
+
+
+_FORMS: dict[str, _Form] = {"outside": _outside, "only": _only}
 
 
 def _all_in(verb: str, members: SetTest, call: Evaluation, *, effects: Effects) -> Truth:
     """Tell whether all that is in sight is in the set."""
-    return all_true(_holds(item, members, call, extent="all") for item in effects.of(verb))
+    undecided: Truth = True
+    for item in effects.of(verb):
+        found = _holds(item, members, call, extent="all")
+        if found is False:
+            return False
+        if found is not True and undecided is True:
+            undecided = found
+    return undecided
 
 
 def _out_of_sight(verb: str, effects: Effects) -> Undecided | None:
@@ -166,6 +216,8 @@ def compile_cover(
         if test.verb == "runs"
     ]
 
+    verbs = [verb for verb in _VERBS if declared.may(verb)]
+
     def covered(call: Evaluation) -> Truth:
         effects = call.effects(declared)
         beyond = _NONE
@@ -174,7 +226,7 @@ def compile_cover(
             # Patterns that spell redirections cover no less without them.
             all_spelled = not effects.redirects or any(test(call) is True for test in spelled_out)
             beyond = _ALL_OF_COMMANDS if all_spelled else _WORDS_OF_COMMANDS
-        for verb in ("reads", "writes", "runs", "connects", "sends"):
+        for verb in verbs:
             if (verb == "runs" and runs) or not effects.has(verb, beyond=beyond):
                 continue
             if not any(test(call) is True for test in by_verb.get(verb, ())):
@@ -184,6 +236,7 @@ def compile_cover(
     return covered
 
 
+_VERBS = ("reads", "writes", "runs", "connects", "sends")
 _NONE: frozenset[Origin] = frozenset()
 _WORDS_OF_COMMANDS: frozenset[Origin] = frozenset({"command"})
 _ALL_OF_COMMANDS: frozenset[Origin] = frozenset({"command", "redirection"})

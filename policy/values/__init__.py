@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from policy.values.path_set import path_in, path_meets, path_within
     from policy.values.pattern import Regex, by_re2_alone, compile_regex
     from policy.values.plain_regex import PlainRegex
+    from policy.values.prepared_hosts import PreparedHosts
     from policy.values.prepared_paths import PreparedPaths
     from policy.values.reading import Unreadable
     from policy.values.recipient import check_recipient_pattern, read_recipient, recipient_in
@@ -77,6 +78,7 @@ __all__ = [
     "PathContext",
     "PathPattern",
     "PlainRegex",
+    "PreparedHosts",
     "PreparedPaths",
     "Regex",
     "Sql",
@@ -159,6 +161,7 @@ __getattr__ = exported(
         "path_set": "path_in path_meets path_within",
         "pattern": "Regex by_re2_alone compile_regex",
         "plain_regex": "PlainRegex",
+        "prepared_hosts": "PreparedHosts",
         "prepared_paths": "PreparedPaths",
         "reading": "Unreadable",
         "recipient": "check_recipient_pattern read_recipient recipient_in",

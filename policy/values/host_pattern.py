@@ -101,14 +101,17 @@ def _in_one(
 ) -> bool | None:
     unknown = False
     for pattern in patterns:
-        answer = _fits(endpoint, pattern, resolve)
+        answer = fits_endpoint(endpoint, pattern, resolve)
         if answer:
             return True
         unknown = unknown or answer is None
     return None if unknown else False
 
 
-def _fits(endpoint: Endpoint, pattern: HostPattern, resolve: ResolveHost | None) -> bool | None:
+def fits_endpoint(
+    endpoint: Endpoint, pattern: HostPattern, resolve: ResolveHost | None
+) -> bool | None:
+    """Tell whether one pattern fits the endpoint."""
     name = pattern.name
     if name is not None and (endpoint.address is not None or not _is_named(endpoint.host, pattern)):
         return False

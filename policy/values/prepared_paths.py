@@ -76,6 +76,18 @@ class PreparedPaths:
             return None
         return answer
 
+    def has_one_reading(self, path: Path, context: PathContext) -> bool:
+        """Tell whether nobody can take the path, or a folder of the set, for another one."""
+        lexical = path.lexical
+        if path.folds or path.names or not lexical.isascii():
+            return False
+        if path.resolved is None:
+            return True
+        sides = self._sides(context)
+        if path.resolved != lexical or sides is None:
+            return False
+        return context.resolve is None or _led(sides, context) is sides
+
     def slowly(self, path: Path, context: PathContext, *, meets: bool) -> bool | None:
         """Return what `meets` or `within` must, by one pattern after the other."""
         folder = context.workspace

@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from policy.call import Caller
+from policy.catalog import builtin_catalog
+from policy.checks import checked
+from policy.commands import NO_PROFILES
+from policy.facts import Facts, FoldsCase, ResolveHost, ResolvePath, Resolvers
+from policy.program.evaluation import Evaluation
+from policy.program.membership import Extent, SetTest
 from policy.values import (
+    Endpoint,
+    HostPattern,
     Path,
     PathContext,
     PathPattern,
+    PreparedHosts,
     PreparedPaths,
     Unreadable,
+    host_in,
+    read_endpoint,
+    read_host_pattern,
     read_path,
     read_path_pattern,
 )
 
+_FOUND = builtin_catalog().get("file_read")
+assert _FOUND is not None
+_TOOL = _FOUND
+_EXTENTS: tuple[Extent, ...] = ("some", "all")
 _NAMES = st.sampled_from(["a", "b", "A", ".env", "k.pem", "etc", "é", "a\u200bb", "home", "w"])
 _SEGMENTS = _NAMES | st.sampled_from(["*", "**", "a*", "*.pem", ".e*", "?", "*e*", "[a]", "\\*"])
 _ITEMS = st.builds(
@@ -82,14 +102,7 @@ def test_a_path_is_in_a_prepared_set_as_it_is_in_one_pattern_or_another(
         read = read_path(text, context, tree=tree)
         assume(not isinstance(read, Unreadable))
         assert isinstance(read, Path)
-        path = Path(
-            lexical=read.lexical,
-            resolved=read.resolved,
-            tree=tree,
-            folds=read.folds,
-            names=names if tree else "",
-            walked=read.walked,
-        )
+        path = replace(read, names=names if tree else "")
         assert prepared.meets(path, context) is prepared.slowly(path, context, meets=True)
         assert prepared.within(path, context) is prepared.slowly(path, context, meets=False)
 
@@ -109,3 +122,135 @@ def test_where_links_lead_is_asked_in_every_call() -> None:
     assert answer() is None
     links["/w"] = "/w"
     assert answer() is False
+
+
+# ------------------------------------------------------------------ hosts
+
+_HOSTS = st.sampled_from(
+    "a.example b.a.example example x.b.a.example localhost db.localhost metadata.google.internal"
+    " 10.0.0.3 127.0.0.1 [::1] 169.254.169.254 8.8.8.8".split()
+)
+_ENDPOINTS = st.builds(
+    lambda scheme, host, port, path: f"{scheme}{host}{port}{path}",
+    st.sampled_from(["", "https://", "http://"]),
+    _HOSTS,
+    st.sampled_from(["", ":8080", ":443"]),
+    st.sampled_from(["", "/", "/v1/a", "/v1/%2e/a"]),
+)
+_HOST_ITEMS = st.builds(
+    lambda scheme, host, port, path: f"{scheme}{host}{port}{path}",
+    st.sampled_from(["", "", "https://"]),
+    _HOSTS | st.sampled_from(["*.example", "*.a.example", "*", "*.localhost", "10.0.0.0/8"]),
+    st.sampled_from(["", "", ":8080"]),
+    st.sampled_from(["", "", "/v1/**"]),
+) | st.sampled_from(["private", "loopback", "metadata", "link_local"])
+_ANSWERS = st.sampled_from(
+    [None, {}.get, {"a.example": ("10.0.0.1",), "example": ("10.0.0.1", "8.8.8.8")}.get]
+)
+
+
+@given(
+    included=st.lists(_HOST_ITEMS, max_size=5),
+    excluded=st.lists(_HOST_ITEMS, max_size=3),
+    texts=st.lists(_ENDPOINTS, min_size=1, max_size=4),
+    resolve=_ANSWERS,
+)
+def test_an_endpoint_is_in_a_prepared_set_as_it_is_in_one_pattern_or_another(
+    included: list[str], excluded: list[str], texts: list[str], resolve: ResolveHost | None
+) -> None:
+    sides = [
+        tuple(p for p in map(read_host_pattern, items) if isinstance(p, HostPattern))
+        for items in (included, excluded)
+    ]
+    prepared = PreparedHosts(*sides)
+    for text in texts:
+        endpoint = read_endpoint(text)
+        assume(isinstance(endpoint, Endpoint))
+        assert isinstance(endpoint, Endpoint)
+        assert prepared.holds(endpoint, resolve) is host_in(endpoint, *sides, resolve)
+
+
+# ------------------------------------------------------------------ sets in sets
+
+
+def _nested(kind: checked.SetKind, items: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
+    plain = items | st.just(checked.WorkspaceItem()) if kind == "paths" else items
+    return st.recursive(
+        st.builds(
+            checked.ValueSet,
+            kind=st.just(kind),
+            included=st.lists(plain, max_size=3).map(tuple),
+            excluded=st.lists(plain, max_size=2).map(tuple),
+        ),
+        lambda inner: st.builds(
+            checked.ValueSet,
+            kind=st.just(kind),
+            included=st.lists(plain | inner, max_size=3).map(tuple),
+            excluded=st.lists(plain | inner, max_size=2).map(tuple),
+        ),
+        max_leaves=4,
+    )
+
+
+def _readable(text: object) -> bool:
+    return not isinstance(text, str) or not isinstance(read_path_pattern(text), Unreadable)
+
+
+@given(
+    values=_nested("paths", _ITEMS.filter(_readable)),
+    texts=st.lists(_PATHS, min_size=1, max_size=3),
+    home=st.sampled_from(["/home/u", None]),
+    workspace=st.sampled_from(["/w", None]),
+    resolve=st.sampled_from([None, _led]),
+    folds=st.sampled_from([None, lambda path: path.startswith("/w")]),
+    tree=st.booleans(),
+    names=st.sampled_from(["", "", "*.pem"]),
+)
+def test_sets_in_sets_hold_a_path_as_each_by_itself_would(
+    values: checked.ValueSet,
+    texts: list[str],
+    home: str | None,
+    workspace: str | None,
+    resolve: ResolvePath | None,
+    folds: FoldsCase | None,
+    tree: bool,
+    names: str,
+) -> None:
+    facts = Facts(
+        cwd="/w/cwd",
+        home=home,
+        workspace=workspace,
+        resolvers=Resolvers(path=resolve, folds=folds),
+    )
+    call = Evaluation(_TOOL, {}, caller=Caller(), facts=facts, slots=0)
+    quick = SetTest(values, NO_PROFILES)
+    slow = SetTest(values, NO_PROFILES, prepared=False)
+    for text in texts:
+        read = read_path(text, call.paths, tree=tree)
+        assume(isinstance(read, Path))
+        assert isinstance(read, Path)
+        path = replace(read, names=names if tree else "")
+        for extent in _EXTENTS:
+            answers = [each.holds(path, call, call.paths, extent=extent) for each in (quick, slow)]
+            assert answers[0] is answers[1], extent
+
+
+@given(
+    values=_nested("hosts", _HOST_ITEMS),
+    texts=st.lists(_ENDPOINTS, min_size=1, max_size=3),
+    resolve=_ANSWERS,
+)
+def test_sets_in_sets_hold_an_endpoint_as_each_by_itself_would(
+    values: checked.ValueSet, texts: list[str], resolve: ResolveHost | None
+) -> None:
+    facts = Facts(resolvers=Resolvers(host=resolve))
+    call = Evaluation(_TOOL, {}, caller=Caller(), facts=facts, slots=0)
+    quick = SetTest(values, NO_PROFILES)
+    slow = SetTest(values, NO_PROFILES, prepared=False)
+    for text in texts:
+        endpoint = read_endpoint(text)
+        for extent in _EXTENTS:
+            answers = [
+                each.holds(endpoint, call, call.paths, extent=extent) for each in (quick, slow)
+            ]
+            assert answers[0] is answers[1], extent
