@@ -43,13 +43,16 @@ def run(automaton: Automaton, builder: Builder, text: str, *, start_rule: str) -
         step = state.steps.get(terminal)
         while step is not None:
             size = step.size
-            if size:
+            if size == 1:
+                children = [values.pop()]
+                states.pop()
+            elif size:
                 children = values[-size:]
                 del values[-size:], states[-size:]
-                for begin, stop, put in step.edits:
-                    children[begin:stop] = children[begin] if put is None else put
             else:
-                children = [None] * len(step.edits)
+                children = []
+            for begin, stop, put in step.edits:
+                children[begin:stop] = children[begin] if put is None else put
             values.append(step.call(builder, children))
             below = states[-1]
             leap = below.leaps.get(step.symbol | terminal)
