@@ -5,12 +5,13 @@ Only what is certain is said: a tool that is not known yet may make a statement 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from policy.catalog import Catalog, ToolSelector, ToolSpec
+from policy.catalog import Catalog, ToolSelector
 from policy.checks import CheckedPolicy, LayerKey, checked
 from policy.diagnostics import Diagnostic, Severity, diagnose, in_order
+from policy.layers.giving import Given
 from policy.layers.overlap import Overlaps
 from policy.layers.rewrites import find_rewrite_conflicts
 from policy.records import dataclass
@@ -54,12 +55,6 @@ def _plain(policy: CheckedPolicy) -> checked.CheckedDefault | None:
     return next((d for d in policy.defaults if d.tools is None), None)
 
 
-def _scoped(policy: CheckedPolicy, spec: ToolSpec) -> Verdict | None:
-    """Return what a layer's `default … for` says of a tool, None if none fits."""
-    fitting = [d.verdict for d in policy.defaults if d.tools is not None and d.tools.fits(spec)]
-    return strictest(fitting) if fitting else None
-
-
 def _giving(policy: CheckedPolicy) -> Iterator[ToolSelector]:
     """Yield the tools of everything in a layer that can give."""
     for rule in _live(policy, Verdict.ALLOW):
@@ -69,22 +64,15 @@ def _giving(policy: CheckedPolicy) -> Iterator[ToolSelector]:
             yield default.tools
 
 
-def _gives(policy: CheckedPolicy, spec: ToolSpec, allowed: frozenset[str]) -> bool:
-    """Tell whether an `allow` or a `default … for` of the layer can let the tool through."""
-    if spec.name in allowed:
-        return True
-    scoped = _scoped(policy, spec)
-    return scoped is not None and scoped is not Verdict.DENY
-
-
 # ------------------------------------------------------------------ allows without effect
 
 
 def _allows_without_effect(scene: _Scene) -> Iterator[Diagnostic]:
+    delegated = _delegated(scene)
     for policy in scene.others:
         if _plain(policy) is not None:
             continue
-        given = [*_delegated_to(policy.key, scene), *_scoped_tools(policy)]
+        given = Given([*delegated.get(policy.key, ()), *_scoped_tools(policy)], scene.overlaps)
         for rule in _live(policy, Verdict.ALLOW):
             # Its other half, the ask, takes wherever something else gives.
             if rule.with_approval or _matters(rule.tools, given, scene.overlaps):
@@ -101,21 +89,22 @@ def _allows_without_effect(scene: _Scene) -> Iterator[Diagnostic]:
             )
 
 
-def _delegated_to(key: LayerKey, scene: _Scene) -> list[ToolSelector]:
-    everyone = scene.everyone
-    return [] if everyone is None else [d.tools for d in everyone.delegations if d.to == key]
+def _delegated(scene: _Scene) -> Mapping[LayerKey, list[ToolSelector]]:
+    """Return the tools that the layer of every agent delegates to each other one."""
+    found: dict[LayerKey, list[ToolSelector]] = {}
+    for delegation in scene.everyone.delegations if scene.everyone is not None else ():
+        found.setdefault(delegation.to, []).append(delegation.tools)
+    return found
 
 
 def _scoped_tools(policy: CheckedPolicy) -> list[ToolSelector]:
     return [default.tools for default in policy.defaults if default.tools is not None]
 
 
-def _matters(tools: ToolSelector, given: Iterable[ToolSelector], overlaps: Overlaps) -> bool:
-    specs = overlaps.fitting(tools)
-    return any(
-        any(selector.fits(spec) for spec in specs) or overlaps.may_meet_unknown(tools, selector)
-        for selector in given
-    ) or (overlaps.catalog.complete and not specs)
+def _matters(tools: ToolSelector, given: Given, overlaps: Overlaps) -> bool:
+    if given.holds_some_of(tools) or given.may_meet_unknown(tools):
+        return True
+    return overlaps.catalog.complete and not overlaps.fitting(tools)
 
 
 # ------------------------------------------------------------------ asks that nothing reaches
@@ -137,75 +126,109 @@ def _unreached_asks(scene: _Scene) -> Iterator[Diagnostic]:
                 )
 
 
+class _Layer:
+    """What one layer lets through, looked up by the name of a tool."""
+
+    def __init__(self, policy: CheckedPolicy, overlaps: Overlaps) -> None:
+        self._policy = policy
+        self._overlaps = overlaps
+        self.plain = _plain(policy)
+
+    @cached_property
+    def allowed(self) -> frozenset[str]:
+        """The known tools that the layer's rules allow."""
+        fitting = self._overlaps.fitting
+        return frozenset(
+            spec.name for rule in _live(self._policy, Verdict.ALLOW) for spec in fitting(rule.tools)
+        )
+
+    @cached_property
+    def scoped(self) -> Mapping[str, Verdict]:
+        """What the layer's `default … for` say of each tool they fit."""
+        found: dict[str, list[Verdict]] = {}
+        for default in self._policy.defaults:
+            if default.tools is not None:
+                for spec in self._overlaps.fitting(default.tools):
+                    found.setdefault(spec.name, []).append(default.verdict)
+        return {name: strictest(verdicts) for name, verdicts in found.items()}
+
+    @cached_property
+    def receivers(self) -> Mapping[str, frozenset[LayerKey]]:
+        """The layers to which the layer delegates each tool."""
+        found: dict[str, set[LayerKey]] = {}
+        for delegation in self._policy.delegations:
+            for spec in self._overlaps.fitting(delegation.tools):
+                found.setdefault(spec.name, set()).add(delegation.to)
+        return {name: frozenset(keys) for name, keys in found.items()}
+
+    @cached_property
+    def giving(self) -> Given:
+        """Everything in the layer that can give or delegate."""
+        delegated = (delegation.tools for delegation in self._policy.delegations)
+        return Given([*_giving(self._policy), *delegated], self._overlaps)
+
+    def gives(self, name: str) -> bool:
+        """Tell whether an `allow` or a `default … for` of the layer can let a tool through."""
+        return name in self.allowed or self.scoped.get(name, Verdict.DENY) is not Verdict.DENY
+
+
 class _Grants:
     """Which tools can get past the defaults at all."""
 
     def __init__(self, *, scene: _Scene, everyone: CheckedPolicy) -> None:
-        self._scene = scene
-        self._everyone = everyone
+        self._overlaps = scene.overlaps
+        self._everyone = _Layer(everyone, scene.overlaps)
+        self._layers = {policy.key: _Layer(policy, scene.overlaps) for policy in scene.layers}
+        self._layers[everyone.key] = self._everyone
 
-    @cached_property
-    def _allowed(self) -> Mapping[LayerKey, frozenset[str]]:
-        """The known tools that each layer allows; looked up once there is an `ask` to judge."""
-        return {
-            policy.key: frozenset(
-                spec.name
-                for rule in _live(policy, Verdict.ALLOW)
-                for spec in self._scene.overlaps.fitting(rule.tools)
-            )
-            for policy in self._scene.layers
-        }
-
-    def reach(self, tools: ToolSelector, layer: CheckedPolicy) -> bool:
-        """Tell whether a call of one of `tools` can be anything but denied where `layer` binds."""
-        specs = self._scene.overlaps.fitting(tools)
-        if any(self._passes(spec, layer) for spec in specs):
+    def reach(self, tools: ToolSelector, policy: CheckedPolicy) -> bool:
+        """Tell whether a call of one of `tools` can be anything but denied where `policy` binds."""
+        layer = self._layers[policy.key]
+        specs = self._overlaps.fitting(tools)
+        if any(self._passes(spec.name, layer) for spec in specs):
             return True
-        if self._scene.overlaps.catalog.complete:
+        if self._overlaps.catalog.complete:
             return not specs
         return self._may_pass_unknown(tools, self._everyone) and (
             layer is self._everyone or self._may_pass_unknown(tools, layer)
         )
 
-    def _passes(self, spec: ToolSpec, layer: CheckedPolicy) -> bool:
-        if not self._passes_everyone(spec):
+    def _passes(self, name: str, layer: _Layer) -> bool:
+        if not self._passes_everyone(name):
             return False
-        return layer is self._everyone or self._leaves(layer, spec)
+        return layer is self._everyone or _leaves(layer, name)
 
-    def _passes_everyone(self, spec: ToolSpec) -> bool:
+    def _passes_everyone(self, name: str) -> bool:
         everyone = self._everyone
-        scoped = _scoped(everyone, spec)
-        if _gives(everyone, spec, self._allowed[everyone.key]) or scoped is not None:
-            return scoped is not Verdict.DENY or spec.name in self._allowed[everyone.key]
-        receivers = {d.to for d in everyone.delegations if d.tools.fits(spec)}
+        scoped = everyone.scoped.get(name)
+        if everyone.gives(name) or scoped is not None:
+            return scoped is not Verdict.DENY or name in everyone.allowed
+        receivers = everyone.receivers.get(name)
         if receivers:
             return any(
-                _gives(p, spec, self._allowed[p.key])
-                for p in self._scene.others
-                if p.key in receivers
+                layer is not everyone and layer.gives(name)
+                for key in receivers
+                if (layer := self._layers.get(key)) is not None
             )
-        plain = _plain(everyone)
-        return plain is not None and plain.verdict is not Verdict.DENY
+        return everyone.plain is not None and everyone.plain.verdict is not Verdict.DENY
 
-    def _leaves(self, layer: CheckedPolicy, spec: ToolSpec) -> bool:
-        """Tell whether another layer's own grant is not `deny` for a tool."""
-        if spec.name in self._allowed[layer.key]:
-            return True
-        scoped = _scoped(layer, spec)
-        if scoped is not None:
-            return scoped is not Verdict.DENY
-        plain = _plain(layer)
-        return plain is None or plain.verdict is not Verdict.DENY
-
-    def _may_pass_unknown(self, tools: ToolSelector, layer: CheckedPolicy) -> bool:
-        plain = _plain(layer)
-        overlaps = self._scene.overlaps
+    def _may_pass_unknown(self, tools: ToolSelector, layer: _Layer) -> bool:
+        plain = layer.plain
         if layer is not self._everyone and plain is None:
             return True
         if plain is not None and plain.verdict is not Verdict.DENY:
-            return overlaps.may_meet_unknown(tools, tools)
-        giving = [*_giving(layer), *(d.tools for d in layer.delegations)]
-        return any(overlaps.may_meet_unknown(tools, selector) for selector in giving)
+            return self._overlaps.may_meet_unknown(tools, tools)
+        return layer.giving.may_meet_unknown(tools)
+
+
+def _leaves(layer: _Layer, name: str) -> bool:
+    """Tell whether another layer's own grant is not `deny` for a tool."""
+    if name in layer.allowed:
+        return True
+    scoped = layer.scoped.get(name)
+    if scoped is not None:
+        return scoped is not Verdict.DENY
+    return layer.plain is None or layer.plain.verdict is not Verdict.DENY
 
 
 # ------------------------------------------------------------------ delegations

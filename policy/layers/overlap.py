@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
 from policy.catalog import VERSION_MARK, Catalog, ToolPattern, ToolSelector, ToolSpec
 from policy.records import dataclass
+
+_BEFORE_WILDCARD = re.compile(r"[^*?]*")
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -23,19 +26,20 @@ class Overlaps:
         """Tell whether a tool that is not known yet could be in both; exceptions do not count."""
         if self.catalog.complete:
             return False
-        return any(_may_meet(a, b) for a in self._open_globs(left) for b in set(_globs(right)))
+        return any(_may_meet(a, b) for a in self.open_globs(left) for b in set(globs_of(right)))
 
-    def _open_globs(self, selector: ToolSelector) -> Iterator[str]:
+    def open_globs(self, selector: ToolSelector) -> Iterator[str]:
         """Yield the flat patterns of a selector that could fit a tool not known yet."""
-        for glob in dict.fromkeys(_globs(selector)):
+        for glob in dict.fromkeys(globs_of(selector)):
             if "*" in glob or "?" in glob or not self.catalog.is_settled(glob):
                 yield glob
 
 
-def _globs(selector: ToolSelector) -> Iterator[str]:
+def globs_of(selector: ToolSelector) -> Iterator[str]:
+    """Yield the patterns of a selector as patterns of flat names."""
     for part in selector.included:
         if isinstance(part, ToolSelector):
-            yield from _globs(part)
+            yield from globs_of(part)
         else:
             yield _flat(part)
 
@@ -51,11 +55,16 @@ def _flat(pattern: ToolPattern) -> str:
 def _may_meet(left: str, right: str) -> bool:
     """Tell whether a tool may fit both: with a version it has two names, one for each of them."""
     version = f"{VERSION_MARK}*"
-    return _meet(left, right) or _meet(left + version, right) or _meet(left, right + version)
+    return meet(left, right) or meet(left + version, right) or meet(left, right + version)
+
+
+def beginning(glob: str) -> str:
+    """Return what every text begins with that fits a pattern; all of it if it has no wildcard."""
+    return _BEFORE_WILDCARD.match(glob)[0]  # type: ignore[index]
 
 
 @lru_cache(maxsize=65_536)
-def _meet(left: str, right: str) -> bool:
+def meet(left: str, right: str) -> bool:
     """Tell whether some text fits both globs: a walk over pairs of places in them."""
     if not set("*?") & set(left + right):
         return left == right

@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, get_args
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from policy.catalog import (
     Catalog,
+    CatalogError,
     Origin,
     SchemaView,
     SchemaViews,
+    ToolPattern,
+    ToolSelector,
     ToolSpec,
     lookup,
     named_fields,
     read_only_schema,
 )
 from policy.checks import checked
+from policy.checks.conditions import TESTS
+from policy.checks.expressions import CONDITIONS
+from policy.checks.expressions import VALUES as VALUE_READERS
 from policy.checks.known import KnownTool
 from policy.checks.outcomes import holds_nowhere, outcomes
 from policy.checks.possible import FALSE, TRUE, UNDECIDED, Sight
+from policy.layers.giving import Given
+from policy.layers.overlap import Overlaps
+from policy.source import Source
+from policy.syntax import Spelled, print_expr, tree
+from policy.syntax.literals import write_text
+from policy.syntax.wording import SPELLERS
 from tests.laws import plain_outcomes as plain
+from tests.strategies import policy_files
 
 INPUT = checked.Fact(path=("input",))
+SPAN = Source(name="x", text="x").span(0, 1)
 BITS = {plain.Outcome.TRUE: TRUE, plain.Outcome.FALSE: FALSE, plain.Outcome.UNDECIDED: UNDECIDED}
 
 # ------------------------------------------------------------------ schemas
@@ -254,3 +269,112 @@ def test_a_view_forgets_before_it_grows_without_end() -> None:
     for number in range(3_000):
         view.lookup((f"f{number}",))
     assert len(view._infos) <= 1_024
+
+
+# ------------------------------------------------------------------ selectors
+
+PATTERNS = st.one_of(
+    st.text("ab*?_@2\\", min_size=1, max_size=5).map(lambda text: ToolPattern(text=text)),
+    st.sampled_from(["a", "a__b", "a@2", "a*", "*", "s__*", "ext__s__*"]).map(
+        lambda text: ToolPattern(text=text)
+    ),
+    st.builds(
+        lambda origin, server, tool: ToolPattern(origin=origin, text=f"{server}/{tool}"),
+        st.sampled_from(["mcp", "ext"]),
+        st.sampled_from(["s", "s*", "*", "t"]),
+        st.sampled_from(["a", "a*", "*", "a@2", "?"]),
+    ),
+)
+
+
+def selectors() -> st.SearchStrategy[ToolSelector]:
+    """Return selectors of patterns, and of selectors, with and without exceptions."""
+    return st.recursive(
+        st.builds(
+            _selector, st.lists(PATTERNS, min_size=1, max_size=3), st.just(()), st.booleans()
+        ),
+        lambda inner: st.builds(
+            _selector,
+            st.lists(st.one_of(PATTERNS, inner), max_size=3),
+            st.lists(st.one_of(PATTERNS, inner), max_size=2),
+            st.booleans(),
+        ),
+        max_leaves=6,
+    )
+
+
+def _selector(included: Iterable[Any], excluded: Iterable[Any], gives: bool) -> ToolSelector:
+    return ToolSelector(included=tuple(included), excluded=tuple(excluded), gives=gives)
+
+
+HOSTED = st.text("ab_", min_size=1, max_size=4).map(lambda name: Origin(tool=name))
+SERVED = st.builds(
+    lambda kind, server, tool: Origin(kind=kind, server=server, tool=tool),
+    st.sampled_from(["mcp", "ext"]),
+    st.sampled_from(["s", "t", "ab"]),
+    st.text("ab*", min_size=1, max_size=3),
+)
+
+
+@st.composite
+def catalogs(draw: st.DrawFn) -> Catalog:
+    """Return catalogues of few tools, some in versions."""
+    specs: dict[str, ToolSpec] = {}
+    for origin in draw(st.lists(st.one_of(HOSTED, SERVED), max_size=8, unique=True)):
+        versions = draw(st.sampled_from([(None,), (None,), (1, 2), (2,)]))
+        for version in versions:
+            spec = ToolSpec(name=origin.flat_name(), origin=origin, version=version)
+            specs.setdefault(spec.name, spec)
+    try:
+        return Catalog(specs=tuple(specs.values()), complete=draw(st.booleans()))
+    except CatalogError:
+        return Catalog()
+
+
+@given(catalogs(), selectors())
+def test_the_tools_of_a_selector_are_all_those_it_fits(
+    catalog: Catalog, selector: ToolSelector
+) -> None:
+    fitting = [spec for spec in catalog.specs if selector.fits(spec)]
+    assert {spec.name for spec in catalog.fitting(selector)} == {spec.name for spec in fitting}
+    if selector.exact_names() is None:
+        assert list(catalog.fitting(selector)) == fitting
+
+
+@given(catalogs(), st.lists(selectors(), max_size=4), selectors())
+def test_what_is_given_is_what_some_selector_gives(
+    catalog: Catalog, giving: list[ToolSelector], tools: ToolSelector
+) -> None:
+    overlaps = Overlaps(catalog=catalog)
+    given_tools = Given(giving, overlaps)
+    specs = catalog.fitting(tools)
+    assert given_tools.holds_some_of(tools) == any(s.fits(spec) for s in giving for spec in specs)
+    assert given_tools.may_meet_unknown(tools) == any(
+        overlaps.may_meet_unknown(tools, selector) for selector in giving
+    )
+
+
+# ------------------------------------------------------------------ nodes
+
+
+def test_every_node_of_an_expression_finds_its_words_and_its_reader() -> None:
+    nodes = set(get_args(tree.Expr))
+    assert set(SPELLERS) == nodes
+    assert set(VALUE_READERS) | set(CONDITIONS) == nodes
+    assert set(TESTS) == set(CONDITIONS)
+
+
+@given(st.text(st.characters()))
+def test_a_text_is_quoted_as_it_is_written(text: str) -> None:
+    assert print_expr(tree.Text(value=text, span=SPAN)) == write_text(text)
+
+
+@given(policy_files())
+def test_parts_spelled_before_are_spelled_alike(file: tree.PolicyFile) -> None:
+    spelled: Spelled = {}
+    for statement in file.statements:
+        if isinstance(statement, tree.Rule):
+            tests = [c.test for c in statement.clauses if isinstance(c, tree.When | tree.Unless)]
+            parts = [part for test in tests for part in getattr(test, "operands", ())]
+            for expr in (*parts, *tests, *parts):
+                assert print_expr(expr, spelled) == print_expr(expr)
