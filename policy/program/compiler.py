@@ -17,7 +17,7 @@ from policy.commands import NO_PROFILES, Profiles
 from policy.layers import LayeredPolicy
 from policy.program.changes import compile_changes
 from policy.program.conditions import compile_test
-from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.evaluation import DeclaredResources
 from policy.program.expressions import Place, TestOf
 from policy.program.floor import Floor, compile_floor
 from policy.program.generated import Item, write_layer
@@ -42,7 +42,7 @@ from policy.program.prospect import (
     together,
 )
 from policy.program.resource_tests import compile_cover
-from policy.program.truth import Truth, all_true, negated
+from policy.program.truth import all_of, negated
 from policy.reason import Reason, Terms
 from policy.verdict import Verdict, strictest
 
@@ -365,15 +365,7 @@ def _demand(clause: Clause) -> TestOf:
 
 
 def _met(tests: list[TestOf]) -> TestOf:
-    if not tests:
-        return lambda call: True
-    if len(tests) == 1:
-        return tests[0]
-
-    def met(call: Evaluation) -> Truth:
-        return all_true(test(call) for test in tests)
-
-    return met
+    return all_of(tests) if tests else lambda call: True
 
 
 def _covering(when: checked.Test | None) -> tuple[checked.ResourceTest, ...]:

@@ -31,8 +31,8 @@ from policy.program.truth import (
     Undecided,
     Unknown,
     Value,
-    all_true,
-    any_true,
+    all_of,
+    any_of,
     negated,
 )
 from policy.values import (
@@ -50,9 +50,9 @@ def compile_test(test: checked.Test, place: Place) -> TestOf:  # noqa: C901 (one
     """Return the function that decides `test` for a call."""
     match test:
         case checked.AllOf(tests=tests):
-            return _all([compile_test(part, place) for part in tests])
+            return all_of([compile_test(part, place) for part in tests])
         case checked.AnyOf(tests=tests):
-            return _any([compile_test(part, place) for part in tests])
+            return any_of([compile_test(part, place) for part in tests])
         case checked.NotOf(test=part):
             inner = compile_test(part, place)
             return lambda call: negated(inner(call))
@@ -83,17 +83,6 @@ def compile_test(test: checked.Test, place: Place) -> TestOf:  # noqa: C901 (one
             return _settled(resource, text=text, place=place)
         case _:
             assert_never(test)
-
-
-# ------------------------------------------------------------------ connectives
-
-
-def _all(tests: list[TestOf]) -> TestOf:
-    return lambda call: all_true(test(call) for test in tests)
-
-
-def _any(tests: list[TestOf]) -> TestOf:
-    return lambda call: any_true(test(call) for test in tests)
 
 
 def _quantified(node: checked.Quantified, place: Place) -> TestOf:
@@ -198,7 +187,7 @@ def _member(node: checked.Member, place: Place) -> TestOf:
     if isinstance(node.right, checked.ListOf):
         # Equal to this or to that: an absent item settles no more than its own comparison.
         items = [compile_value(item, place) for item in node.right.items]
-        return _any([_leaf(equal, [left, item], text=node.text, place=place) for item in items])
+        return any_of([_leaf(equal, [left, item], text=node.text, place=place) for item in items])
     values = [left, compile_value(node.right, place)]
     return _leaf(_in_list, values, text=node.text, place=place)
 

@@ -7,8 +7,10 @@ JSON, a time, `ABSENT`, or an `Undecided` that says why it could not be read. `U
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final, TypeAlias, final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TypeAlias, TypeVar, final
+
+_Call = TypeVar("_Call")
 
 
 class Undecided:
@@ -54,6 +56,40 @@ Truth: TypeAlias = bool | Undecided
 Value: TypeAlias = Any  # frozen JSON | datetime | date | timedelta | Absent | Undecided
 
 
+def all_of(tests: Sequence[Callable[[_Call], Truth]]) -> Callable[[_Call], Truth]:
+    """Return the conjunction of tests as a test, asked one after the other."""
+    if len(tests) == 1:
+        return tests[0]
+
+    def test(call: _Call) -> Truth:
+        undecided: Undecided | None = None
+        for each in tests:
+            truth = each(call)
+            if truth is False:
+                return False
+            if truth is not True and undecided is None:
+                undecided = truth
+        return True if undecided is None else undecided
+
+    return test
+
+
+def any_of(tests: Sequence[Callable[[_Call], Truth]]) -> Callable[[_Call], Truth]:
+    """Return the disjunction of tests as a test, asked one after the other."""
+
+    def test(call: _Call) -> Truth:
+        undecided: Undecided | None = None
+        for each in tests:
+            truth = each(call)
+            if truth is True:
+                return True
+            if truth is not False and undecided is None:
+                undecided = truth
+        return False if undecided is None else undecided
+
+    return test
+
+
 def all_true(truths: Iterable[Truth]) -> Truth:
     """Return Kleene's conjunction; the first undecided one speaks for all."""
     undecided: Undecided | None = None
@@ -63,17 +99,6 @@ def all_true(truths: Iterable[Truth]) -> Truth:
         if truth is not True and undecided is None:
             undecided = truth
     return True if undecided is None else undecided
-
-
-def any_true(truths: Iterable[Truth]) -> Truth:
-    """Return Kleene's disjunction; the first undecided one speaks for all."""
-    undecided: Undecided | None = None
-    for truth in truths:
-        if truth is True:
-            return True
-        if truth is not False and undecided is None:
-            undecided = truth
-    return False if undecided is None else undecided
 
 
 def negated(truth: Truth) -> Truth:

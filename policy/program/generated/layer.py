@@ -141,18 +141,17 @@ class Writer:
         if complete:
             # Neither true nor false: what is undecided, and why, the closure says.
             open_ = f"if not ({sides.true}) and not ({sides.false}):"
-            return sides.true, [open_, *self._whole(item)]
+            return sides.true, [open_, *self._whole(item, f"{self.quoting.name(item.whole)}.met")]
         open_ = sides.true if item.gives else f"not ({sides.false})"
-        return None, [f"if {open_}:", *self._whole(item)]
+        return None, [f"if {open_}:", *self._whole(item, self.quoting.name(item.whole.met))]
 
-    def _whole(self, item: Item) -> list[str]:
-        """Return the lines that ask the closure, indented by one."""
+    def _whole(self, item: Item, met: str) -> list[str]:
+        """Return the lines that ask the rule's closure, indented by one."""
         spec, evaluation = self._evaluation
-        rule = self.quoting.name(item.whole)
         make = f"{evaluation}({spec}, input, caller=caller, facts=facts, slots={self._slots})"
         lines = [
             f" e = e or {make}",
-            f" t = {rule}.met(e)",
+            f" t = {met}(e)",
             f" if t is True: m += ({item.number},)",
         ]
         if not item.gives:
