@@ -2,14 +2,13 @@
 
 Progress goes to standard error, the tables to standard output and, with the plots, to
 `docs/performance.md`; the numbers to `bench/results/latest.json`. The exit status is 1 where an
-engine's verdict is wrong.
+engine's verdict is wrong, or where a part failed; what it would have said stands as not measured.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib import import_module
@@ -17,7 +16,6 @@ from pathlib import Path
 
 from bench.effort import QUICK, Effort, tell
 from bench.page import joined, keep, text_of
-from bench.process import Failed
 from bench.report import as_json, machine
 from bench.rows import Part
 
@@ -34,11 +32,8 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, metavar="FILE", help="keep the numbers here as well")
     chosen = parser.parse_args()
     about = machine(f"{datetime.now(UTC):%Y-%m-%d}")
-    try:
-        part = joined([_measure(name)(QUICK if chosen.quick else Effort()) for name in chosen.only])
-    except Failed as failure:
-        print(f"bench: {failure}", file=sys.stderr)
-        return 1
+    found, failed = _measured(tuple(chosen.only), QUICK if chosen.quick else Effort())
+    part = joined(found)
     text = text_of(part, about=about)
     values = json.dumps(as_json(part, about=about), indent=1) + "\n"
     print(text)
@@ -48,13 +43,22 @@ def main() -> int:
         _RESULTS.mkdir(exist_ok=True)
         (_RESULTS / "latest.json").write_text(values)
         keep(part, text)
-    tell("done")
-    return 1 if any(check.wrong for check in part.checks) else 0
+    tell(f"done; failed: {', '.join(failed) or 'nothing'}")
+    return 1 if failed or any(check.wrong for check in part.checks) else 0
 
 
-def _measure(name: str) -> Callable[[Effort], Part]:
-    measure: Callable[[Effort], Part] = import_module(f"bench.{name}").measure
-    return measure
+def _measured(names: tuple[str, ...], effort: Effort) -> tuple[list[Part], list[str]]:
+    """Return what the parts found, and the names of those that failed: the others are kept."""
+    found: list[Part] = []
+    failed: list[str] = []
+    for name in names:
+        measure: Callable[[Effort], Part] = import_module(f"bench.{name}").measure
+        try:
+            found.append(measure(effort))
+        except Exception as failure:  # noqa: BLE001 (what the other parts found is not lost)
+            tell(f"{name} failed: {type(failure).__name__}: {failure}")
+            failed.append(name)
+    return found, failed
 
 
 if __name__ == "__main__":

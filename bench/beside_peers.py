@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.effort import tell
-from bench.page import PAGE, PEERS_MARKS, PLOTS, between_marks
+from bench.page import PEERS_MARKS, PLOTS, write
 from bench.report import number
 from bench.rows import Chart
 from bench.timing import median
@@ -140,9 +140,7 @@ def _keep(runs: list[Run], names: Mapping[str, str], text: str) -> None:
         PLOTS.mkdir(exist_ok=True)
         (PLOTS / f"{chart.key}.svg").write_text(svg(chart), encoding="utf-8")
         pictures.append(f"![{title}]({PLOTS.name}/{chart.key}.svg)")
-    page = PAGE.read_text(encoding="utf-8")
-    whole = "\n\n".join([*pictures, text])
-    PAGE.write_text(between_marks(page, whole, marks=PEERS_MARKS), encoding="utf-8")
+    write("\n\n".join([*pictures, text]), PEERS_MARKS)
 
 
 def _scale(run: Run) -> str:

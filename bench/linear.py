@@ -18,6 +18,7 @@ from time import perf_counter
 from typing import Any, TypeAlias
 
 from bench.effort import tell
+from bench.page import GROWTH_MARKS, write
 from bench.report import machine
 from bench.timing import timed
 from policy.values import (
@@ -80,6 +81,7 @@ def main() -> int:
     values = {"about": about, "sizes": SIZES, "growth": rows, "missing": missing}
     _RESULTS.parent.mkdir(exist_ok=True)
     _RESULTS.write_text(json.dumps(values, indent=1) + "\n")
+    write(table(found) + "\n", GROWTH_MARKS)
     return 1 if slow or missing else 0
 
 

@@ -13,9 +13,12 @@ from bench.rows import Chart, Part
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE = _DOCS / "performance.md"
 PLOTS = _DOCS / "performance"
-# What stands around the generated parts of the page: ours, and that of another harness.
+# What stands around the generated parts of the page: what is measured beside other engines, in
+# another harness, of single readings, and how those grow.
 MARKS = ("<!-- measured -->", "<!-- end of measured -->")
 PEERS_MARKS = ("<!-- peers -->", "<!-- end of peers -->")
+READING_MARKS = ("<!-- reading -->", "<!-- end of reading -->")
+GROWTH_MARKS = ("<!-- growth -->", "<!-- end of growth -->")
 # The plots that stand right before a table, by the table's title.
 _BEFORE = {
     "One decision": ("decisions-full", "decisions-p99", "decisions-basic", "decisions-skew"),
@@ -68,10 +71,16 @@ def keep(part: Part, text: str) -> None:
     PLOTS.mkdir(exist_ok=True)
     for chart in part.charts:
         (PLOTS / f"{chart.key}.svg").write_text(svg(chart), encoding="utf-8")
-    PAGE.write_text(between_marks(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
+    write(text, MARKS)
 
 
-def between_marks(page: str, text: str, *, marks: tuple[str, str] = MARKS) -> str:
+def write(text: str, marks: tuple[str, str]) -> None:
+    """Write one generated part of the page."""
+    page = between_marks(PAGE.read_text(encoding="utf-8"), text, marks=marks)
+    PAGE.write_text(page, encoding="utf-8")
+
+
+def between_marks(page: str, text: str, *, marks: tuple[str, str]) -> str:
     """Return the page with `text` as its generated part."""
     before, begin, rest = page.partition(marks[0])
     _, end, after = rest.partition(marks[1])

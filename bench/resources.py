@@ -1,8 +1,9 @@
 """Measure what reading one resource takes: `python -m bench.resources`, some seconds.
 
 Each is timed in turn with something everybody knows that does less, so that the ratio holds
-whatever else the machine does. The table goes to standard output, and with the numbers to
-`bench/results/resources.json`. The exit status is 0: what is fast depends on the machine.
+whatever else the machine does. The table goes to standard output and `docs/performance.md`, the
+numbers to `bench/results/resources.json`. The exit status is 0: what is fast depends on the
+machine.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.effort import tell
-from bench.report import machine
+from bench.page import READING_MARKS, write
+from bench.report import about_machine, machine
 from bench.timing import median, per_call, ratio
 from policy.reload import Disk
 from policy.values import PathContext, PathPattern, path_meets, read_path, read_path_pattern
@@ -97,6 +99,7 @@ def main() -> int:
     rows = [asdict(row) for row in found]
     _RESULTS.write_text(json.dumps({"about": about, "readings": rows}, indent=1) + "\n")
     print(table(found))
+    write(f"{about_machine(about)}\n\n{table(found)}\n", READING_MARKS)
     return 0
 
 

@@ -14,7 +14,15 @@ from bench.counting import counted
 from bench.gate import ACCEPTED, told
 from bench.gate_numbers import compare
 from bench.goals import GOALS, goals_table
-from bench.page import MARKS, PAGE, PEERS_MARKS, between_marks, joined
+from bench.page import (
+    GROWTH_MARKS,
+    MARKS,
+    PAGE,
+    PEERS_MARKS,
+    READING_MARKS,
+    between_marks,
+    joined,
+)
 from bench.peers_adapter import Engine, Raw
 from bench.rows import Chart, Part
 from bench.subjects.verbs import Verbs
@@ -153,14 +161,14 @@ def test_a_time_may_be_met_by_the_floors_speed() -> None:
 
 def test_only_what_stands_between_the_marks_is_replaced() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    for marks in (MARKS, PEERS_MARKS):
+    for marks in (MARKS, PEERS_MARKS, READING_MARKS, GROWTH_MARKS):
         written = between_marks(page, "new text", marks=marks)
         assert f"{marks[0]}\n\nnew text\n{marks[1]}" in written
         assert between_marks(written, "new text", marks=marks) == written
         outside = re.compile(f"{marks[0]}.*{marks[1]}", re.DOTALL)
         assert outside.sub("", written) == outside.sub("", page)
     with pytest.raises(ValueError, match="lost"):
-        between_marks("no marks", "text")
+        between_marks("no marks", "text", marks=MARKS)
 
 
 def test_charts_of_one_key_are_one() -> None:
