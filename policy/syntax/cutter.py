@@ -39,7 +39,7 @@ _REGEX = re.compile(r"/[^/\\\n]*(?:\\.[^/\\\n]*)*/?")
 
 # What has no place in a policy: it would not be seen, or would show text in another order than it
 # is read. U+2028 and U+2029 end a line in some editors and not here.
-_UNSEEN = re.compile(
+_UNSEEN = (
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
     r"|\r(?!\n)"
     r"|(?<!\A)\ufeff"
@@ -163,7 +163,7 @@ def unseen(text: str) -> list[int]:
     """Return the offsets of the characters that have no place in a policy."""
     if _MAYBE_UNSEEN.search(text) is None:
         return []
-    return [found.start() for found in _UNSEEN.finditer(text)]
+    return [found.start() for found in re.finditer(_UNSEEN, text)]
 
 
 def _is_blank(text: str, start: int, end: int) -> bool:

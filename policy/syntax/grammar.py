@@ -5,34 +5,33 @@ This is the one module of the core that reads a file: a packaged one, always the
 
 from __future__ import annotations
 
-import hashlib
+import posixpath
+from binascii import crc32
 from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
-from typing import Literal
+from typing import Any, Literal
 
 Start = Literal["header", "statement"]
 STARTS: tuple[Start, ...] = ("header", "statement")
+
+_FILES = ("policy.lark", "terminals.lark")
 
 
 @cache
 def grammar_text() -> str:
     """Return the grammar with its terminals, as Lark reads them."""
-    folder = _folder()
-    return "\n".join(
-        folder.joinpath(name).read_text("utf-8") for name in ("policy.lark", "terminals.lark")
-    )
+    # The loader of this module, so that a package in an archive is read from there; the functions
+    # for packaged files import more than all the rest that reading a policy needs.
+    loader: Any = __spec__.loader
+    package = posixpath.dirname(posixpath.dirname(__file__))
+    try:
+        read = [loader.get_data(f"{package}/grammar/{name}") for name in _FILES]
+    except OSError:
+        # An editable install has the grammar where the repository keeps it.
+        root = posixpath.dirname(package)
+        read = [loader.get_data(f"{root}/grammar/{name}") for name in _FILES]
+    return "\n".join(data.decode().replace("\r\n", "\n") for data in read)
 
 
 def digest(grammar: str) -> str:
-    """Return what tells the text of one grammar from another's."""
-    return hashlib.sha256(grammar.encode()).hexdigest()
-
-
-def _folder() -> Traversable:
-    package = files("policy")
-    beside = package.joinpath("grammar")
-    if beside.joinpath("policy.lark").is_file():
-        return beside
-    # An editable install has the grammar where the repository keeps it.
-    return package.joinpath("..", "grammar")
+    """Return what tells the text of one grammar from that of an older one."""
+    return f"{len(grammar)}-{crc32(grammar.encode()):08x}"

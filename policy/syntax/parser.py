@@ -14,7 +14,6 @@ from typing import TypeAlias
 from policy.diagnostics import Diagnostic, diagnose, in_order
 from policy.records import dataclass
 from policy.source import Source
-from policy.syntax import mistakes
 from policy.syntax.cutter import BYTE_ORDER_MARK, MAX_DEPTH, Cuts, Piece, cut, unseen
 from policy.syntax.known import Head, Heads, KnownRule
 from policy.syntax.statement import Start, parse_statement
@@ -105,6 +104,8 @@ def _parse_piece(
         source, text, piece.start, start_rule=start_rule, plain=plain
     )
     if error is not None:
+        from policy.syntax import mistakes  # what it knows by heart is not read for right policies
+
         return None, [*problems, mistakes.describe(source, code, piece=piece, error=error)]
     deep = _deepest_beyond(code, piece, node)
     if deep is not None:

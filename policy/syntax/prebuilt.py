@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-GRAMMAR = '7e65bc341e490b8c5077a8f517fc8578c4ac312ea821e7c6536df286b652f727'
+GRAMMAR = '12343-80ac0872'
 LARK = '1.3.1'
 
 # Where a start rule begins, and the state in which all of it has been read.
