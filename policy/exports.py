@@ -11,6 +11,8 @@ for the type checker, in `__all__`, and by module:
 
     __getattr__ = exported(__name__, {"number": "add exact"})
 
+A function marked by `()`, as in `"links": "links_in()"`, is imported as late as when it is called.
+
 What is called like a module of the package is imported at once: that module would stand in its
 place.
 """
@@ -22,7 +24,12 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from policy import later
+
 __all__ = ["exported"]
+
+# Ends the name of a function that is imported when it is called.
+_CALLED = "()"
 
 
 def exported(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
@@ -32,7 +39,7 @@ def exported(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
     that the module calls otherwise.
     """
     places = {
-        ours or theirs: (module, theirs)
+        ours or theirs.removesuffix(_CALLED): (module, theirs)
         for module, names in modules.items()
         for theirs, _, ours in (name.partition("=") for name in names.split())
     }
@@ -41,7 +48,11 @@ def exported(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, theirs = places[name]
-        value = getattr(import_module(f"{package}.{module}"), theirs)
+        path = f"{package}.{module}"
+        if theirs.endswith(_CALLED):
+            value = later.function(path, theirs.removesuffix(_CALLED))
+        else:
+            value = getattr(import_module(path), theirs)
         setattr(sys.modules[package], name, value)
         return value
 

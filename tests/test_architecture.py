@@ -122,7 +122,7 @@ def late_exports(text: str) -> dict[str, set[str]] | None:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__getattr__":
             assert isinstance(node.value, ast.Call)
             said: dict[str, str] = ast.literal_eval(node.value.args[1])
-            return {module: set(names.split()) for module, names in said.items()}
+            return {module: set(names.replace("()", "").split()) for module, names in said.items()}
     return None
 
 

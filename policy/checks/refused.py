@@ -6,8 +6,9 @@ is a `deny` in disguise.
 
 from __future__ import annotations
 
-from jsonschema_rs import validator_for
+from typing import TYPE_CHECKING
 
+from policy import later
 from policy.call import thaw
 from policy.catalog import Schema, mapping
 from policy.checks.checked import CheckedChange, Constant
@@ -15,6 +16,11 @@ from policy.checks.fields import tool_names
 from policy.checks.known import KnownTool
 from policy.checks.report import Report
 from policy.diagnostics import Severity
+
+if TYPE_CHECKING:
+    from jsonschema_rs import validator_for
+else:
+    validator_for = later.function("jsonschema_rs", "validator_for")
 
 
 def check_accepted(

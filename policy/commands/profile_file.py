@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
-import tomllib
+from typing import TYPE_CHECKING
 
+from policy import later
 from policy.commands.profile_example import Example, read_examples
 from policy.commands.profile_fault import Faults, ProfileFault
 from policy.commands.section import Section, read_section
 from policy.commands.variables import Variables, read_variables
 from policy.records import dataclass
 from policy.values import quote
+
+if TYPE_CHECKING:
+    import tomllib
+else:
+    tomllib = later.module("tomllib")
 
 SUFFIX = ".toml"
 # The one file that speaks of no program but of variables of the environment.

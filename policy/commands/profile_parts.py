@@ -8,11 +8,11 @@ lines alone, is read whole; examples are left out.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from policy import later
 from policy.commands.lazily import Lazily
 from policy.commands.profile_fault import Faults, ProfileFault
 from policy.commands.profile_file import (
@@ -23,6 +23,11 @@ from policy.commands.profile_file import (
     read_profile_file,
 )
 from policy.commands.section import Section, below, read_section
+
+if TYPE_CHECKING:
+    import tomllib
+else:
+    tomllib = later.module("tomllib")
 
 _SMALL = 2_000  # characters
 _HEADER = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)

@@ -213,4 +213,4 @@ def _variables(files: tuple[tuple[str, str], ...]) -> Variables:
     return found
 
 
-NO_PROFILES = Profiles.of()
+NO_PROFILES: Profiles = Profiles.of()

@@ -47,8 +47,8 @@ __getattr__ = exported(
     {
         "codes": "CODES Code diagnose page",
         "diagnostic": "Diagnostic Fix Label Severity has_errors in_order",
-        "formats.text": "summary",
-        "renderer": "Format render",
+        "formats.text": "summary()",
+        "renderer": "Format render()",
         "suggest": "did_you_mean nearest",
     },
 )

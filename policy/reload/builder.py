@@ -6,13 +6,13 @@ Nothing is read here: the same snapshot, catalogue and number give the same gene
 from __future__ import annotations
 
 import posixpath
-import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from policy import later
 from policy.catalog import Catalog
 from policy.checks import PolicySources, Remembered, check
 from policy.decision import GenerationId
@@ -31,13 +31,21 @@ from policy.reload.generation import Generation
 from policy.reload.places import Path, Place, places
 from policy.reload.programs import profiles_of, program_sources
 from policy.reload.settings import Settings
-from policy.reload.settings_file import read_settings
 from policy.reload.shipped import used_packs
 from policy.reload.text import decode
 from policy.reload.tools import Catalogues
 from policy.source import Source
 from policy.syntax import KnownRule, Parsed, parse, tables_to_layers, tree
-from policy.verify import ExampleResult, run_examples
+from policy.verify import run_examples
+
+if TYPE_CHECKING:
+    import traceback
+
+    from policy.reload.settings_file import read_settings
+    from policy.verify import ExampleResult
+else:
+    traceback = later.module("traceback")
+    read_settings = later.function("policy.reload.settings_file", "read_settings")
 
 _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
 

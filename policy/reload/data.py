@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, time
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from policy import later
 from policy.call import freeze
 from policy.diagnostics import Diagnostic, diagnose, visible
 from policy.reload.folder import DATA_SUFFIXES, Snapshot
 from policy.reload.text import decode
 from policy.syntax import tree
 from policy.values import Unreadable, check_value, read_json
+
+if TYPE_CHECKING:
+    import tomllib
+else:
+    tomllib = later.module("tomllib")
 
 
 def data_files(

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import field, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from policy.call import Caller, ToolCall
 from policy.catalog import Catalog
@@ -16,7 +17,9 @@ from policy.program import Program
 from policy.records import dataclass
 from policy.reload.settings import Settings
 from policy.source import Source
-from policy.verify import ExampleResult
+
+if TYPE_CHECKING:
+    from policy.verify import ExampleResult
 
 _SOMEBODY = Caller()
 _NOWHERE = Facts()

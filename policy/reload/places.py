@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+from policy import later
 from policy.records import dataclass
 from policy.source import Source, Span
+
+if TYPE_CHECKING:
+    import tomllib
+else:
+    tomllib = later.module("tomllib")
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")

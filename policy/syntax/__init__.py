@@ -47,11 +47,11 @@ __all__ = [
 __getattr__ = exported(
     __name__,
     {
-        "formatter": "format_source",
+        "formatter": "format_source()",
         "known": "NO_HEADS Head Heads KnownRule",
         "parser": "Parsed parse",
-        "printer": "print_tree",
-        "toml_table": "TableRules tables_to_layers",
+        "printer": "print_tree()",
+        "toml_table": "TableRules tables_to_layers()",
         "wording": (
             "Spelled print_binding print_change print_clause print_expr print_path print_tools"
         ),

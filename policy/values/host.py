@@ -9,16 +9,21 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import ada_url
-
+from policy import later
 from policy.records import dataclass
 from policy.values.address import read_address
 from policy.values.host_name import read_host
 from policy.values.reading import Unreadable
 from policy.values.text import is_encodable, is_ordinary, quote
 from policy.values.url_path import canonical_path
+
+if TYPE_CHECKING:
+    import ada_url
+else:
+    ada_url = later.module("ada_url")
 
 # The schemes that name a host, with the port they mean.
 DEFAULT_PORTS = {

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-import ada_url
-
+from policy import later
 from policy.values.address import Address, read_address
 from policy.values.reading import Unreadable
 from policy.values.text import is_ordinary, quote
+
+if TYPE_CHECKING:
+    import ada_url
+else:
+    ada_url = later.module("ada_url")
 
 _LONGEST_HOST = 1_000
 # No host has these; most of them end the host for one reader or another.

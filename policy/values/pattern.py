@@ -7,14 +7,18 @@ from collections.abc import Callable
 from dataclasses import field
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import re2
-
+from policy import later
 from policy.records import dataclass
 from policy.values.plain_regex import PlainRegex, RegexPlan, TextTest, compile_plain, plan_regex
 from policy.values.reading import Unreadable
 from policy.values.text import escape_for_people, is_encodable
+
+if TYPE_CHECKING:
+    import re2
+else:
+    re2 = later.module("re2")
 
 _LONGEST_SOURCE = 10_000
 # Parts found times bytes of the text, where one search may run far beyond the part it finds:

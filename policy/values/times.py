@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING
 
+from policy import later
 from policy.values.reading import Unreadable
 from policy.values.text import quote
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+else:
+    ZoneInfo = later.function("zoneinfo", "ZoneInfo")
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME = re.compile(

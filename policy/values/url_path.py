@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-import ada_url
+from policy import later
+
+if TYPE_CHECKING:
+    import ada_url
+else:
+    ada_url = later.module("ada_url")
 
 # Nothing here is changed by any reader, but for dot segments and encoded characters.
 _SETTLED = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*", re.ASCII)

@@ -35,8 +35,8 @@ __all__ = [
 __getattr__ = exported(
     __name__,
     {
-        "coverage": "unreached_rules",
-        "examples": "ExampleResult run_examples",
-        "proposal": "Edit ExactCall Judge NoProposal Proposal Situation propose",
+        "coverage": "unreached_rules()",
+        "examples": "ExampleResult run_examples()",
+        "proposal": "Edit ExactCall Judge NoProposal Proposal Situation propose()",
     },
 )
