@@ -95,13 +95,16 @@ class ToolSelector:
     included: tuple[ToolPattern | ToolSelector, ...]
     excluded: tuple[ToolPattern | ToolSelector, ...] = ()
     gives: bool
-    _fits: Fits = field(init=False, repr=False, compare=False)
+    # Made when it is first asked for: most rules are never held against a tool.
+    _fits: Fits | None = field(default=None, init=False, repr=False, compare=False)
     _exact: frozenset[str] | None = field(init=False, repr=False, compare=False)
     # Every table of checking is by selector, and each would reckon this anew.
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_fits", self.matcher(gives=self.gives))
+        for part in (*self.included, *self.excluded):
+            if isinstance(part, ToolPattern) and part.problem is not None:
+                raise ValueError(part.problem)
         object.__setattr__(self, "_exact", self._find_exact_names())
         object.__setattr__(self, "_hash", hash((self.included, self.excluded, self.gives)))
 
@@ -110,7 +113,11 @@ class ToolSelector:
 
     def fits(self, spec: ToolSpec) -> bool:
         """Tell whether the tool is one of those selected."""
-        return self._fits(spec)
+        fits = self._fits
+        if fits is None:
+            fits = self.matcher(gives=self.gives)
+            object.__setattr__(self, "_fits", fits)
+        return fits(spec)
 
     def matcher(self, *, gives: bool) -> Fits:
         """Return the test of tools for a place that `gives` or takes."""

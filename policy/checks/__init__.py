@@ -10,9 +10,11 @@ from policy.exports import exported
 if TYPE_CHECKING:
     from policy.checks.checked import CheckedPolicy, ExampleSuite, LayerKey
     from policy.checks.checker import check
+    from policy.checks.codec import NotStorable
     from policy.checks.kinds import CONTEXT_KINDS, FACTS, FUNCTIONS
     from policy.checks.remembered import Remembered
     from policy.checks.sources import DEFAULT_BINDERS, Checked, PolicySources, Table
+    from policy.checks.stored import lines_of, read_lines
 
 __all__ = [
     "CONTEXT_KINDS",
@@ -23,11 +25,14 @@ __all__ = [
     "CheckedPolicy",
     "ExampleSuite",
     "LayerKey",
+    "NotStorable",
     "PolicySources",
     "Remembered",
     "Table",
     "check",
     "checked",
+    "lines_of",
+    "read_lines",
 ]
 
 __getattr__ = exported(
@@ -35,8 +40,10 @@ __getattr__ = exported(
     {
         "checked": "CheckedPolicy ExampleSuite LayerKey",
         "checker": "check",
+        "codec": "NotStorable",
         "kinds": "CONTEXT_KINDS FACTS FUNCTIONS",
         "remembered": "Remembered",
         "sources": "DEFAULT_BINDERS Checked PolicySources Table",
+        "stored": "lines_of read_lines",
     },
 )

@@ -314,6 +314,12 @@ class CheckedRule:
     span: Span = _span()
 
     @property
+    def texts(self) -> tuple[str | None, str | None]:
+        """The canonical texts of its `when` and its `unless`."""
+        when, unless = self.when, self.unless
+        return (None if when is None else when.text, None if unless is None else unless.text)
+
+    @property
     def asks(self) -> bool:
         """Whether the rule asks: by its verdict, or as the other half of its `allow`."""
         return self.with_approval or self.verdict is Verdict.ASK

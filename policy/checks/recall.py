@@ -46,6 +46,8 @@ class UnitRun:
             self.whole = False
         else:
             self.silent.append((rule, checked))
+            # Nobody asks for its parts again; while others are read, there is room for those.
+            rule.forget()
 
 
 class Recall:

@@ -12,13 +12,12 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from policy.checks.checked import CheckedRule
+from policy.checks.stored import StoredLine, StoredRule
 from policy.source import Span
 from policy.syntax import Head, KnownRule, tree
 
 # A unit's kind, and the text of a rule in it.
 Key: TypeAlias = tuple[str, str]
-
-_NOTHING: Mapping[Key, CheckedRule] = MappingProxyType({})
 
 
 class Remembered:
@@ -30,10 +29,12 @@ class Remembered:
     def __init__(self) -> None:
         self.heads: dict[str, Head] = {}
         self._surroundings = ""
-        self._rules: dict[Key, CheckedRule] = {}
+        self._rules: dict[Key, CheckedRule | StoredLine] = {}
         # What stood in other surroundings until something was good again.
-        self._before: tuple[str, dict[Key, CheckedRule]] = ("", {})
+        self._before: tuple[str, dict[Key, CheckedRule | StoredLine]] = ("", {})
         self._units: dict[tuple[str, int], tuple[object, tuple[CheckedRule, ...]]] = {}
+        # How many rules were checked since that was last set to nothing.
+        self.unsaved = 0
 
     @property
     def surroundings(self) -> str:
@@ -41,7 +42,7 @@ class Remembered:
         return self._surroundings
 
     @property
-    def rules(self) -> Mapping[Key, CheckedRule]:
+    def rules(self) -> Mapping[Key, CheckedRule | StoredLine]:
         """What is remembered in these surroundings."""
         return MappingProxyType(self._rules)
 
@@ -77,17 +78,26 @@ class Remembered:
 
     def rule(self, context: str, rule: KnownRule, *, id: str) -> CheckedRule | None:
         """Return what a rule comes to, at its place and under its `id`."""
-        found = self._rules.get((context, rule.head.text))
-        return None if found is None else at_place(found, id, rule.span)
+        key = (context, rule.head.text)
+        found = self._rules.get(key)
+        if found is None:
+            return None
+        if isinstance(found, CheckedRule):
+            return at_place(found, id, rule.span)
+        placed = self._rules[key] = found.at(id, rule.span)
+        return placed
 
     def keep(self, context: str, rule: KnownRule, checked: CheckedRule) -> None:
         """Keep what a rule came to, of which nothing was said."""
         self._rules[context, rule.head.text] = checked
+        self.unsaved += 1
 
-    def learn(self, surroundings: str, rules: Mapping[Key, CheckedRule]) -> None:
-        """Add what was remembered elsewhere, if it holds in the surroundings at hand."""
-        if surroundings == self._surroundings:
-            self._rules = {**rules, **self._rules}
+    def learn(
+        self, surroundings: str, heads: Mapping[str, Head], rules: Mapping[Key, StoredLine]
+    ) -> None:
+        """Begin with what was remembered by another process; before anything else is done."""
+        self.heads = dict(heads)
+        self._before = (surroundings, dict(rules))
 
     def prune(self, trees: Iterable[tree.PolicyFile]) -> None:
         """Forget what no tree holds any more."""
@@ -108,6 +118,8 @@ def at_place(rule: CheckedRule, id: str, span: Span) -> CheckedRule:
     """Return a checked rule as it stands elsewhere."""
     if rule.span is span:
         return rule
+    if isinstance(rule, StoredRule):
+        return rule.at(id, span)
     return CheckedRule(
         id=id,
         verdict=rule.verdict,

@@ -13,13 +13,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from operator import attrgetter
 from typing import Any
 
 from policy.catalog import Catalog, ToolSpec
 from policy.source import Source
 
 # What a tool's definition holds beside what its code does to an input, which no check looks at.
-_TOLD = tuple(one.name for one in fields(ToolSpec) if one.compare)
+_told = attrgetter(*(one.name for one in fields(ToolSpec) if one.compare and one.name != "schema"))
 
 
 class Beyond:
@@ -79,16 +80,12 @@ def _of_catalog(catalog: Catalog) -> Iterator[str]:
     yield f"complete {catalog.complete}"
     schemas: dict[int, str] = {}
     for spec in catalog.specs:
-        for name in _TOLD:
-            value = getattr(spec, name)
-            if name == "schema":
-                # Many tools of one server share a schema.
-                told = schemas.get(id(value))
-                if told is None:
-                    told = schemas[id(value)] = repr(_plain(value))
-                yield told
-            else:
-                yield repr(value)
+        # Many tools of one server share a schema.
+        told = schemas.get(id(spec.schema))
+        if told is None:
+            told = schemas[id(spec.schema)] = repr(_plain(spec.schema))
+        yield told
+        yield repr(_told(spec))
 
 
 def _plain(value: Any) -> Any:

@@ -79,15 +79,28 @@ class Builder:
 
     Files of the same text are not parsed again, nor are rules, and rules in the same surroundings
     are not checked again: see `checks.Remembered`. Without `remembering`, every rule is.
-    `guarded` are files besides those of the policy that no tool may write, by absolute path.
+    `guarded` are files besides those of the policy that no tool may write, by absolute path, and
+    `guarded_folders` folders.
     """
 
-    def __init__(self, *, guarded: Iterable[str] = (), remembering: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        guarded: Iterable[str] = (),
+        guarded_folders: Iterable[str] = (),
+        remembering: bool = True,
+    ) -> None:
         self._guarded = tuple(guarded)
+        self._guarded_folders = tuple(guarded_folders)
         self._parsed: dict[tuple[str, str], Parsed] = {}
         self._remembered = Remembered() if remembering else None
         self._beyond = Beyond()
         self._catalogues = Catalogues()
+
+    @property
+    def remembered(self) -> Remembered | None:
+        """What is remembered of the rules, if anything is."""
+        return self._remembered
 
     def build(self, snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
         """Return the generation `number`, loaded at `now`, or all that is wrong; never raises."""
@@ -136,7 +149,7 @@ class Builder:
         work.problems += wrong
         if has_errors(work.problems):
             return work.failed()
-        floor = _floor(snapshot, settings, guarded=self._guarded)
+        floor = _floor(snapshot, settings, guarded=self._guarded, folders=self._guarded_folders)
         program = compile_policy(merged.policy, tools, floor=floor, profiles=profiles)
         examples = run_examples(checked.suites, program, catalog=tools)
         work.problems += (problem for result in examples for problem in result.diagnostics)
@@ -269,7 +282,13 @@ def _configuration(
 _BESIDE_A_STORE = ("", "-wal", "-shm", "-journal")
 
 
-def _floor(snapshot: Snapshot, settings: Settings, *, guarded: tuple[str, ...]) -> Floor:
+def _floor(
+    snapshot: Snapshot,
+    settings: Settings,
+    *,
+    guarded: tuple[str, ...],
+    folders: tuple[str, ...],
+) -> Floor:
     """Return the paths that no rule may let a call write, as spelled and with links resolved."""
     paths = {posixpath.join(snapshot.root, SETTINGS_FILE), *guarded}
     for file in snapshot.files.values():
@@ -279,8 +298,8 @@ def _floor(snapshot: Snapshot, settings: Settings, *, guarded: tuple[str, ...]) 
     if settings.approvals is not None and settings.approvals.store is not None:
         for store in _both_ways(settings.approvals.store, snapshot):
             paths |= {store + ending for ending in _BESIDE_A_STORE}
-    folders = () if snapshot.only else tuple(sorted({snapshot.root, snapshot.real_root}))
-    return Floor(files=tuple(sorted(paths)), folders=folders)
+    own = () if snapshot.only else (snapshot.root, snapshot.real_root)
+    return Floor(files=tuple(sorted(paths)), folders=tuple(sorted({*own, *folders})))
 
 
 def _both_ways(path: str, snapshot: Snapshot) -> tuple[str, ...]:

@@ -24,10 +24,12 @@ from policy.diagnostics import Diagnostic
 from policy.facts import Facts
 from policy.records import dataclass
 from policy.reload.builder import Builder, Built, unexpected
+from policy.reload.cache import Where, cache_folders, open_cache
 from policy.reload.configuration import Configured, Witness, configure
 from policy.reload.folder import Snapshot, read_folder, signature
 from policy.reload.generation import Generation
 from policy.reload.nothing import refuse
+from policy.reload.pause import no_collecting
 from policy.reload.status import Reloaded, Status, first_error
 from policy.reload.watcher import watch_path
 
@@ -63,7 +65,8 @@ class PolicyStore:
     The first load happens at once; if it fails, `current` is None and everything is denied.
     `poll` and `settle` are in seconds: how often the folder is compared without an event, and how
     long an error waits for one more read before it is believed (a save may be half done).
-    `guarded` are files besides those of the policy that no tool may write.
+    `guarded` are files besides those of the policy that no tool may write. With a `cache`, a folder
+    or True for this user's own, what was found out of the rules is kept there for the next process.
     """
 
     def __init__(
@@ -75,6 +78,7 @@ class PolicyStore:
         settle: float = 0.1,
         on_change: Iterable[Subscriber] = (),
         guarded: Iterable[str | os.PathLike[str]] = (),
+        cache: Where = False,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._path = os.path.abspath(os.fspath(path))
@@ -86,9 +90,12 @@ class PolicyStore:
         self._subscribers: tuple[Subscriber, ...] = tuple(on_change)
         self._building = threading.RLock()
         kept = tuple(os.path.abspath(os.fspath(file)) for file in guarded)
-        self._builder = Builder(guarded=kept)
+        self._cache = cache
+        self._opened = False
+        folders = cache_folders(cache)
+        self._builder = Builder(guarded=kept, guarded_folders=folders)
         # Edits are built beside what is being reloaded, one after the other.
-        self._drafts = Builder(guarded=kept)
+        self._drafts = Builder(guarded=kept, guarded_folders=folders)
         self._editing = threading.Lock()
         self._done: _Work | None = None
         self._good: _Work | None = None
@@ -211,7 +218,7 @@ class PolicyStore:
         The watcher does exactly this. Blocks while it reads and builds.
         """
         started = time.perf_counter()
-        with self._building:
+        with self._building, no_collecting():
             before = self._state
             try:
                 self._bring_up_to_date()
@@ -283,6 +290,8 @@ class PolicyStore:
                     continue
             if last or signature(self._path) == seen:
                 self._publish(built, work)
+                if built.generation is not None:
+                    self._store(snapshot)
                 return
 
     def _checked(self) -> None:
@@ -292,9 +301,19 @@ class PolicyStore:
     def _build(self, snapshot: Snapshot) -> Built:
         current = self._state.generation
         number = 1 if current is None else current.id.number + 1
+        kept, remembered = open_cache(self._cache, snapshot), self._builder.remembered
+        if kept is not None and remembered is not None and not self._opened:
+            kept.read(remembered)
+        self._opened = True
         return self._builder.build(
             snapshot, catalog=self._catalog, number=number, now=self._clock()
         )
+
+    def _store(self, snapshot: Snapshot) -> None:
+        """Keep what was found out for the next process; what is in force has been published."""
+        kept, remembered = open_cache(self._cache, snapshot), self._builder.remembered
+        if kept is not None and remembered is not None:
+            kept.write(remembered)
 
     def _publish(self, built: Built, work: _Work) -> None:
         self._done = work

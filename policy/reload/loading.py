@@ -7,27 +7,52 @@ from datetime import UTC, datetime
 
 from policy.catalog import Catalog, builtin_catalog
 from policy.errors import PolicyInvalid
-from policy.reload.builder import Built, build
+from policy.reload.builder import Builder, Built
+from policy.reload.cache import Where, cache_folders, open_cache
 from policy.reload.folder import read_folder
 from policy.reload.generation import Generation
+from policy.reload.pause import no_collecting
 
 
-def read_policy(path: str | os.PathLike[str], *, catalog: Catalog | None = None) -> Built:
-    """Read and check a policy folder or file; what is wrong is in the diagnostics."""
-    return build(
-        read_folder(path),
-        catalog=builtin_catalog() if catalog is None else catalog,
-        number=1,
-        now=datetime.now(UTC),
-    )
+def read_policy(
+    path: str | os.PathLike[str],
+    *,
+    catalog: Catalog | None = None,
+    cache: Where = False,
+) -> Built:
+    """Read and check a policy folder or file; what is wrong is in the diagnostics.
+
+    With a `cache`, a folder or True for this user's own, what was found out of its rules is kept
+    there, and rules that are known from there are not checked again: see `Cache`.
+    """
+    with no_collecting():
+        return _read_policy(path, catalog or builtin_catalog(), cache)
 
 
-def load(path: str | os.PathLike[str], *, catalog: Catalog | None = None) -> Generation:
-    """Return the generation of a policy folder or file.
+def _read_policy(path: str | os.PathLike[str], catalog: Catalog, cache: Where) -> Built:
+    snapshot = read_folder(path)
+    kept = open_cache(cache, snapshot)
+    builder = Builder(guarded_folders=cache_folders(cache))
+    remembered = builder.remembered
+    if kept is not None and remembered is not None:
+        kept.read(remembered)
+    built = builder.build(snapshot, catalog=catalog, number=1, now=datetime.now(UTC))
+    if kept is not None and remembered is not None and built.generation is not None:
+        kept.write(remembered)
+    return built
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    catalog: Catalog | None = None,
+    cache: Where = False,
+) -> Generation:
+    """Return the generation of a policy folder or file; `cache` as in `read_policy`.
 
     Raises PolicyInvalid with all diagnostics if any is an error.
     """
-    built = read_policy(path, catalog=catalog)
+    built = read_policy(path, catalog=catalog, cache=cache)
     if built.generation is None:
         raise PolicyInvalid(built.diagnostics)
     return built.generation

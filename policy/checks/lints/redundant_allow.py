@@ -32,10 +32,9 @@ def find(scene: Scene) -> None:
 def _find_repeated(allows: list[CheckedRule], world: World) -> set[int]:
     """Say so of rules whose tools and conditions another rule has; return them by identity."""
     said: set[int] = set()
-    groups: dict[tuple[str | None, ...], list[CheckedRule]] = {}
+    groups: dict[tuple[str | None, str | None], list[CheckedRule]] = {}
     for rule in allows:
-        key = tuple(None if test is None else test.text for test in (rule.when, rule.unless))
-        groups.setdefault(key, []).append(rule)
+        groups.setdefault(rule.texts, []).append(rule)
     for rules in groups.values():
         if len(rules) < 2:
             continue
@@ -108,8 +107,10 @@ def _is_better(other: CheckedRule, rule: CheckedRule, rules: list[CheckedRule], 
 
 def _gives_as_much(rule: CheckedRule, other: CheckedRule) -> bool:
     """Tell whether `rule` fits every tool of `other`, known or not, with the same conditions."""
-    same = (rule.when, rule.unless) == (other.when, other.unless)
-    return same and _includes(rule.tools, other.tools)
+    # In this order: the conditions of a stored rule are read when they are looked at.
+    return _includes(rule.tools, other.tools) and (
+        (rule.when, rule.unless) == (other.when, other.unless)
+    )
 
 
 def _includes(wide: ToolSelector, narrow: ToolSelector) -> bool:
@@ -175,4 +176,4 @@ def _say(rule: CheckedRule, other: CheckedRule | None, text: str, world: World) 
 
 
 def _is_plain(rule: CheckedRule) -> bool:
-    return rule.when is None and rule.unless is None and not rule.with_approval
+    return rule.texts == (None, None) and not rule.with_approval

@@ -1,0 +1,291 @@
+"""Lines of text in, the checked rules that were written as such out, each when it is met again.
+
+A line is the head of a rule and what every pass over all rules asks for, as JSON, then the JSON of
+its conditions, which is read when somebody asks for them: a rule whose tool is never called costs
+no more than its line. Whoever hands lines in has made sure that they are those that were written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from itertools import product
+from typing import Any
+
+from policy.catalog import ToolSelector
+from policy.checks import checked
+from policy.checks.checked import CheckedRule, Test
+from policy.checks.codec import NotStorable, read, write
+from policy.reason import Terms
+from policy.source import Span
+from policy.syntax import Head
+from policy.verdict import Verdict
+
+_FIELDS = tuple(one.name for one in fields(CheckedRule) if one.compare)
+_EAGER = tuple(name for name in _FIELDS if name not in ("when", "unless"))
+# Nobody can decide this: on an `allow` it gives nothing, on any other rule it takes.
+_UNREADABLE = checked.Truth(value=checked.Constant(value="unreadable"), text="unreadable")
+_VERDICTS = {str(verdict): verdict for verdict in (Verdict.ALLOW, Verdict.ASK, Verdict.DENY)}
+
+# The parts of a line's head, in their order, and which types they may be of.
+_NONE = type(None)
+_TEXT, _MAYBE, _FLAG, _NUMBER = (str,), (str, _NONE), (bool,), (int,)
+_SHAPES = frozenset(
+    product(
+        _TEXT,  # context
+        _TEXT,  # text of the statement
+        _MAYBE,  # name
+        _FLAG,  # shadow
+        _TEXT,  # verdict
+        _NUMBER,  # tools, by the number of their line
+        _MAYBE,  # because
+        _MAYBE,  # audit
+        _FLAG,  # with approval
+        _FLAG,  # speaks of resources
+        _NUMBER,  # slots
+        _TEXT,  # canonical text
+        _NUMBER,  # terms, by the number of their line
+        _FLAG,  # of a pack
+        _MAYBE,  # text of `when`
+        _MAYBE,  # text of `unless`
+    )
+)
+
+
+class StoredRule(CheckedRule):
+    """A rule whose conditions are read when they are asked for. It is equal to the rule stored.
+
+    A subclass of the record, so that whoever looks at rules need not know of it. Conditions that
+    cannot be read stand for what nobody can decide.
+    """
+
+    __slots__ = ("_read", "_texts", "_unread")
+
+    _read: tuple[Test | None, Test | None] | None
+    _texts: tuple[str | None, str | None]
+    _unread: tuple[str, str]
+
+    def __init__(
+        self,
+        parts: Mapping[str, Any],
+        *,
+        texts: tuple[str | None, str | None],
+        unread: tuple[str, str],
+    ) -> None:
+        put = object.__setattr__
+        for name, value in parts.items():
+            put(self, name, value)
+        put(self, "_texts", texts)
+        put(self, "_unread", unread)
+        put(self, "_read", None)
+
+    def at(self, id: str, span: Span) -> StoredRule:
+        """Return the rule as it stands elsewhere."""
+        parts = {name: getattr(self, name) for name in _EAGER} | {"id": id, "span": span}
+        return StoredRule(parts, texts=self._texts, unread=self._unread)
+
+    @property
+    def when(self) -> Test | None:
+        """The condition of its `when`, read when it is asked for."""
+        return self._conditions()[0]
+
+    @property
+    def unless(self) -> Test | None:
+        """The condition of its `unless`, read when it is asked for."""
+        return self._conditions()[1]
+
+    @property
+    def texts(self) -> tuple[str | None, str | None]:
+        """The canonical texts of both, which are known without reading them."""
+        return self._texts
+
+    @property
+    def unread(self) -> tuple[str, str]:
+        """The JSON of both."""
+        return self._unread
+
+    def _conditions(self) -> tuple[Test | None, Test | None]:
+        found = self._read
+        if found is None:
+            when, unless = self._unread
+            found = (_test(when, self._texts[0]), _test(unless, self._texts[1]))
+            object.__setattr__(self, "_read", found)
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CheckedRule):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in _FIELDS)
+
+    def __hash__(self) -> int:
+        return hash(tuple(getattr(self, name) for name in _FIELDS))
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name}={getattr(self, name)!r}" for name in _FIELDS)
+        return f"CheckedRule({told})"
+
+
+def _test(told: str, text: str | None) -> Test | None:
+    try:
+        test: Test | None = read(told, Test | None)
+    except NotStorable:
+        return _UNREADABLE
+    return test if (None if test is None else test.text) == text else _UNREADABLE
+
+
+class StoredLine:
+    """A line of a rule that was stored, and what it makes at a place."""
+
+    __slots__ = ("_head", "_selectors", "_terms", "_unread")
+
+    def __init__(
+        self,
+        head: list[Any],
+        unread: tuple[str, str],
+        *,
+        selectors: Sequence[ToolSelector],
+        terms: Sequence[Terms],
+    ) -> None:
+        self._head = head
+        self._unread = unread
+        self._selectors = selectors
+        self._terms = terms
+
+    def at(self, id: str, span: Span) -> StoredRule:
+        """Return the rule as it stands at a place."""
+        found = self._head
+        parts = {
+            "id": id,
+            "verdict": _VERDICTS[found[4]],
+            "tools": self._selectors[found[5]],
+            "because": found[6],
+            "audit": found[7],
+            "shadow": found[3],
+            "with_approval": found[8],
+            "speaks_of_resources": found[9],
+            "slots": found[10],
+            "text": found[11],
+            "terms": self._terms[found[12]],
+            "of_pack": found[13],
+            "span": span,
+        }
+        return StoredRule(parts, texts=(found[14], found[15]), unread=self._unread)
+
+    def told(self, tables: _Tables) -> str:
+        """Return the line for a file with other tables."""
+        head = list(self._head)
+        head[5] = tables.selector(self._selectors[head[5]])
+        head[12] = tables.terms(self._terms[head[12]])
+        return "\t".join((json.dumps(head, separators=(",", ":")), *self._unread))
+
+
+class _Tables:
+    """Selectors and terms that many rules share, each with a number."""
+
+    def __init__(self) -> None:
+        self.selectors: dict[ToolSelector, int] = {}
+        self.kinds: dict[Terms, int] = {}
+
+    def selector(self, found: ToolSelector) -> int:
+        return self.selectors.setdefault(found, len(self.selectors))
+
+    def terms(self, found: Terms) -> int:
+        return self.kinds.setdefault(found, len(self.kinds))
+
+
+# ------------------------------------------------------------------ out
+
+
+def lines_of(
+    rules: Mapping[tuple[str, str], CheckedRule | StoredLine], heads: Mapping[str, Head]
+) -> Iterator[str]:
+    """Yield the lines of a file: how many of each kind, selectors, terms, then rules.
+
+    What has no form is left out: it is checked again when it is met.
+    """
+    tables = _Tables()
+    told = [
+        line
+        for (context, text), rule in rules.items()
+        if (line := _line(context, rule, head=heads.get(text), tables=tables))
+    ]
+    yield json.dumps([len(tables.selectors), len(tables.kinds), len(told)])
+    yield from map(write, tables.selectors)
+    yield from map(write, tables.kinds)
+    yield from told
+
+
+def _line(
+    context: str, rule: CheckedRule | StoredLine, *, head: Head | None, tables: _Tables
+) -> str | None:
+    if isinstance(rule, StoredLine):
+        return rule.told(tables)
+    if head is None:
+        return None
+    try:
+        when, unless = _both(rule)
+        known = (tables.selector(rule.tools), tables.terms(rule.terms))
+        parts = [
+            context,
+            head.text,
+            head.name,
+            head.shadow,
+            str(head.verdict),
+            known[0],
+            rule.because,
+            rule.audit,
+            rule.with_approval,
+            rule.speaks_of_resources,
+            rule.slots,
+            rule.text,
+            known[1],
+            rule.of_pack,
+            *rule.texts,
+        ]
+    except NotStorable:
+        return None
+    return "\t".join((json.dumps(parts, separators=(",", ":")), when, unless))
+
+
+def _both(rule: CheckedRule) -> tuple[str, str]:
+    """Return the JSON of both conditions."""
+    if isinstance(rule, StoredRule):
+        return rule.unread
+    return write(rule.when), write(rule.unless)
+
+
+# ------------------------------------------------------------------ in
+
+
+def read_lines(
+    lines: Iterable[str],
+) -> tuple[Mapping[str, Head], Mapping[tuple[str, str], StoredLine]]:
+    """Return the heads and the rules of a file's lines; raise NotStorable for any other text."""
+    found = iter(lines)
+    try:
+        selectors, kinds, rules = json.loads(next(found))
+        tools = [read(next(found), ToolSelector) for _ in range(selectors)]
+        terms = [read(next(found), Terms) for _ in range(kinds)]
+        heads: dict[str, Head] = {}
+        stored: dict[tuple[str, str], StoredLine] = {}
+        for _ in range(rules):
+            told, when, unless = next(found).split("\t")
+            head = json.loads(told)
+            _require_sound(head, tools=len(tools), terms=len(terms))
+            text = head[1]
+            if text not in heads:
+                heads[text] = Head(text, head[2], verdict=_VERDICTS[head[4]], shadow=head[3])
+            stored[head[0], text] = StoredLine(head, (when, unless), selectors=tools, terms=terms)
+    except NotStorable:
+        raise
+    except (StopIteration, TypeError, ValueError, KeyError, RecursionError) as error:
+        raise NotStorable("this was not stored here") from error
+    return heads, stored
+
+
+def _require_sound(head: Any, *, tools: int, terms: int) -> None:
+    if type(head) is not list or tuple(map(type, head)) not in _SHAPES:
+        raise NotStorable("a line of another form")
+    if not (0 <= head[5] < tools and 0 <= head[12] < terms and head[4] in _VERDICTS):
+        raise NotStorable("a line of something that is not there")

@@ -1,0 +1,176 @@
+"""What was found out of one policy's rules in, a file in the user's own folder out; and back.
+
+It saves time and nothing else: where anything about the file is odd, it counts as not there. It
+counts only for who may write the policy as well, and only if it was written by this very version
+for these very surroundings; what it holds is data, read by `checks.read_lines`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TypeAlias
+
+from policy.checks import NotStorable, Remembered, lines_of, read_lines
+from policy.reload.beyond import own_digest
+from policy.reload.folder import Snapshot
+
+# A folder, True for this user's own, or False for none.
+Where: TypeAlias = str | os.PathLike[str] | bool
+
+_FORMAT = 1
+_SUFFIX = ".known"
+LARGEST = 64_000_000  # bytes of one file
+_MOST = 64  # files, of as many policies
+# A file is written again once one in so many of its rules is new.
+_WORTH = 16
+
+
+def default_folder() -> str | None:
+    """Return the folder in which this user keeps what was found out; None if there is none."""
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    base = given if os.path.isabs(given) else os.path.expanduser("~/.cache")
+    return os.path.join(base, "placet") if os.path.isabs(base) else None
+
+
+def open_cache(where: Where, snapshot: Snapshot) -> Cache | None:
+    """Return the cache of a policy, if it has one."""
+    folder = _folder(where)
+    return None if folder is None else Cache(folder, snapshot.real_root, only=snapshot.only)
+
+
+def cache_folders(where: Where) -> tuple[str, ...]:
+    """Return the folder as spelled and with links resolved: no tool may write there."""
+    folder = _folder(where)
+    return () if folder is None else tuple(dict.fromkeys((folder, os.path.realpath(folder))))
+
+
+def _folder(where: Where) -> str | None:
+    if where is False:
+        return None
+    return default_folder() if where is True else os.path.abspath(os.fspath(where))
+
+
+class Cache:
+    """The file of one policy in `folder`: of the folder at `root`, or of `only` one file there."""
+
+    def __init__(self, folder: str, root: str, *, only: str | None = None) -> None:
+        self.folder = folder
+        path = root if only is None else os.path.join(root, only)
+        name = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()
+        self._path = os.path.join(self.folder, name[:40] + _SUFFIX)
+        self._counts = _is_ours(path)
+
+    def read(self, remembered: Remembered) -> None:
+        """Tell `remembered` what the file holds, if it is ours and whole."""
+        if not self._counts or not _is_private(self.folder):
+            return
+        content = _content(self._path)
+        if content is None:
+            return
+        first, _, rest = content.partition(b"\n")
+        try:
+            written = json.loads(first)
+            digest = hashlib.sha256(rest).hexdigest()
+            if written != _header(written["surroundings"], digest):
+                return
+            heads, rules = read_lines(rest.decode("ascii").split("\n"))
+        except (NotStorable, TypeError, ValueError, KeyError, RecursionError):
+            return
+        remembered.learn(written["surroundings"], heads, rules)
+
+    def write(self, remembered: Remembered) -> None:
+        """Write what is remembered, if enough of it is new; where that fails, nothing is lost."""
+        if not self._counts or remembered.unsaved * _WORTH <= len(remembered.rules):
+            return
+        remembered.unsaved = 0
+        body = "\n".join(lines_of(remembered.rules, remembered.heads)).encode("ascii")
+        if len(body) > LARGEST:
+            return
+        told = json.dumps(_header(remembered.surroundings, hashlib.sha256(body).hexdigest()))
+        with suppress(OSError):
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+            if _is_private(self.folder):
+                _replace(self._path, told.encode("ascii") + b"\n" + body)
+                _drop_old(self.folder)
+
+
+def _header(surroundings: object, digest: str) -> dict[str, object]:
+    return {
+        "placet": _FORMAT,
+        "code": own_digest(),
+        "surroundings": surroundings,
+        "digest": digest,
+    }
+
+
+def _is_ours(root: str) -> bool:
+    """Tell whether this user may change the policy: then the file adds nothing to what they may."""
+    try:
+        found = os.stat(root)
+    except OSError:
+        return False
+    return found.st_uid == os.geteuid() and os.access(root, os.W_OK)
+
+
+def _is_private(folder: str) -> bool:
+    """Tell whether a folder is this user's own and nobody else may write or read in it."""
+    try:
+        found = os.lstat(folder)
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and _is_own(found)
+
+
+def _is_own(found: os.stat_result) -> bool:
+    return found.st_uid == os.geteuid() and not found.st_mode & 0o077
+
+
+def _content(path: str) -> bytes | None:
+    """Return the bytes of a file of our own; a link or anything else is none."""
+    try:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with open(os.open(path, flags), "rb") as file:
+            found = os.fstat(file.fileno())
+            own = stat.S_ISREG(found.st_mode) and _is_own(found) and found.st_nlink == 1
+            if not own or found.st_size > LARGEST:
+                return None
+            content = file.read(LARGEST + 1)
+    except OSError:
+        return None
+    return content if len(content) <= LARGEST else None
+
+
+def _replace(path: str, content: bytes) -> None:
+    beside = f"{path}.{os.getpid()}.new"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with suppress(FileNotFoundError):
+        os.unlink(beside)
+    try:
+        with open(os.open(beside, flags, 0o600), "wb") as file:
+            file.write(content)
+        os.replace(beside, path)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(beside)
+        raise
+
+
+def _drop_old(folder: str) -> None:
+    """Remove the files that were written longest ago, of more policies than anybody has."""
+    kept: list[tuple[int, str]] = []
+    for entry in _entries(folder):
+        with suppress(OSError):
+            kept.append((entry.stat(follow_symlinks=False).st_mtime_ns, entry.path))
+    for _, path in sorted(kept)[:-_MOST]:
+        with suppress(OSError):
+            os.unlink(path)
+
+
+def _entries(folder: str) -> Iterable[os.DirEntry[str]]:
+    with os.scandir(folder) as found:
+        return [one for one in found if one.name.endswith((_SUFFIX, ".new"))]

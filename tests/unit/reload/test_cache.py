@@ -1,0 +1,270 @@
+"""What is kept of rules for the next process: it saves time, and changes nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import policy
+from policy import Caller, PolicyStore, ToolCall, Verdict
+from policy.reload import Generation
+
+RULES = """policy for every agent
+default deny
+paths source = "/srv/**"
+read-some: allow file_read when reads only source
+some: allow file_write when writes only source
+ask-some: ask file_write
+  because "somebody should look"
+never: deny file_read
+  when input.path == "/srv/secret"
+  unless session.role in ["dev", "ops"]
+often: allow web_fetch with approval when connects only to "*.example.com" remember 1h up to 3 times
+"""
+READ = ToolCall(tool="file_read", input={"path": "/srv/a"})
+SECRET = ToolCall(tool="file_read", input={"path": "/srv/secret"})
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    """Return a policy folder."""
+    folder = tmp_path / "rules"
+    folder.mkdir()
+    (folder / "a.policy").write_text(RULES)
+    return folder
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """Return where the cache is, which is made when it is needed."""
+    return tmp_path / "kept"
+
+
+def only_file(kept: Path) -> Path:
+    (file,) = kept.iterdir()
+    return file
+
+
+def told(generation: Generation) -> Any:
+    """Return what a generation says and where its rules stand."""
+    layers = generation.program.policy.layers
+    return (
+        [(layer.key, [(rule, rule.span) for rule in layer.rules]) for layer in layers],
+        generation.warnings,
+        [generation.decide(call, Caller(role=role)).verdict for call in (READ, SECRET)
+         for role in ("dev", "guest")],
+    )  # fmt: skip
+
+
+def are_stored(generation: Generation) -> set[bool]:
+    """Return whether the rules were read from the cache."""
+    rules = [rule for layer in generation.program.policy.layers for rule in layer.rules]
+    return {type(rule).__name__ == "StoredRule" for rule in rules}
+
+
+def test_a_second_load_is_the_first_one(rules: Path, kept: Path) -> None:
+    cold = policy.load(rules)
+    first = policy.load(rules, cache=kept)
+    second = policy.load(rules, cache=kept)
+    assert (are_stored(first), are_stored(second)) == ({False}, {True})
+    assert told(cold) == told(first) == told(second)
+
+
+def test_nothing_is_kept_unless_asked(
+    rules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    policy.load(rules)
+    assert not (tmp_path / "home").exists()
+    policy.load(rules, cache=True)
+    assert only_file(tmp_path / "home" / "placet").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "home" / "placet").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_rule_that_changed_is_checked(rules: Path, kept: Path) -> None:
+    policy.load(rules, cache=kept)
+    (rules / "a.policy").write_text("# moved\n" + RULES.replace('"/srv/secret"', '"/srv/a"'))
+    changed = policy.load(rules, cache=kept)
+    assert told(changed) == told(policy.load(rules))
+    assert are_stored(changed) == {True, False}
+    assert changed.decide(READ).verdict is Verdict.DENY
+
+
+def test_a_name_that_changed_leaves_nothing_known(rules: Path, kept: Path) -> None:
+    policy.load(rules, cache=kept)
+    (rules / "a.policy").write_text(RULES.replace('source = "/srv/**"', 'source = "/tmp/**"'))
+    changed = policy.load(rules, cache=kept)
+    assert told(changed) == told(policy.load(rules))
+    assert are_stored(changed) == {False}
+    assert changed.decide(READ).verdict is Verdict.DENY
+
+
+def _cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def _of_another_version(content: bytes) -> bytes:
+    first, _, rest = content.partition(b"\n")
+    return json.dumps(json.loads(first) | {"code": "another"}).encode() + b"\n" + rest
+
+
+def _loosened(content: bytes) -> bytes:
+    return content.replace(b'"deny"', b'"allow"')
+
+
+def _signed(rest: bytes, content: bytes) -> bytes:
+    """Return the file with another body and the digest of that."""
+    first = content.partition(b"\n")[0]
+    digest = hashlib.sha256(rest).hexdigest()
+    return json.dumps(json.loads(first) | {"digest": digest}).encode() + b"\n" + rest
+
+
+ODD: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda content: b"",
+    "cut": _cut,
+    "of another version": _of_another_version,
+    "loosened": _loosened,
+    "no JSON": lambda content: _signed(b"[1,2", content),
+    "too few lines": lambda content: _signed(b"[3,1,4]", content),
+    "another form": lambda content: _signed(b'[0,0,1]\n[1,"x"]\tnull\tnull', content),
+    "deep": lambda content: _signed(b"[1,0,0]\n" + b"[" * 100_000, content),
+    "no node": lambda content: _signed(b'[1,0,0]\n["Popen","x"]', content),
+    "no text": lambda content: _signed(b"\xff", content),
+    "no header": lambda content: b"[" * 100_000,
+    "a list": lambda content: b"[]\n",
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_file_counts_as_none(rules: Path, kept: Path, odd: str) -> None:
+    cold = policy.load(rules, cache=kept)
+    file = only_file(kept)
+    file.write_bytes(ODD[odd](file.read_bytes()))
+    again = policy.load(rules, cache=kept)
+    assert are_stored(again) == {False}
+    assert told(again) == told(cold)
+    assert are_stored(policy.load(rules, cache=kept)) == {True}  # it was written anew
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_a_changed_byte_changes_nothing(data: st.DataObject) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        folder = Path(_shared_folder(patch))
+        cold = policy.load(folder / "rules")
+        content = bytearray(only_file(folder / "kept").read_bytes())
+        place = data.draw(st.integers(0, len(content) - 1))
+        content[place] ^= data.draw(st.integers(1, 255))
+        only_file(folder / "kept").write_bytes(content)
+        assert told(policy.load(folder / "rules", cache=folder / "kept")) == told(cold)
+
+
+def _shared_folder(patch: pytest.MonkeyPatch) -> str:
+    import tempfile
+
+    folder = tempfile.mkdtemp()
+    (Path(folder) / "rules").mkdir()
+    (Path(folder) / "rules" / "a.policy").write_text(RULES)
+    policy.load(Path(folder) / "rules", cache=Path(folder) / "kept")
+    return folder
+
+
+def test_conditions_that_are_none_give_nothing_and_take(rules: Path, kept: Path) -> None:
+    """A file with a right digest and a wrong condition was made on purpose: it fails closed."""
+    policy.load(rules, cache=kept)
+    file = only_file(kept)
+    first, _, rest = file.read_bytes().partition(b"\n")
+    wrong = b"\n".join(
+        b"\t".join((line.split(b"\t")[0], b'["Truth",["Constant",true],"no such text"]', b"null"))
+        if b"\t" in line
+        else line
+        for line in rest.split(b"\n")
+    )
+    file.write_bytes(_signed(wrong, first))
+    generation = policy.load(rules, cache=kept)
+    assert are_stored(generation) == {True}
+    assert generation.decide(READ).verdict is Verdict.DENY
+    assert generation.decide(ToolCall(tool="web_fetch", input={"url": "https://a.example.com"})
+                             ).verdict is Verdict.DENY  # fmt: skip
+
+
+def _linked(file: Path) -> None:
+    file.rename(file.parent.parent / "elsewhere")
+    file.symlink_to(file.parent.parent / "elsewhere")
+
+
+def _named_twice(file: Path) -> None:
+    os.link(file, file.parent.parent / "another-name")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        _linked,
+        _named_twice,
+        lambda file: file.chmod(0o640),
+        lambda file: file.parent.chmod(0o755),
+        lambda file: (file.unlink(), os.mkfifo(file, 0o600)),
+        lambda file: (file.unlink(), file.mkdir(0o700)),
+    ],
+)
+def test_a_file_that_others_could_have_written_counts_as_none(
+    rules: Path, kept: Path, spoil: Callable[[Path], object]
+) -> None:
+    cold = policy.load(rules, cache=kept)
+    spoil(only_file(kept))
+    again = policy.load(rules, cache=kept)
+    assert are_stored(again) == {False}
+    assert told(again) == told(cold)
+
+
+def test_the_file_of_another_policy_counts_as_none(rules: Path, kept: Path) -> None:
+    policy.load(rules, cache=kept)
+    other = rules.with_name("other")
+    other.mkdir()
+    (other / "a.policy").write_text(RULES.replace("/srv/**", "/tmp/**"))
+    mine = only_file(kept)
+    before = mine.read_bytes()
+    policy.load(other, cache=kept)
+    theirs = next(file for file in kept.iterdir() if file != mine)
+    theirs.write_bytes(before)
+    again = policy.load(other, cache=kept)
+    assert told(again) == told(policy.load(other))
+
+
+def test_no_tool_may_write_the_cache(rules: Path, kept: Path) -> None:
+    (rules / "a.policy").write_text("policy for every agent\ndefault allow\n")
+    write = ToolCall(tool="file_write", input={"path": str(kept / "x"), "content": ""})
+    assert policy.load(rules).decide(write).verdict is Verdict.ALLOW
+    assert policy.load(rules, cache=kept).decide(write).verdict is Verdict.DENY
+    assert PolicyStore(rules, cache=kept).decide(write).verdict is Verdict.DENY
+
+
+def test_a_store_begins_with_what_another_found_out(rules: Path, kept: Path) -> None:
+    first = PolicyStore(rules, cache=kept)
+    second = PolicyStore(rules, cache=kept)
+    assert first.current is not None and second.current is not None
+    assert (are_stored(first.current), are_stored(second.current)) == ({False}, {True})
+    (rules / "b.policy").write_text("policy for every agent\nlate: deny file_read\n")
+    second.reload()
+    assert second.current is not None
+    assert told(second.current) == told(policy.load(rules))
+
+
+def test_files_of_policies_long_gone_go(rules: Path, kept: Path) -> None:
+    kept.mkdir(0o700)
+    for number in range(80):
+        old = kept / f"{number:040}.known"
+        old.write_bytes(b"")
+        os.utime(old, (number, number))
+    policy.load(rules, cache=kept)
+    assert len(list(kept.iterdir())) == 64
+    assert are_stored(policy.load(rules, cache=kept)) == {True}
