@@ -72,13 +72,13 @@ class Effects:
         "_folders",
         "_items",
         "_other_names",
-        "_paths",
         "_touches",
         "absent",
         "answers",
         "certain",
         "commands",
         "complete",
+        "paths",
         "possible",
         "profiles",
         "unprofiled",
@@ -104,7 +104,7 @@ class Effects:
         self.unprofiled: list[Invocation] = []
         self._touches: dict[str, list[Touch]] = {}
         self._items: dict[str, tuple[Item, ...]] = {}
-        self._paths = paths
+        self.paths = paths
         self._other_names = other_names
         self._folders: dict[Folders, PathContext] = {(): paths}
 
@@ -178,7 +178,7 @@ class Effects:
         """Return how paths are read after changing to `folders`."""
         known = self._folders.get(folders)
         if known is None:
-            known = self._folders[folders] = after_cd(folders, self._paths)
+            known = self._folders[folders] = after_cd(folders, self.paths)
         return known
 
     def _item(self, touch: Touch) -> Item:

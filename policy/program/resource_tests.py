@@ -10,9 +10,9 @@ from typing import TypeAlias
 
 from policy.checks import checked
 from policy.commands import Invocation
-from policy.program.effects import Effects, Item
+from policy.program.effects import Effects
 from policy.program.evaluation import DeclaredResources, Evaluation
-from policy.program.membership import Extent, SetTest
+from policy.program.membership import SetTest
 from policy.program.possible import possible
 from policy.program.touches import Origin
 from policy.program.truth import (
@@ -111,12 +111,13 @@ def _once(form: _Form, verb: str, members: SetTest, declared: DeclaredResources)
 
 def _some(verb: str, members: SetTest, call: Evaluation, effects: Effects) -> Truth:
     undecided: Truth = False
+    holds = members.some
     for item in effects.of(verb):
-        found = _holds(item, members, call, extent="some")
-        if found is True:
+        answer = holds(item.thing, call, effects.paths)
+        if answer:
             return True
-        if found is not False and undecided is False:
-            undecided = found
+        if answer is None and undecided is False:
+            undecided = _undecided(item.thing, members)
     if undecided is not False or effects.certain:
         return undecided
     hidden = possible(verb, members, call, effects=effects)
@@ -147,12 +148,13 @@ _FORMS: dict[str, _Form] = {"outside": _outside, "only": _only}
 def _all_in(verb: str, members: SetTest, call: Evaluation, *, effects: Effects) -> Truth:
     """Tell whether all that is in sight is in the set."""
     undecided: Truth = True
+    holds = members.whole
     for item in effects.of(verb):
-        found = _holds(item, members, call, extent="all")
-        if found is False:
+        answer = holds(item.thing, call, effects.paths)
+        if answer is False:
             return False
-        if found is not True and undecided is True:
-            undecided = found
+        if answer is None and undecided is True:
+            undecided = _undecided(item.thing, members)
     return undecided
 
 
@@ -172,16 +174,13 @@ def _out_of_sight(verb: str, effects: Effects) -> Undecided | None:
     return None
 
 
-def _holds(item: Item, members: SetTest, call: Evaluation, *, extent: Extent) -> Truth:
-    thing = item.thing
+def _undecided(thing: object, members: SetTest) -> Undecided:
+    """Say why a set could not tell whether it holds a thing."""
     if isinstance(thing, Unreadable):
         return Undecided(thing.reason)
-    answer = members.holds(thing, call, call.paths, extent=extent)
-    if answer is not None:
-        return answer
-    if isinstance(thing, Invocation):
-        return Undecided(members.why_not(thing))
-    return Undecided(_difference(thing))
+    return Undecided(
+        members.why_not(thing) if isinstance(thing, Invocation) else _difference(thing)
+    )
 
 
 def _difference(thing: object) -> str:

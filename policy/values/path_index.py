@@ -70,6 +70,7 @@ class GlobIndex:
         "_covering",
         "_ends",
         "_exact",
+        "_floats",
         "_globs",
         "_inside",
         "_names",
@@ -97,14 +98,21 @@ class GlobIndex:
         self._by_folder = sorter.by_folder or _NOTHING
         self._by_segment = sorter.by_segment or _NOTHING
         self._others = tuple(sorter.others)
+        self._floats = sorter.floats
         self._above: frozenset[str] | None = None
         self._wild_below = _NOTHING
         self._covering: GlobIndex | None = None
 
     def fits(self, spot: Spot) -> bool:
         """Tell whether one of the globs fits the path."""
-        if self._anything or not self._below.isdisjoint(spot.folders) or spot.text in self._exact:
+        if self._below and not self._below.isdisjoint(spot.folders):
             return True
+        if spot.text in self._exact:
+            return True
+        return self._floats and self._fits_floating(spot)
+
+    def _fits_floating(self, spot: Spot) -> bool:
+        """Tell whether a glob fits that says more than a path, or a folder with all below it."""
         name = spot.name
         if name in self._names or name.endswith(self._ends) or name.startswith(self._starts):
             return True
@@ -116,7 +124,7 @@ class GlobIndex:
             return True
         if self._by_segment and _some(self._by_segment, spot.segments, spot.text):
             return True
-        return bool(self._others) and any(test(spot.text) for test in self._others)
+        return self._anything or any(test(spot.text) for test in self._others)
 
     def covers(self, spot: Spot) -> bool:
         """Tell whether one of the globs fits the path and all that can be below it."""
@@ -198,12 +206,14 @@ class _Sorter:
         self.by_folder: _Tries = {}
         self.by_segment: _Tries = {}
         self.others: list[Test] = []
+        self.floats = False
 
     def add(self, glob: str) -> None:
         """Sort one glob in."""
         segments = path_segments(glob)
         fixed = _literals(segments)
         rest = segments[len(fixed) :]
+        self.floats = self.floats or not glob.startswith("/") or rest not in ((), ("**",))
         if glob.startswith("/"):
             self._add_rooted(glob, "/".join(fixed), rest)
         elif rest[:1] == ("**",) and not fixed:

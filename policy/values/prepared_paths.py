@@ -40,7 +40,7 @@ class PreparedPaths:
     Where a set speaks of the workspace and none is known, nothing can be said.
     """
 
-    __slots__ = ("_excluded", "_here", "_patterns", "_places", "_without_here")
+    __slots__ = ("_excluded", "_here", "_latest", "_patterns", "_places", "_without_here")
 
     def __init__(
         self,
@@ -55,13 +55,17 @@ class PreparedPaths:
         self._here = workspace
         self._without_here = without_workspace
         self._places: dict[_Place, _Sides] = {}
+        # The one that was asked last, which most often is asked again.
+        self._latest: tuple[str | None, str | None, _Sides] | None = None
 
     def meets(self, path: Path, context: PathContext) -> bool | None:
         """Tell whether some part of the path is in, as `path_meets` does."""
         sides = self._sides(context)
         if sides is None:
             return None
-        answer = _judge(path, sides, context, _SOME if path.tree else _ITSELF)
+        if not path.tree:
+            return _judge(path, sides, context, _ITSELF)
+        answer = _judge(path, sides, context, _SOME)
         if answer is False and path.names and may_mean(path, self._patterns):
             return None
         return answer
@@ -71,21 +75,27 @@ class PreparedPaths:
         sides = self._sides(context)
         if sides is None:
             return None
-        answer = _judge(path, sides, context, _ALL if path.tree else _ITSELF)
+        if not path.tree:
+            return _judge(path, sides, context, _ITSELF)
+        answer = _judge(path, sides, context, _ALL)
         if answer and path.names and may_mean(path, self._excluded):
             return None
         return answer
 
     def has_one_reading(self, path: Path, context: PathContext) -> bool:
-        """Tell whether nobody can take the path, or a folder of the set, for another one."""
+        """Tell whether nobody can take the path, or a folder of the set, for another one.
+
+        The workspace is then known, if it matters.
+        """
         lexical = path.lexical
-        if path.folds or path.names or not lexical.isascii():
+        if path.folds or path.names or not lexical.isascii() or context.workspace is None:
             return False
         if path.resolved is None:
             return True
-        sides = self._sides(context)
-        if path.resolved != lexical or sides is None:
+        if path.resolved != lexical:
             return False
+        sides = self._sides(context)
+        assert sides is not None
         return context.resolve is None or _led(sides, context) is sides
 
     def slowly(self, path: Path, context: PathContext, *, meets: bool) -> bool | None:
@@ -103,9 +113,17 @@ class PreparedPaths:
         )
 
     def _sides(self, context: PathContext) -> _Sides | None:
-        place = (context.home, context.workspace)
+        home, workspace = context.home, context.workspace
+        latest = self._latest
+        if latest is not None and latest[0] is home and latest[1] is workspace:
+            return latest[2]
+        place = (home, workspace)
         found = self._places.get(place)
-        return self._placed(context, place) if found is None else found
+        if found is None:
+            found = self._placed(context, place)
+        if found is not None:
+            self._latest = (home, workspace, found)
+        return found
 
     def _placed(self, context: PathContext, place: _Place) -> _Sides | None:
         folder = context.workspace
