@@ -42,12 +42,15 @@ class Scanner(NamedTuple):
 class Step:
     """What a rule does: takes `size` children off the stack, edits them and calls the builder."""
 
-    __slots__ = ("alone", "call", "edits", "size", "symbol")
+    __slots__ = ("alone", "call", "edits", "grows", "size", "symbol")
 
     def __init__(self, symbol: int, method: str, fates: str) -> None:
         self.symbol = symbol << _BITS
         self.size = len(fates) - fates.count("n")
-        self.edits = tuple(_edits(fates))
+        # The first child is a list that the others are put behind: it grows and is never copied,
+        # or a list of n would take n * n steps.
+        self.grows = fates.startswith("x")
+        self.edits = tuple(_edits("k" + fates[1:] if self.grows else fates))
         self.call: Callable[[Builder, list[Any]], Any] = _CALLS.get(method) or getattr(
             Builder, method
         )

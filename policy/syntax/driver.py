@@ -53,6 +53,10 @@ def run(automaton: Automaton, builder: Builder, text: str, *, start_rule: str) -
                 children = []
             for begin, stop, put in step.edits:
                 children[begin:stop] = children[begin] if put is None else put
+            if step.grows:
+                more = children
+                children = more.pop(0)
+                children += more
             values.append(step.call(builder, children))
             below = states[-1]
             leap = below.leaps.get(step.symbol | terminal)
