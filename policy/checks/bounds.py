@@ -24,11 +24,12 @@ _MOST_PARTS = 20
 
 def bounds_of(tool: KnownTool, steps: tuple[str, ...]) -> tuple[Bound, ...]:
     """Return the bounds that a tool's schema puts on a field, as operators with numbers."""
-    return _bounds_at(tool.view, steps)
+    return bounds_at(tool.view, steps)
 
 
 @lru_cache(maxsize=16_384)
-def _bounds_at(view: SchemaView, steps: tuple[str, ...]) -> tuple[Bound, ...]:
+def bounds_at(view: SchemaView, steps: tuple[str, ...]) -> tuple[Bound, ...]:
+    """Return the bounds that a schema puts on a field."""
     place = view.place(steps)
     return () if place is None else tuple(_bounds(place, view.schema))
 

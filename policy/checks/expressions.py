@@ -99,7 +99,7 @@ def _literal(value: Any) -> Typed:
     return Typed(value=Constant(value=value), kind=kind_of(value))
 
 
-def _shared(value: str | int | bool, reading: Reading) -> Typed:
+def _shared(value: str | int, reading: Reading) -> Typed:
     """Return a text or a whole number; rules that hold the same one share it."""
     key = (type(value), value)
     found = reading.world.literals.get(key)
@@ -140,8 +140,12 @@ def _history(expr: tree.History, reading: Reading, _: TestReader) -> Typed:
 def _list(expr: tree.ListLiteral, reading: Reading, tests: TestReader) -> Typed:
     items = [read_value(item, reading, tests=tests) for item in expr.items]
     kind = _kind_of_list([item.kind for item in items])
-    if all(isinstance(item.value, Constant) for item in items):
+    if all(type(item.value) is Constant for item in items):
         values = tuple([cast("Constant", item.value).value for item in items])
+        if kind is TEXTS:
+            return reading.world.lists.setdefault(
+                values, Typed(value=Constant(value=values), kind=kind)
+            )
         return Typed(value=Constant(value=values), kind=kind)
     return Typed(value=ListOf(items=tuple([item.value for item in items])), kind=kind)
 

@@ -13,6 +13,7 @@ from policy.checks.clauses import Clauses
 from policy.checks.fields import tool_names
 from policy.checks.known import KnownTool
 from policy.checks.outcomes import holds_nowhere, outcomes, resource_tests
+from policy.checks.plainly import can_go_either_way
 from policy.checks.possible import FALSE, TRUE, UNDECIDED, Sight
 from policy.checks.report import Report
 
@@ -25,6 +26,8 @@ def check_can_hold(
     `tools` are all the tools the rule can be about; None where there may be others.
     """
     when, unless = clauses.when, clauses.unless
+    if can_go_either_way(when, unless, tools[0] if tools else None):
+        return
     if when is not None and all(
         _is_dead(when, s, gives=gives) for s in _sights(tools, gives=gives)
     ):

@@ -64,7 +64,8 @@ class Reading:
 
     def words(self, expr: tree.Expr) -> str:
         """Return the canonical text of an expression."""
-        return print_expr(expr, self.spelled)
+        words = print_expr(expr, self.spelled)
+        return self.world.texts.setdefault(words, words)
 
     def count(self, span: Span) -> bool:
         """Tell whether the budget still allows a node; say so once when it is used up."""

@@ -76,6 +76,8 @@ class ToolReader:
     _known: dict[ToolPattern, _Unknown | None] = field(default_factory=dict)
     # Rules of the same tools share one selector, and the patterns in it.
     _patterns: dict[tuple[str | None, str], ToolPattern] = field(default_factory=dict)
+    # Those of one name each, by the scope it is read in and whether its place gives.
+    _plain: dict[tuple[int, str, bool], tuple[Scope, ToolSelector]] = field(default_factory=dict)
     # By identity: the selectors hold their parts, and parts equal by meaning are one.
     _selectors: dict[_Parts, ToolSelector] = field(default_factory=dict)
     # By identity: the selectors are kept above.
@@ -88,6 +90,25 @@ class ToolReader:
 
         `lenient` makes an unknown tool a warning: a pack speaks of tools its user may not have.
         """
+        alone = _only_name(tools)
+        place = None if alone is None else (id(scope), alone, gives)
+        kept = None if place is None else self._plain.get(place)
+        if kept is not None:
+            return kept[1]
+        found = self._selector(tools, scope, gives=gives, lenient=lenient)
+        if place is not None and self._is_plain(found):
+            # With the scope, so that no other takes its identity.
+            self._plain[place] = (scope, found)
+        return found
+
+    def _is_plain(self, selector: ToolSelector) -> bool:
+        """Tell whether a selector is one pattern of which there is nothing to say."""
+        part = selector.included[0] if selector.included else None
+        return isinstance(part, ToolPattern) and self._known.get(part, _EMPTY) is None
+
+    def _selector(
+        self, tools: tree.Tools, scope: Scope, *, gives: bool, lenient: bool
+    ) -> ToolSelector:
         included = self._parts(tools.included, scope, lenient=lenient, chain=())
         excluded = self._parts(tools.excluded, scope, lenient=lenient, chain=())
         key = (tuple(map(id, included)), tuple(map(id, excluded)), gives)
@@ -367,6 +388,13 @@ def _near_set(pattern: ToolPattern, scope: Scope | None) -> str | None:
     if pattern.origin is not None or pattern.text != pattern.text.lower():
         return None
     return nearest(pattern.text, _tool_sets(scope))
+
+
+def _only_name(tools: tree.Tools) -> str | None:
+    """Return the only pattern of a rule's tools if it is of flat names."""
+    if len(tools.included) != 1 or tools.excluded or tools.included[0].origin is not None:
+        return None
+    return tools.included[0].pattern
 
 
 def _tool_sets(scope: Scope | None) -> list[str]:

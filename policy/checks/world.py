@@ -34,9 +34,12 @@ class World:
     # The extents of the sets above, by identity.
     extents: dict[int, Extent] = field(default_factory=dict)
     fields: dict[ToolSelector, Tools] = field(default_factory=dict)
-    # What rules hold in common, so that it is there once: texts and whole numbers by kind, steps by
-    # what they lead on from, fields of the input by the tools a rule is about.
+    # What rules hold in common, so that it is there once: texts and whole numbers by kind, lists of
+    # texts, the words of conditions, steps by what they lead on from, fields of the input by the
+    # tools a rule is about.
     literals: dict[tuple[type, str | int], Typed] = field(default_factory=dict)
+    lists: dict[tuple[str, ...], Typed] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
     steps: dict[tuple[int, str], Step] = field(default_factory=dict)
     input_fields: dict[tuple[int, tuple[str, ...]], tuple[Tools, Typed]] = field(
         default_factory=dict

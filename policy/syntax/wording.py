@@ -183,6 +183,10 @@ _Words = tuple[int, str]
 
 def _expr(expr: t.Expr, place: int, spelled: Spelled) -> str:
     """Return the words of an expression for a place, in parentheses where it is too loose."""
+    if type(expr) is t.Name:
+        return expr.name
+    if type(expr) is t.Text:
+        return _quoted(expr.value)
     level, text = _spell(expr, spelled)
     return f"({text})" if level < place else text
 
@@ -241,7 +245,10 @@ def _negate(expr: t.Negate, spelled: Spelled) -> _Words:
 
 
 def _field(expr: t.Field, spelled: Spelled) -> _Words:
-    return _POSTFIX, f"{_expr(expr.base, _POSTFIX, spelled)}.{expr.name}"
+    name, base = expr.name, expr.base
+    while type(base) is t.Field:
+        name, base = f"{base.name}.{name}", base.base
+    return _POSTFIX, f"{_expr(base, _POSTFIX, spelled)}.{name}"
 
 
 def _index(expr: t.Index, spelled: Spelled) -> _Words:
@@ -365,12 +372,7 @@ def _function(expr: t.Function, spelled: Spelled) -> _Words:
 
 
 def _values(values: tuple[t.Expr, ...], spelled: Spelled) -> str:
-    return ", ".join(
-        [
-            _quoted(value.value) if type(value) is t.Text else _expr(value, _SUM, spelled)
-            for value in values
-        ]
-    )
+    return ", ".join([_expr(value, _SUM, spelled) for value in values])
 
 
 def _history(expr: t.History, _: Spelled) -> _Words:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, get_args
 
-from hypothesis import given
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from policy.catalog import (
@@ -27,6 +27,7 @@ from policy.checks.expressions import CONDITIONS
 from policy.checks.expressions import VALUES as VALUE_READERS
 from policy.checks.known import KnownTool
 from policy.checks.outcomes import holds_nowhere, outcomes
+from policy.checks.plainly import can_go_either_way
 from policy.checks.possible import FALSE, TRUE, UNDECIDED, Sight
 from policy.layers.giving import Given
 from policy.layers.overlap import Overlaps
@@ -197,6 +198,23 @@ def atoms() -> st.SearchStrategy[checked.Test]:
     )
 
 
+def simple_atoms() -> st.SearchStrategy[checked.Test]:
+    """Return tests that ask one thing of one value, as most rules do, or its opposite."""
+    compared = st.builds(
+        lambda op, left, right: checked.Comparison(op=op, left=left, right=right, text=""),
+        st.sampled_from(["==", "<", ">="]),
+        VALUES,
+        CONSTANTS,
+    )
+    among = st.builds(
+        lambda left, items: checked.Member(left=left, right=checked.Constant(value=items), text=""),
+        VALUES,
+        st.lists(st.sampled_from(["x", 1, None]), max_size=3).map(tuple),
+    )
+    plainly = st.one_of(compared, among)
+    return st.one_of(plainly, plainly.map(lambda test: checked.NotOf(test=test, text="")))
+
+
 def conditions() -> st.SearchStrategy[checked.Test]:
     """Return conditions of several parts."""
     return st.recursive(
@@ -262,6 +280,35 @@ def test_an_exception_excludes_what_the_slow_way_says(
 ) -> None:
     slow = plain.holds_nowhere(test, exception, plain.Sight(tool=tool, absent=absent))
     assert holds_nowhere(test, exception, Sight(tool=tool, absent=BITS[absent])) == slow
+
+
+@given(st.one_of(st.none(), conditions()), st.one_of(st.none(), conditions()), tools())
+def test_what_is_plain_at_a_glance_is_what_is_reckoned(
+    when: checked.Test | None, unless: checked.Test | None, tool: KnownTool | None
+) -> None:
+    if can_go_either_way(when, unless, tool):
+        for test in filter(None, (when, unless)):
+            found = plain.outcomes(test, plain.Sight(tool=tool))
+            assert {plain.Outcome.TRUE, plain.Outcome.FALSE} <= found
+        if when is not None and unless is not None:
+            assert not plain.holds_nowhere(when, unless, plain.Sight(tool=tool))
+
+
+@given(st.lists(simple_atoms(), min_size=1, max_size=3), st.one_of(st.none(), atoms()), tools())
+def test_rules_that_ask_one_thing_of_each_field_are_plain_as_reckoned(
+    parts: list[checked.Test], unless: checked.Test | None, tool: KnownTool | None
+) -> None:
+    when = checked.AllOf(tests=tuple(parts), text="")
+    plainly = can_go_either_way(when, unless, tool)
+    event(f"plain: {plainly}")
+    if plainly:
+        found = plain.outcomes(when, plain.Sight(tool=tool))
+        assert {plain.Outcome.TRUE, plain.Outcome.FALSE} <= found
+        if unless is not None:
+            assert {plain.Outcome.TRUE, plain.Outcome.FALSE} <= plain.outcomes(
+                unless, plain.Sight(tool=tool)
+            )
+            assert not plain.holds_nowhere(when, unless, plain.Sight(tool=tool))
 
 
 def test_a_view_forgets_before_it_grows_without_end() -> None:
