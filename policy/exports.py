@@ -6,10 +6,10 @@ for the type checker, in `__all__`, and by module:
 
     if TYPE_CHECKING:
         from policy.values.number import add, exact
+    else:
+        __getattr__ = exported(__name__, {"number": "add exact"})
 
     __all__ = ["add", "exact"]
-
-    __getattr__ = exported(__name__, {"number": "add exact"})
 
 A function marked by `()`, as in `"links": "links_in()"`, is imported as late as when it is called.
 

@@ -118,7 +118,7 @@ def standard_dataclasses(tree: Modules) -> list[str]:
 
 def late_exports(text: str) -> dict[str, set[str]] | None:
     """Return the names that a package imports when they are asked for, by module; None: at once."""
-    for node in ast.parse(text).body:
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__getattr__":
             assert isinstance(node.value, ast.Call)
             said: dict[str, str] = ast.literal_eval(node.value.args[1])
@@ -356,8 +356,9 @@ def test_a_standard_dataclass_is_found() -> None:
 LATE = (
     "if TYPE_CHECKING:\n"
     "    from policy.a.number import add, exact as whole\n"
+    "else:\n"
+    "    __getattr__ = exported(__name__, {'number': 'add exact=whole'})\n"
     "__all__ = ['add', 'whole']\n"
-    "__getattr__ = exported(__name__, {'number': 'add exact=whole'})\n"
 )
 
 

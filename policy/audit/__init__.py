@@ -12,6 +12,16 @@ if TYPE_CHECKING:
     from policy.audit.record import Approval, ApprovalResult, AuditRecord, Outcome, record_line
     from policy.audit.sink import AuditSink
     from policy.audit.sinks import JsonlSink, MemorySink
+else:
+    __getattr__ = exported(
+        __name__,
+        {
+            "digest": "digest_of",
+            "record": "Approval ApprovalResult AuditRecord Outcome record_line",
+            "sink": "AuditSink",
+            "sinks": "JsonlSink MemorySink",
+        },
+    )
 
 __all__ = [
     "Approval",
@@ -25,13 +35,3 @@ __all__ = [
     "digest_of",
     "record_line",
 ]
-
-__getattr__ = exported(
-    __name__,
-    {
-        "digest": "digest_of",
-        "record": "Approval ApprovalResult AuditRecord Outcome record_line",
-        "sink": "AuditSink",
-        "sinks": "JsonlSink MemorySink",
-    },
-)

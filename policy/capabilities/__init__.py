@@ -31,6 +31,21 @@ if TYPE_CHECKING:
     from policy.capabilities.difference import Difference, compare, table
     from policy.capabilities.grant import NOTHING, Grants, fits, grants_of, pattern_problem
     from policy.capabilities.manifest import PluginManifest, manifest_of
+else:
+    __getattr__ = exported(
+        __name__,
+        {
+            "declaration": (
+                "KINDS VARIANTS AgentCapability CapabilityDeclaration ChannelCapability "
+                "CliCapability CommandCapability GatewayMethodCapability HookCapability "
+                "HttpRouteCapability Kind McpServerCapability PluginRefused ProviderCapability "
+                "ServiceCapability SkillCapability ToolCapability capability_of key_of"
+            ),
+            "difference": "Difference compare table",
+            "grant": "NOTHING Grants fits grants_of pattern_problem",
+            "manifest": "PluginManifest manifest_of",
+        },
+    )
 
 __all__ = [
     "KINDS",
@@ -63,18 +78,3 @@ __all__ = [
     "pattern_problem",
     "table",
 ]
-
-__getattr__ = exported(
-    __name__,
-    {
-        "declaration": (
-            "KINDS VARIANTS AgentCapability CapabilityDeclaration ChannelCapability "
-            "CliCapability CommandCapability GatewayMethodCapability HookCapability "
-            "HttpRouteCapability Kind McpServerCapability PluginRefused ProviderCapability "
-            "ServiceCapability SkillCapability ToolCapability capability_of key_of"
-        ),
-        "difference": "Difference compare table",
-        "grant": "NOTHING Grants fits grants_of pattern_problem",
-        "manifest": "PluginManifest manifest_of",
-    },
-)

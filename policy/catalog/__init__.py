@@ -54,6 +54,30 @@ if TYPE_CHECKING:
         parts,
         read_only_schema,
     )
+else:
+    __getattr__ = exported(
+        __name__,
+        {
+            "arguments": "Arguments ModelArguments schema_of",
+            "builtin": "builtin_catalog",
+            "catalog": "Catalog CatalogError identifier_problem",
+            "listing": "Listing read_listing",
+            "markers": "Connects Reads Runs Sends Writes resources_of",
+            "names": "ALIASES Repaired repair_name snake_case spellings",
+            "operations": "Operations arguments_of models_of operations_of",
+            "pattern": "ToolPattern ToolSelector",
+            "plain": "schema_strictify",
+            "reading": "read_arguments",
+            "schema": "FieldInfo fields_of is_closed lookup named_fields requires",
+            "strict": "strict_schema",
+            "tool": "VERBS VERSION_MARK Origin Resource ToolSpec Verb apart",
+            "view": "SchemaView SchemaViews",
+            "walk": (
+                "ANY OPEN Schema Step descend joined_parts kind_of kinds_of mapping parts "
+                "read_only_schema"
+            ),
+        },
+    )
 
 __all__ = [
     "ALIASES",
@@ -114,27 +138,3 @@ __all__ = [
     "strict_schema",
     "unfolded",
 ]
-
-__getattr__ = exported(
-    __name__,
-    {
-        "arguments": "Arguments ModelArguments schema_of",
-        "builtin": "builtin_catalog",
-        "catalog": "Catalog CatalogError identifier_problem",
-        "listing": "Listing read_listing",
-        "markers": "Connects Reads Runs Sends Writes resources_of",
-        "names": "ALIASES Repaired repair_name snake_case spellings",
-        "operations": "Operations arguments_of models_of operations_of",
-        "pattern": "ToolPattern ToolSelector",
-        "plain": "schema_strictify",
-        "reading": "read_arguments",
-        "schema": "FieldInfo fields_of is_closed lookup named_fields requires",
-        "strict": "strict_schema",
-        "tool": "VERBS VERSION_MARK Origin Resource ToolSpec Verb apart",
-        "view": "SchemaView SchemaViews",
-        "walk": (
-            "ANY OPEN Schema Step descend joined_parts kind_of kinds_of mapping parts "
-            "read_only_schema"
-        ),
-    },
-)

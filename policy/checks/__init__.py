@@ -15,6 +15,19 @@ if TYPE_CHECKING:
     from policy.checks.remembered import Remembered
     from policy.checks.sources import DEFAULT_BINDERS, Checked, PolicySources, Table
     from policy.checks.stored import lines_of, read_lines
+else:
+    __getattr__ = exported(
+        __name__,
+        {
+            "checked": "CheckedPolicy ExampleSuite LayerKey",
+            "checker": "check",
+            "codec": "NotStorable",
+            "kinds": "CONTEXT_KINDS FACTS FUNCTIONS",
+            "remembered": "Remembered",
+            "sources": "DEFAULT_BINDERS Checked PolicySources Table",
+            "stored": "lines_of read_lines",
+        },
+    )
 
 __all__ = [
     "CONTEXT_KINDS",
@@ -34,16 +47,3 @@ __all__ = [
     "lines_of",
     "read_lines",
 ]
-
-__getattr__ = exported(
-    __name__,
-    {
-        "checked": "CheckedPolicy ExampleSuite LayerKey",
-        "checker": "check",
-        "codec": "NotStorable",
-        "kinds": "CONTEXT_KINDS FACTS FUNCTIONS",
-        "remembered": "Remembered",
-        "sources": "DEFAULT_BINDERS Checked PolicySources Table",
-        "stored": "lines_of read_lines",
-    },
-)

@@ -27,6 +27,26 @@ if TYPE_CHECKING:
     from policy.commands.script import Script, SimpleCommand
     from policy.commands.understander import understand, understand_command
     from policy.commands.word import Assignment, Redirection, Word
+else:
+    __getattr__ = exported(
+        __name__,
+        {
+            "bash": "read_script()",
+            "cover": "covers() runs_any()",
+            "fit": "fits() is_harmless_redirection()",
+            "invocation": "Effect GivenOperand GivenOption Invocation Understanding",
+            "pattern": "CommandPattern read_command_pattern()",
+            "pattern_set": "PatternSet",
+            "profile": "Profile",
+            "profile_check": "check_examples()",
+            "profile_fault": "ProfileFault",
+            "profile_file": "SUFFIX=PROFILE_SUFFIX",
+            "profiles": "NO_PROFILES Profiles",
+            "script": "Script SimpleCommand",
+            "understander": "understand() understand_command()",
+            "word": "Assignment Redirection Word",
+        },
+    )
 
 __all__ = [
     "NO_PROFILES",
@@ -56,23 +76,3 @@ __all__ = [
     "understand",
     "understand_command",
 ]
-
-__getattr__ = exported(
-    __name__,
-    {
-        "bash": "read_script()",
-        "cover": "covers() runs_any()",
-        "fit": "fits() is_harmless_redirection()",
-        "invocation": "Effect GivenOperand GivenOption Invocation Understanding",
-        "pattern": "CommandPattern read_command_pattern()",
-        "pattern_set": "PatternSet",
-        "profile": "Profile",
-        "profile_check": "check_examples()",
-        "profile_fault": "ProfileFault",
-        "profile_file": "SUFFIX=PROFILE_SUFFIX",
-        "profiles": "NO_PROFILES Profiles",
-        "script": "Script SimpleCommand",
-        "understander": "understand() understand_command()",
-        "word": "Assignment Redirection Word",
-    },
-)

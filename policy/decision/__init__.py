@@ -23,6 +23,19 @@ if TYPE_CHECKING:
     from policy.decision.resource_use import ResourceUse, resource_uses
     from policy.decision.rule_lines import lines_for
     from policy.decision.sentences import approval_words
+else:
+    __getattr__ = exported(
+        __name__,
+        {
+            "decider": "Answer answer decide",
+            "decision": "Decision GenerationId",
+            "identity": "identity_reasons",
+            "quick": "decide_quickly",
+            "resource_use": "ResourceUse resource_uses",
+            "rule_lines": "lines_for",
+            "sentences": "approval_words",
+        },
+    )
 
 __all__ = [
     "Answer",
@@ -47,16 +60,3 @@ __all__ = [
     "outlook",
     "resource_uses",
 ]
-
-__getattr__ = exported(
-    __name__,
-    {
-        "decider": "Answer answer decide",
-        "decision": "Decision GenerationId",
-        "identity": "identity_reasons",
-        "quick": "decide_quickly",
-        "resource_use": "ResourceUse resource_uses",
-        "rule_lines": "lines_for",
-        "sentences": "approval_words",
-    },
-)

@@ -21,6 +21,17 @@ if TYPE_CHECKING:
     from policy.diagnostics.formats.text import summary
     from policy.diagnostics.renderer import Format, render
     from policy.diagnostics.suggest import did_you_mean, nearest
+else:
+    __getattr__ = exported(
+        __name__,
+        {
+            "codes": "CODES Code diagnose page",
+            "diagnostic": "Diagnostic Fix Label Severity has_errors in_order",
+            "formats.text": "summary()",
+            "renderer": "Format render()",
+            "suggest": "did_you_mean nearest",
+        },
+    )
 
 __all__ = [
     "CODES",
@@ -41,14 +52,3 @@ __all__ = [
     "visible",
     "whereabouts",
 ]
-
-__getattr__ = exported(
-    __name__,
-    {
-        "codes": "CODES Code diagnose page",
-        "diagnostic": "Diagnostic Fix Label Severity has_errors in_order",
-        "formats.text": "summary()",
-        "renderer": "Format render()",
-        "suggest": "did_you_mean nearest",
-    },
-)

@@ -28,6 +28,26 @@ if TYPE_CHECKING:
     from policy.program.prospect import Known, Prospect
     from policy.program.touches import Touch
     from policy.program.truth import ABSENT, Truth, Undecided
+else:
+    __getattr__ = exported(
+        __name__,
+        {
+            "changes": "Conflict Wanted Wish apply_changes",
+            "compiler": "compile_policy",
+            "effects": "Effects Item",
+            "evaluation": "DeclaredResources Evaluation",
+            "expressions": "TestOf",
+            "floor": "Floor",
+            "generated": "Unsettled is_plain_text",
+            "program": (
+                "ALL_SHORTCUTS NO_SHORTCUTS Clause LayerPlan Program RewritePlan RulePlan Shortcuts "
+                "ToolPlan"
+            ),
+            "prospect": "Known Prospect",
+            "touches": "Touch",
+            "truth": "ABSENT Truth Undecided",
+        },
+    )
 
 __all__ = [
     "ABSENT",
@@ -59,23 +79,3 @@ __all__ = [
     "compile_policy",
     "is_plain_text",
 ]
-
-__getattr__ = exported(
-    __name__,
-    {
-        "changes": "Conflict Wanted Wish apply_changes",
-        "compiler": "compile_policy",
-        "effects": "Effects Item",
-        "evaluation": "DeclaredResources Evaluation",
-        "expressions": "TestOf",
-        "floor": "Floor",
-        "generated": "Unsettled is_plain_text",
-        "program": (
-            "ALL_SHORTCUTS NO_SHORTCUTS Clause LayerPlan Program RewritePlan RulePlan Shortcuts "
-            "ToolPlan"
-        ),
-        "prospect": "Known Prospect",
-        "touches": "Touch",
-        "truth": "ABSENT Truth Undecided",
-    },
-)

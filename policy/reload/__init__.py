@@ -37,6 +37,31 @@ if TYPE_CHECKING:
     from policy.reload.status import Reloaded, Status
     from policy.reload.text import decode
     from policy.reload.toml_words import read_value, write_key, write_value
+else:
+    __getattr__ = exported(
+        __name__,
+        {
+            "builder": "Builder Built build",
+            "disk": "Disk",
+            "folder": "SETTINGS_FILE ReadFile Snapshot read_folder",
+            "generation": "Generation",
+            "links": "follow_links",
+            "loading": "load read_policy",
+            "proposing": "propose_rule",
+            "settings": (
+                "ApprovalSettings BashSettings CatalogueSettings ServiceSettings Settings "
+                "ToolSettings WebSettings"
+            ),
+            "settings_file": "read_settings",
+            "shipped": "shipped_profiles",
+            "status": "Reloaded Status",
+            "text": "decode",
+            "configuration": "Configured Witness configure read_configuration value_of",
+            "current": "PolicyStore",
+            "replacing": "Moved replace_file",
+            "toml_words": "read_value write_key write_value",
+        },
+    )
 
 __all__ = [
     "SETTINGS_FILE",
@@ -76,28 +101,3 @@ __all__ = [
     "write_key",
     "write_value",
 ]
-
-__getattr__ = exported(
-    __name__,
-    {
-        "builder": "Builder Built build",
-        "disk": "Disk",
-        "folder": "SETTINGS_FILE ReadFile Snapshot read_folder",
-        "generation": "Generation",
-        "links": "follow_links",
-        "loading": "load read_policy",
-        "proposing": "propose_rule",
-        "settings": (
-            "ApprovalSettings BashSettings CatalogueSettings ServiceSettings Settings "
-            "ToolSettings WebSettings"
-        ),
-        "settings_file": "read_settings",
-        "shipped": "shipped_profiles",
-        "status": "Reloaded Status",
-        "text": "decode",
-        "configuration": "Configured Witness configure read_configuration value_of",
-        "current": "PolicyStore",
-        "replacing": "Moved replace_file",
-        "toml_words": "read_value write_key write_value",
-    },
-)

@@ -108,6 +108,55 @@ if TYPE_CHECKING:
     )
     from policy.service.words import because, fit
     from policy.service.yaml_form import yaml_of
+else:
+    __getattr__ = exported(
+        __name__,
+        {
+            "adjudicator": "Adjudicator Judgement",
+            "approvals": (
+                "AnswerRefused ApprovalGate ApprovalOutcome ApprovalRequest Approved Approver "
+                "Denied Desk Filed Grant Ledger MemoryApprovals Person ScriptedApprover "
+                "SqliteApprovals StoreUnusable TerminalApprover TimedOut answerable_by serving_for "
+                "unanswered"
+            ),
+            "asking": "Asking",
+            "authoring": (
+                "AiTool BuiltinHandler ContextTool DynamicTool Tool Traits call_json dynamic_of "
+                "handler_for handler_of tool"
+            ),
+            "build": "build_tool_service",
+            "bundled": "BuiltinTools register_builtins",
+            "classification": "Allow Classification Confirm Deny LayeredPermissionResolver SmartFilter",
+            "composition": "Argument ChainHandler Progress Result Step chain",
+            "configuring": "Configurable Configurations",
+            "context_rule": "ContextRule Rewrite RuleContext RuleOutcome",
+            "dispatch": "CoreDispatch",
+            "events": "ToolEnded ToolEvent ToolStarted as_json=event_json",
+            "facade": "GovernedService",
+            "guards": "GuardCell Guards",
+            "handler": "ExecutionContext ToolHandler",
+            "handlers": "CALL_VARIABLE Limits builtin_handlers",
+            "identity": "IdentityContext PolicyEngine",
+            "middleware": (
+                "ContextRuleLayer ExecAuditLayer FollowLayer PermissionLayer PinLayer TimeoutLayer "
+                "fixed_limits"
+            ),
+            "registry": "ToolRegistry",
+            "registry_feed": "Missed RegistryFeed RegistryNews",
+            "registry_snapshot": (
+                "Registered Registration RegistryChange RegistrySnapshot Replaced Unregistered"
+            ),
+            "sandbox": "Sandbox",
+            "service": "FollowUp ToolDefinition ToolOutput ToolOutputMetadata ToolService ToolSource",
+            "tool_filter": "ToolFilter",
+            "trace": (
+                "SessionEvent SessionService ToolCallDenied ToolCallFailed ToolCallRequested "
+                "ToolResult current_session invoke_with_session_trace"
+            ),
+            "words": "because fit",
+            "yaml_form": "yaml_of",
+        },
+    )
 
 __all__ = [
     "CALL_VARIABLE",
@@ -219,52 +268,3 @@ __all__ = [
     "usage_rules",
     "yaml_of",
 ]
-
-__getattr__ = exported(
-    __name__,
-    {
-        "adjudicator": "Adjudicator Judgement",
-        "approvals": (
-            "AnswerRefused ApprovalGate ApprovalOutcome ApprovalRequest Approved Approver "
-            "Denied Desk Filed Grant Ledger MemoryApprovals Person ScriptedApprover "
-            "SqliteApprovals StoreUnusable TerminalApprover TimedOut answerable_by serving_for "
-            "unanswered"
-        ),
-        "asking": "Asking",
-        "authoring": (
-            "AiTool BuiltinHandler ContextTool DynamicTool Tool Traits call_json dynamic_of "
-            "handler_for handler_of tool"
-        ),
-        "build": "build_tool_service",
-        "bundled": "BuiltinTools register_builtins",
-        "classification": "Allow Classification Confirm Deny LayeredPermissionResolver SmartFilter",
-        "composition": "Argument ChainHandler Progress Result Step chain",
-        "configuring": "Configurable Configurations",
-        "context_rule": "ContextRule Rewrite RuleContext RuleOutcome",
-        "dispatch": "CoreDispatch",
-        "events": "ToolEnded ToolEvent ToolStarted as_json=event_json",
-        "facade": "GovernedService",
-        "guards": "GuardCell Guards",
-        "handler": "ExecutionContext ToolHandler",
-        "handlers": "CALL_VARIABLE Limits builtin_handlers",
-        "identity": "IdentityContext PolicyEngine",
-        "middleware": (
-            "ContextRuleLayer ExecAuditLayer FollowLayer PermissionLayer PinLayer TimeoutLayer "
-            "fixed_limits"
-        ),
-        "registry": "ToolRegistry",
-        "registry_feed": "Missed RegistryFeed RegistryNews",
-        "registry_snapshot": (
-            "Registered Registration RegistryChange RegistrySnapshot Replaced Unregistered"
-        ),
-        "sandbox": "Sandbox",
-        "service": "FollowUp ToolDefinition ToolOutput ToolOutputMetadata ToolService ToolSource",
-        "tool_filter": "ToolFilter",
-        "trace": (
-            "SessionEvent SessionService ToolCallDenied ToolCallFailed ToolCallRequested "
-            "ToolResult current_session invoke_with_session_trace"
-        ),
-        "words": "because fit",
-        "yaml_form": "yaml_of",
-    },
-)

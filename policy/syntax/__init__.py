@@ -22,6 +22,20 @@ if TYPE_CHECKING:
         print_path,
         print_tools,
     )
+else:
+    __getattr__ = exported(
+        __name__,
+        {
+            "formatter": "format_source()",
+            "known": "NO_HEADS Head Heads KnownRule",
+            "parser": "Parsed parse",
+            "printer": "print_tree()",
+            "toml_table": "TableRules tables_to_layers()",
+            "wording": (
+                "Spelled print_binding print_change print_clause print_expr print_path print_tools"
+            ),
+        },
+    )
 
 __all__ = [
     "NO_HEADS",
@@ -43,17 +57,3 @@ __all__ = [
     "tables_to_layers",
     "tree",
 ]
-
-__getattr__ = exported(
-    __name__,
-    {
-        "formatter": "format_source()",
-        "known": "NO_HEADS Head Heads KnownRule",
-        "parser": "Parsed parse",
-        "printer": "print_tree()",
-        "toml_table": "TableRules tables_to_layers()",
-        "wording": (
-            "Spelled print_binding print_change print_clause print_expr print_path print_tools"
-        ),
-    },
-)

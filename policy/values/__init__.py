@@ -66,6 +66,39 @@ if TYPE_CHECKING:
         within_window,
     )
     from policy.values.urls import url_parts, with_scheme
+else:
+    __getattr__ = exported(
+        __name__,
+        {
+            "address": "NETWORK_WORDS",
+            "glob": (
+                "compile_name_glob compile_path_glob compile_text_glob escape_glob has_wildcard "
+                "literal_text"
+            ),
+            "host": "Endpoint read_endpoint",
+            "host_pattern": "HostPattern host_in is_localhost read_host_pattern",
+            "json_text": "Limits check_value copy_value read_json",
+            "links": "links_in()",
+            "logic": "any_of both negate",
+            "number": "add compare_numbers exact is_number multiply subtract",
+            "path": "Path PathContext after_cd exact_path links_passed normal_path read_path",
+            "path_pattern": "PathPattern folder_pattern path_pattern_text read_path_pattern",
+            "path_set": "path_in path_meets path_within",
+            "pattern": "Regex by_re2_alone compile_regex",
+            "plain_regex": "PlainRegex",
+            "prepared_hosts": "PreparedHosts",
+            "prepared_paths": "PreparedPaths",
+            "reading": "Unreadable",
+            "recipient": "check_recipient_pattern read_recipient recipient_in",
+            "sql": "can_read_sql() read_sql()",
+            "sql_dialect": "SQL_DIALECTS",
+            "sql_script": "Sql SqlStatement",
+            "sql_words": "SQL_KINDS",
+            "text": "compare_text escape_for_people is_encodable is_ordinary normalise plain quote",
+            "times": "parse_clock parse_date parse_span parse_time read_zone within_window",
+            "urls": "url_parts() with_scheme()",
+        },
+    )
 
 __all__ = [
     "NETWORK_WORDS",
@@ -141,36 +174,3 @@ __all__ = [
     "with_scheme",
     "within_window",
 ]
-
-__getattr__ = exported(
-    __name__,
-    {
-        "address": "NETWORK_WORDS",
-        "glob": (
-            "compile_name_glob compile_path_glob compile_text_glob escape_glob has_wildcard "
-            "literal_text"
-        ),
-        "host": "Endpoint read_endpoint",
-        "host_pattern": "HostPattern host_in is_localhost read_host_pattern",
-        "json_text": "Limits check_value copy_value read_json",
-        "links": "links_in()",
-        "logic": "any_of both negate",
-        "number": "add compare_numbers exact is_number multiply subtract",
-        "path": "Path PathContext after_cd exact_path links_passed normal_path read_path",
-        "path_pattern": "PathPattern folder_pattern path_pattern_text read_path_pattern",
-        "path_set": "path_in path_meets path_within",
-        "pattern": "Regex by_re2_alone compile_regex",
-        "plain_regex": "PlainRegex",
-        "prepared_hosts": "PreparedHosts",
-        "prepared_paths": "PreparedPaths",
-        "reading": "Unreadable",
-        "recipient": "check_recipient_pattern read_recipient recipient_in",
-        "sql": "can_read_sql() read_sql()",
-        "sql_dialect": "SQL_DIALECTS",
-        "sql_script": "Sql SqlStatement",
-        "sql_words": "SQL_KINDS",
-        "text": "compare_text escape_for_people is_encodable is_ordinary normalise plain quote",
-        "times": "parse_clock parse_date parse_span parse_time read_zone within_window",
-        "urls": "url_parts() with_scheme()",
-    },
-)

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
         Situation,
         propose,
     )
+else:
+    __getattr__ = exported(
+        __name__,
+        {
+            "coverage": "unreached_rules()",
+            "examples": "ExampleResult run_examples()",
+            "proposal": "Edit ExactCall Judge NoProposal Proposal Situation propose()",
+        },
+    )
 
 __all__ = [
     "Edit",
@@ -31,12 +40,3 @@ __all__ = [
     "run_examples",
     "unreached_rules",
 ]
-
-__getattr__ = exported(
-    __name__,
-    {
-        "coverage": "unreached_rules()",
-        "examples": "ExampleResult run_examples()",
-        "proposal": "Edit ExactCall Judge NoProposal Proposal Situation propose()",
-    },
-)
