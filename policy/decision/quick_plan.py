@@ -1,0 +1,114 @@
+"""The rules on one tool for callers bound by the same layers, ready to be asked by their code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from policy.call import Caller
+from policy.catalog import ToolSpec
+from policy.decision.judgement import Judgement, TruthOf, floor_of, join_layers
+from policy.facts import Facts
+from policy.program import (
+    Evaluation,
+    RewritePlan,
+    RulePlan,
+    ToolPlan,
+    Truth,
+    Undecided,
+    Unsettled,
+)
+from policy.reason import Reason
+from policy.verdict import Verdict
+
+# A tool with many rules has many sets of them; sets beyond these are worked out each time.
+_MOST_SETS: Final = 1024
+
+Numbers: TypeAlias = tuple[int, ...]
+
+
+class Outcome:
+    """What follows from a set of rules that are met; made once, and never written to again."""
+
+    __slots__ = ("reasons", "shadowed", "verdict")
+
+    def __init__(
+        self, verdict: Verdict, reasons: tuple[Reason, ...], shadowed: tuple[Reason, ...]
+    ) -> None:
+        self.verdict = verdict
+        self.reasons = reasons
+        self.shadowed = shadowed
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the rules of each layer came to: the numbers of those met, and the undecided ones."""
+
+    met: tuple[Numbers, ...]
+    undecided: tuple[tuple[tuple[int, Undecided], ...], ...]
+
+    @property
+    def settled(self) -> bool:
+        """Whether every rule was decided."""
+        return not any(self.undecided)
+
+
+class QuickPlan:
+    """A tool's rules for some layers. `only` is the one function where nothing else has a say."""
+
+    __slots__ = ("_asks", "_rules", "floor", "only", "outcomes", "plan", "spec")
+
+    def __init__(self, spec: ToolSpec, plan: ToolPlan) -> None:
+        self.spec = spec
+        self.plan = plan
+        self.floor = floor_of(plan)
+        self._asks = tuple(layer.ask for layer in plan.layers)
+        self._rules = tuple(layer.rules for layer in plan.layers)
+        alone = len(self._asks) == 1 and self.floor is None
+        self.only = self._asks[0] if alone else None
+        self.outcomes: dict[Any, Outcome] = {}
+
+    def keep(self, key: object, outcome: Outcome | None) -> Outcome | None:
+        """Keep what follows from rules that are met, as long as there is room."""
+        if outcome is not None and len(self.outcomes) < _MOST_SETS:
+            self.outcomes[key] = outcome
+        return outcome
+
+    def ask(
+        self, input: Mapping[str, Any], caller: Caller, facts: Facts, shared: Evaluation
+    ) -> Asked | None:
+        """Ask the rules of every layer; None where some value is not as the code expects it."""
+        met: list[Numbers] = []
+        undecided: list[tuple[tuple[int, Undecided], ...]] = []
+        for ask in self._asks:
+            found = None if ask is None else ask(input, caller, facts, shared)
+            if found is None:
+                return None
+            if isinstance(found, Unsettled):
+                met.append(found.met)
+                undecided.append(found.undecided)
+            else:
+                met.append(found)
+                undecided.append(())
+        return Asked(tuple(met), tuple(undecided))
+
+    def join(self, found: Judgement, asked: Asked) -> bool:
+        """Add what the layers say; False where a rewrite is wanted, which takes the call itself."""
+        truths: list[TruthOf] = []
+        for place, layer in enumerate(self.plan.layers):
+            rules = self._rules[place]
+            said: dict[int, Truth] = {id(rules[number]): True for number in asked.met[place]}
+            said.update((id(rules[number]), why) for number, why in asked.undecided[place])
+            if any(said.get(id(rewrite)) is True for rewrite in layer.rewrites):
+                return False
+            truths.append(_looked_up(said))
+        join_layers(found, self.plan, truths, None)
+        return True
+
+
+def _looked_up(said: Mapping[int, Truth]) -> TruthOf:
+    def truth(rule: RulePlan | RewritePlan) -> Truth:
+        return said.get(id(rule), False)
+
+    return truth
