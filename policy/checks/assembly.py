@@ -17,7 +17,7 @@ from policy.checks.sources import BINDER_KINDS, DEFAULT_BINDERS, PolicySources, 
 from policy.diagnostics import Label, did_you_mean
 from policy.records import dataclass
 from policy.source import Span
-from policy.syntax import tree
+from policy.syntax import beside_rules, tree
 from policy.values import has_wildcard
 
 EVERY = LayerKey(kind="every")
@@ -162,7 +162,7 @@ def _open(layer: Layer, packs: Mapping[str, tree.PolicyFile], report: Report) ->
 
 
 def _gather(statements: Iterable[tree.Statement], scope: Scope, report: Report) -> None:
-    for statement in statements:
+    for statement in beside_rules(statements):
         if isinstance(statement, _NAMED):
             define(scope, statement, report)
 
@@ -176,7 +176,7 @@ def unfold(
 ) -> list[Unit]:
     """Return the units of all packs that `unit` uses, in order, those that they use after each."""
     units: list[Unit] = []
-    for statement in unit.statements:
+    for statement in beside_rules(unit.statements):
         if isinstance(statement, tree.Use):
             units.extend(_use(statement, unit, packs, report, chain=chain))
     return units

@@ -18,7 +18,7 @@ from policy.checks.statements import read_declarations, read_layer
 from policy.checks.surroundings import surroundings
 from policy.checks.tools import ToolReader
 from policy.checks.world import World
-from policy.syntax import tree
+from policy.syntax import beside_rules, tree
 
 
 def check(
@@ -85,7 +85,7 @@ def _open_tools(layers: tuple[Layer, ...], world: World) -> frozenset[str]:
     found: set[str] = set()
     for layer in layers:
         for unit in layer.units:
-            for statement in unit.statements:
+            for statement in beside_rules(unit.statements):
                 if not isinstance(statement, tree.ToolDeclaration) or not statement.extra_fields:
                     continue
                 tools = tree.Tools(included=(statement.tool,), span=statement.tool.span)

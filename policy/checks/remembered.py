@@ -20,6 +20,10 @@ from policy.syntax import Head, KnownRule, tree
 Key: TypeAlias = tuple[str, str]
 
 
+# What no file holds any more is kept until it is a fifth of all, and this much.
+_MOST_FORGOTTEN = 200
+
+
 class Remembered:
     """The heads and the checked forms of the rules of one policy, kept from build to build.
 
@@ -99,9 +103,19 @@ class Remembered:
         self.heads = dict(heads)
         self._before = (surroundings, dict(rules))
 
+    def meet(self, statements: Iterable[tree.Statement]) -> None:
+        """Know the rules of a file that was parsed by their texts, and let go of their parts."""
+        for rule in statements:
+            if isinstance(rule, KnownRule):
+                rule.forget()
+                self.heads[rule.head.text] = rule.head
+
     def prune(self, trees: Iterable[tree.PolicyFile]) -> None:
-        """Forget what no tree holds any more."""
+        """Forget what no tree holds any more, once that is much of what is remembered."""
         statements = [file.statements for file in trees]
+        most = _MOST_FORGOTTEN + 5 * sum(map(len, statements)) // 4
+        if max(len(self.heads), len(self._rules), len(self._units)) <= most:
+            return
         live = {
             rule.head.text: rule.head
             for rules in statements

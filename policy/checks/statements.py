@@ -41,7 +41,7 @@ from policy.checks.world import World
 from policy.diagnostics import Label
 from policy.records import dataclass
 from policy.source import Span
-from policy.syntax import print_tools, tree
+from policy.syntax import beside_rules, print_tools, tree
 from policy.verdict import Verdict
 
 _WITH_NAMES = (tree.Rule, tree.Rewrite, tree.RedactResults, tree.Limit, tree.Invariant)
@@ -64,7 +64,7 @@ def read_declarations(layer: Layer, world: World) -> tuple[CheckedDeclaration, .
     return tuple(
         read_declaration(statement, unit, world)
         for unit in layer.units
-        for statement in unit.statements
+        for statement in beside_rules(unit.statements)
         if isinstance(statement, tree.ToolDeclaration)
     )
 
@@ -252,7 +252,7 @@ def _resource(verb: tree.Verb, path: tree.FieldPath, reading: Reading) -> Resour
 
 def _check_definitions(unit: Unit, world: World) -> None:
     """Read every name once, so that a mistake in one is said even where nothing uses it."""
-    for statement in unit.statements:
+    for statement in beside_rules(unit.statements):
         if not isinstance(
             statement,
             (

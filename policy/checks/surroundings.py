@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from policy.checks.assembly import Unit
 from policy.checks.checked import LayerKey
 from policy.checks.sources import PolicySources
-from policy.syntax import print_binding, tree
+from policy.syntax import beside_rules, print_binding, tree
 
 # What no rule sees.
 _UNSEEN = (tree.Rule, tree.Test)
@@ -53,7 +53,7 @@ def _parts(sources: PolicySources) -> Iterator[str]:
 
 
 def _of_file(file: tree.PolicyFile) -> Iterator[str]:
-    seen = [one for one in file.statements if not isinstance(one, _UNSEEN)]
+    seen = [one for one in beside_rules(file.statements) if not isinstance(one, _UNSEEN)]
     match file.header:
         case tree.PackHeader(name=name):
             # Others name it by its path, and its rules by its name.

@@ -35,7 +35,7 @@ from policy.reload.shipped import used_packs
 from policy.reload.text import decode
 from policy.reload.tools import Catalogues
 from policy.source import Source
-from policy.syntax import KnownRule, Parsed, parse, tables_to_layers, tree
+from policy.syntax import Parsed, parse, tables_to_layers, tree
 from policy.verify import run_examples
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class Builder:
             remembered=self._remembered,
             beyond=self._beyond.digest(tools, data=data, digests=work.digests, programs=sources),
         )
-        self._let_go((*files, *shipped.values()))
+        self._let_go(work.fresh, (*files, *shipped.values()))
         merged = merge(checked.policies, tools)
         wrong = (*checked.diagnostics, *merged.diagnostics)
         if has_errors(work.problems):
@@ -175,14 +175,12 @@ class Builder:
             examples=examples,
         )
 
-    def _let_go(self, trees: tuple[tree.PolicyFile, ...]) -> None:
-        """Keep of the rules that were parsed only their texts."""
+    def _let_go(self, fresh: list[tree.PolicyFile], trees: tuple[tree.PolicyFile, ...]) -> None:
+        """Keep of the rules that were parsed only their texts, and nothing of those long gone."""
         if self._remembered is None:
             return
-        for file in trees:
-            for statement in file.statements:
-                if isinstance(statement, KnownRule):
-                    statement.forget()
+        for file in fresh:
+            self._remembered.meet(file.statements)
         self._remembered.prune(trees)
 
     def _policies(self, work: _Reading) -> tuple[tree.PolicyFile, ...]:
@@ -200,6 +198,7 @@ class Builder:
                     work.problems += problems if snapshot.only in (None, name) else ()
                     continue
                 parsed = parse(source, known=heads)
+                work.fresh.append(parsed.tree)
             kept[key] = parsed
             is_pack = isinstance(parsed.tree.header, tree.PackHeader)
             if snapshot.only not in (None, name) and not is_pack:
@@ -219,6 +218,8 @@ class _Reading:
     problems: list[Diagnostic] = field(default_factory=list)
     sources: dict[str, Source] = field(default_factory=dict)
     digests: Mapping[str, str] = field(init=False)
+    # The files that were parsed.
+    fresh: list[tree.PolicyFile] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.digests = self.snapshot.digests

@@ -12,7 +12,7 @@ from policy.call import freeze
 from policy.diagnostics import Diagnostic, diagnose, visible
 from policy.reload.folder import DATA_SUFFIXES, Snapshot
 from policy.reload.text import decode
-from policy.syntax import tree
+from policy.syntax import beside_rules, tree
 from policy.values import Unreadable, check_value, read_json
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def data_files(
     named = {
         statement.file
         for file in trees
-        for statement in file.statements
+        for statement in beside_rules(file.statements)
         if isinstance(statement, tree.SetFromFile | tree.DataTable)
     }
     for name in sorted(named):

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from policy.commands import PROFILE_SUFFIX, Profiles
 from policy.reload.folder import POLICY_SUFFIX
 from policy.source import Source
-from policy.syntax import NO_HEADS, parse, tree
+from policy.syntax import NO_HEADS, beside_rules, parse, tree
 
 # What the names of these packs begin with, where a policy uses them.
 SHIPPED = "placet:"
@@ -54,7 +54,7 @@ def used_packs(files: Iterable[tree.PolicyFile]) -> Mapping[str, tree.PolicyFile
 
 
 def _uses(file: tree.PolicyFile) -> list[str]:
-    uses = (one.path for one in file.statements if isinstance(one, tree.Use))
+    uses = (one.path for one in beside_rules(file.statements) if isinstance(one, tree.Use))
     return [path for path in uses if path.startswith(SHIPPED)]
 
 

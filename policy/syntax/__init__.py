@@ -9,7 +9,7 @@ from policy.syntax import tree
 
 if TYPE_CHECKING:
     from policy.syntax.formatter import format_source
-    from policy.syntax.known import NO_HEADS, Head, Heads, KnownRule
+    from policy.syntax.known import NO_HEADS, Head, Heads, KnownRule, beside_rules
     from policy.syntax.parser import Parsed, parse
     from policy.syntax.printer import print_tree
     from policy.syntax.toml_table import TableRules, tables_to_layers
@@ -27,7 +27,7 @@ else:
         __name__,
         {
             "formatter": "format_source()",
-            "known": "NO_HEADS Head Heads KnownRule",
+            "known": "NO_HEADS Head Heads KnownRule beside_rules",
             "parser": "Parsed parse",
             "printer": "print_tree()",
             "toml_table": "TableRules tables_to_layers()",
@@ -45,6 +45,7 @@ __all__ = [
     "Parsed",
     "Spelled",
     "TableRules",
+    "beside_rules",
     "format_source",
     "parse",
     "print_binding",

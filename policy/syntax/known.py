@@ -7,7 +7,7 @@ and the rest is read on demand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -38,6 +38,11 @@ class Head:
 Heads: TypeAlias = Mapping[str, Head]
 
 NO_HEADS: Heads = MappingProxyType({})
+
+
+def beside_rules(statements: Iterable[tree.Statement]) -> list[tree.Statement]:
+    """Return the statements but for known rules: of many thousands, the few that define things."""
+    return [one for one in statements if type(one) is not KnownRule]
 
 
 class KnownRule(tree.Rule):

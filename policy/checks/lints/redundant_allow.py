@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TypeAlias
 
 from policy.catalog import ToolPattern, ToolSelector
-from policy.checks.checked import CheckedPolicy, CheckedRule
+from policy.checks.checked import CheckedRule
 from policy.checks.lints.scene import Scene
 from policy.checks.world import World
 from policy.diagnostics import Label
-from policy.values import compile_name_glob, has_wildcard
+from policy.values import compile_name_glob
 from policy.verdict import Verdict
+
+# Rules by the texts of their conditions.
+_Groups: TypeAlias = dict[tuple[str | None, str | None], list[CheckedRule]]
 
 # Beyond this many rules of one condition, comparing each with each would take too long.
 _MOST = 200
@@ -25,16 +29,18 @@ def find(scene: Scene) -> None:
             for r in policy.rules
             if r.verdict is Verdict.ALLOW and not r.shadow and not r.id.startswith("table:filter.")
         ]
-        said = _find_repeated(allows, scene.world)
-        _find_given_anyway(policy, allows, said, scene.world)
+        groups: _Groups = {}
+        for rule in allows:
+            groups.setdefault(rule.texts, []).append(rule)
+        said = _find_repeated(groups, scene.world)
+        plain = [rule for rule in groups.get((None, None), ()) if not rule.with_approval]
+        if plain:
+            _find_given_anyway(allows, plain, said, scene.world)
 
 
-def _find_repeated(allows: list[CheckedRule], world: World) -> set[int]:
+def _find_repeated(groups: _Groups, world: World) -> set[int]:
     """Say so of rules whose tools and conditions another rule has; return them by identity."""
     said: set[int] = set()
-    groups: dict[tuple[str | None, str | None], list[CheckedRule]] = {}
-    for rule in allows:
-        groups.setdefault(rule.texts, []).append(rule)
     for rules in groups.values():
         if len(rules) < 2:
             continue
@@ -89,9 +95,9 @@ def _only_tool(tools: ToolSelector) -> ToolPattern | None:
     if len(tools.included) != 1 or tools.excluded:
         return None
     pattern = tools.included[0]
-    if not isinstance(pattern, ToolPattern) or has_wildcard(pattern.text) or "\\" in pattern.text:
+    if not isinstance(pattern, ToolPattern) or tools.exact_names() is None:
         return None
-    return pattern
+    return None if "\\" in pattern.text else pattern
 
 
 def _is_better(other: CheckedRule, rule: CheckedRule, rules: list[CheckedRule], place: int) -> bool:
@@ -136,12 +142,9 @@ def _holds(wide: ToolPattern | ToolSelector, narrow: ToolPattern | ToolSelector)
 
 
 def _find_given_anyway(
-    policy: CheckedPolicy, allows: list[CheckedRule], said: set[int], world: World
+    allows: list[CheckedRule], plain: list[CheckedRule], said: set[int], world: World
 ) -> None:
     """Say so of rules all of whose tools are allowed without any condition."""
-    plain = [rule for rule in allows if _is_plain(rule)]
-    if not plain:
-        return
     wide = _Wider(plain)
     granted = Counter(
         spec.name
