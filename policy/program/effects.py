@@ -70,7 +70,6 @@ class Effects:
 
     __slots__ = (
         "_folders",
-        "_items",
         "_other_names",
         "_touches",
         "absent",
@@ -78,6 +77,7 @@ class Effects:
         "certain",
         "commands",
         "complete",
+        "items",
         "paths",
         "possible",
         "profiles",
@@ -103,21 +103,22 @@ class Effects:
         self.commands: list[Invocation] = []
         self.unprofiled: list[Invocation] = []
         self._touches: dict[str, list[Touch]] = {}
-        self._items: dict[str, tuple[Item, ...]] = {}
+        self.items: dict[str, tuple[Item, ...]] = {}
         self.paths = paths
         self._other_names = other_names
         self._folders: dict[Folders, PathContext] = {(): paths}
 
     def of(self, verb: str) -> tuple[Item, ...]:
         """Return the resources in sight that the call `verb`."""
-        found = self._items.get(verb)
+        found = self.items.get(verb)
         if found is None:
-            commands = self.commands if verb == "runs" else ()
-            found = (
-                *(Item(command, command.command.text, "command") for command in commands),
-                *(self._item(touch) for touch in self._touches.get(verb, ()) if not touch.unseen),
-            )
-            self._items[verb] = found
+            items: list[Item] = []
+            if verb == "runs":
+                items += [Item(each, each.command.text, "command") for each in self.commands]
+            for touch in self._touches.get(verb, ()):
+                if not touch.unseen:
+                    items.append(self._item(touch))
+            found = self.items[verb] = tuple(items)
         return found
 
     def listed(self, verb: str) -> Value:
@@ -202,6 +203,13 @@ def read_effects(call: Evaluation, declared: DeclaredResources) -> Effects:
     for resource in declared.resources:
         if not resource.counts_in(call.input):
             continue
+        if len(resource.steps) == 1:
+            # Most often the argument is a text, and all there is.
+            leaf = call.input.get(resource.steps[0])
+            if leaf.__class__ is str:
+                present[resource.verb] = True
+                _add_leaf(effects, call, resource, leaf=leaf)
+                continue
         leaves = list(_leaves(call.input, resource.steps, whole=resource.verb == "runs"))
         present[resource.verb] = present.get(resource.verb, False) or bool(leaves)
         for leaf in leaves:

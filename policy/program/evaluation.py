@@ -25,17 +25,18 @@ _Answer = TypeVar("_Answer")
 class Evaluation:
     """The call (`spec`, `input`), one caller of its chain, and the world's facts.
 
-    `hosts` answers for names of hosts; without it, names are judged as names.
+    `hosts` answers for names of hosts; without it, names are judged as names. `known_effects` are
+    what `effects` has given.
     """
 
     __slots__ = (
-        "_effects",
         "_layers",
         "_paths",
         "caller",
         "facts",
         "hosts",
         "input",
+        "known_effects",
         "locals",
         "spec",
     )
@@ -48,7 +49,7 @@ class Evaluation:
         self.caller = caller
         self.facts = facts
         self.locals: list[Value] = [ABSENT] * slots
-        self._effects: dict[int, Effects] = {}
+        self.known_effects: dict[DeclaredResources, Effects] = {}
         self._layers: list[tuple[DeclaredResources, Effects]] = []
         self._paths: PathContext | None = None
         host = facts.resolvers.host
@@ -59,7 +60,7 @@ class Evaluation:
         other = Evaluation(
             self.spec, self.input, caller=caller, facts=self.facts, slots=len(self.locals)
         )
-        other._effects = self._effects
+        other.known_effects = self.known_effects
         other._layers = self._layers
         other._paths = self._paths
         other.hosts = self.hosts
@@ -93,9 +94,9 @@ class Evaluation:
 
     def effects(self, declared: DeclaredResources) -> Effects:
         """Return what the call does, by the declarations of one layer."""
-        found = self._effects.get(id(declared))
+        found = self.known_effects.get(declared)
         if found is None:
-            found = self._effects[id(declared)] = self._read_effects(declared)
+            found = self.known_effects[declared] = self._read_effects(declared)
         return found
 
     def _read_effects(self, declared: DeclaredResources) -> Effects:

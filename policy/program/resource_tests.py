@@ -52,7 +52,8 @@ def compile_resource_test(
             prepared=declared.prepared,
         )
         form = "only" if not test.operand.included else test.form
-        known = declared.tests[key] = _once(_FORMS.get(form, _some), verb, members, declared)
+        compile_form = {"outside": _outside, "only": _only}.get(form, _some)
+        known = declared.tests[key] = compile_form(verb, members, declared)
     return known
 
 
@@ -93,63 +94,79 @@ def _some_effect(verb: str, declared: DeclaredResources) -> Resource:
 # ------------------------------------------------------------------ the three forms
 
 
-_Form: TypeAlias = Callable[[str, SetTest, Evaluation, Effects], Truth | Absent]
+# Each is worked out once a call, however many rules ask it; the memory is asked first and at once,
+# because most of what tests cost is calls of functions.
 
 
-def _once(form: _Form, verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
-    """Return a test that is worked out once a call, however many rules ask it."""
+def _some(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
+    holds = members.some
+
+    def look(call: Evaluation, effects: Effects) -> Truth:
+        undecided: Truth = False
+        for item in effects.items.get(verb) or effects.of(verb):
+            answer = holds(item.thing, call, effects.paths)
+            if answer:
+                return True
+            if answer is None and undecided is False:
+                undecided = _undecided(item.thing, members)
+        if undecided is not False or effects.certain:
+            return undecided
+        hidden = possible(verb, members, call, effects=effects)
+        return False if hidden is None else hidden
 
     def test(call: Evaluation) -> Truth | Absent:
-        effects = call.effects(declared)
+        effects = call.known_effects.get(declared) or call.effects(declared)
         found = effects.answers.get(test)
         if found is None:
-            found = effects.answers[test] = form(verb, members, call, effects)
+            found = effects.answers[test] = look(call, effects)
         return found
 
     return test
 
 
-def _some(verb: str, members: SetTest, call: Evaluation, effects: Effects) -> Truth:
-    undecided: Truth = False
-    holds = members.some
-    for item in effects.of(verb):
-        answer = holds(item.thing, call, effects.paths)
-        if answer:
-            return True
-        if answer is None and undecided is False:
-            undecided = _undecided(item.thing, members)
-    if undecided is not False or effects.certain:
-        return undecided
-    hidden = possible(verb, members, call, effects=effects)
-    return False if hidden is None else hidden
+def _outside(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
+    def look(call: Evaluation, effects: Effects) -> Truth:
+        found = negated(_all_in(verb, members, call, effects=effects))
+        if found is not False or effects.certain:
+            return found
+        undecided = possible(verb, members, call, effects=effects, outside=True)
+        return False if undecided is None else undecided
 
-
-def _outside(verb: str, members: SetTest, call: Evaluation, effects: Effects) -> Truth:
-    found = negated(_all_in(verb, members, call, effects=effects))
-    if found is not False or effects.certain:
+    def test(call: Evaluation) -> Truth | Absent:
+        effects = call.known_effects.get(declared) or call.effects(declared)
+        found = effects.answers.get(test)
+        if found is None:
+            found = effects.answers[test] = look(call, effects)
         return found
-    undecided = possible(verb, members, call, effects=effects, outside=True)
-    return False if undecided is None else undecided
+
+    return test
 
 
-def _only(verb: str, members: SetTest, call: Evaluation, effects: Effects) -> Truth | Absent:
-    found = _all_in(verb, members, call, effects=effects)
-    if found is not True:
+def _only(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
+    def look(call: Evaluation, effects: Effects) -> Truth | Absent:
+        found = _all_in(verb, members, call, effects=effects)
+        if found is not True:
+            return found
+        if verb in effects.absent and not effects.of(verb):
+            return ABSENT
+        hidden = _out_of_sight(verb, effects)
+        return True if hidden is None else hidden
+
+    def test(call: Evaluation) -> Truth | Absent:
+        effects = call.known_effects.get(declared) or call.effects(declared)
+        found = effects.answers.get(test)
+        if found is None:
+            found = effects.answers[test] = look(call, effects)
         return found
-    if verb in effects.absent and not effects.of(verb):
-        return ABSENT
-    hidden = _out_of_sight(verb, effects)
-    return True if hidden is None else hidden
 
-
-_FORMS: dict[str, _Form] = {"outside": _outside, "only": _only}
+    return test
 
 
 def _all_in(verb: str, members: SetTest, call: Evaluation, *, effects: Effects) -> Truth:
     """Tell whether all that is in sight is in the set."""
     undecided: Truth = True
     holds = members.whole
-    for item in effects.of(verb):
+    for item in effects.items.get(verb) or effects.of(verb):
         answer = holds(item.thing, call, effects.paths)
         if answer is False:
             return False

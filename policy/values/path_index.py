@@ -70,6 +70,7 @@ class GlobIndex:
         "_covering",
         "_ends",
         "_exact",
+        "_flats",
         "_floats",
         "_globs",
         "_inside",
@@ -97,7 +98,7 @@ class GlobIndex:
         self._tails = tuple(sorter.tails)
         self._by_folder = sorter.by_folder or _NOTHING
         self._by_segment = sorter.by_segment or _NOTHING
-        self._others = tuple(sorter.others)
+        self._flats, self._others = tuple(sorter.flats), tuple(sorter.others)
         self._floats = sorter.floats
         self._above: frozenset[str] | None = None
         self._wild_below = _NOTHING
@@ -124,6 +125,9 @@ class GlobIndex:
             return True
         if self._by_segment and _some(self._by_segment, spot.segments, spot.text):
             return True
+        for test in self._flats:
+            if test(name):
+                return True
         return self._anything or any(test(spot.text) for test in self._others)
 
     def covers(self, spot: Spot) -> bool:
@@ -205,6 +209,7 @@ class _Sorter:
         self.tails: set[str] = set()
         self.by_folder: _Tries = {}
         self.by_segment: _Tries = {}
+        self.flats: list[Test] = []
         self.others: list[Test] = []
         self.floats = False
 
@@ -235,7 +240,7 @@ class _Sorter:
         if not rest:
             self.anything = True
         elif len(rest) == 1 and rest != ("**",):
-            self._add_name(glob, rest[0])
+            self._add_name(rest[0])
         elif len(rest) == 2 and rest[1] == "**" and literals and literals[0] is not None:
             self.inside.add(literals[0])
         elif "**" not in rest and None not in literals:
@@ -248,7 +253,7 @@ class _Sorter:
             else:
                 self.others.append(test)
 
-    def _add_name(self, glob: str, name: str) -> None:
+    def _add_name(self, name: str) -> None:
         literal = literal_text(name)
         if literal is not None:
             self.names.add(literal)
@@ -259,7 +264,7 @@ class _Sorter:
         elif name.startswith("*") and ends is not None:
             self.ends.add(ends)
         else:
-            self.others.append(compile_path_glob(glob))
+            self.flats.append(compile_name_glob(name))
 
 
 def _literals(segments: tuple[str, ...]) -> list[str]:

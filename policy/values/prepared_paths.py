@@ -64,7 +64,7 @@ class PreparedPaths:
         if sides is None:
             return None
         if not path.tree:
-            return _judge(path, sides, context, _ITSELF)
+            return _judge_file(path, sides, context)
         answer = _judge(path, sides, context, _SOME)
         if answer is False and path.names and may_mean(path, self._patterns):
             return None
@@ -76,7 +76,7 @@ class PreparedPaths:
         if sides is None:
             return None
         if not path.tree:
-            return _judge(path, sides, context, _ITSELF)
+            return _judge_file(path, sides, context)
         answer = _judge(path, sides, context, _ALL)
         if answer and path.names and may_mean(path, self._excluded):
             return None
@@ -182,6 +182,26 @@ _How: TypeAlias = tuple[_Held, _Held]
 _ITSELF: _How = (GlobIndex.fits, GlobIndex.fits)
 _SOME: _How = (GlobIndex.meets, GlobIndex.covers)
 _ALL: _How = (GlobIndex.covers, GlobIndex.meets)
+
+
+def _judge_file(path: Path, sides: _Sides, context: PathContext) -> bool | None:
+    """Judge a path alone, without what is below it."""
+    lexical = path.lexical
+    if path.resolved is not None or path.folds or not lexical.isascii():
+        return _judge(path, sides, context, _ITSELF)
+    # As `_inside` does, without asking how.
+    spot = spot_of(lexical)
+    inside: bool | None = True
+    if not sides.ins.fits(spot):
+        if not sides.ins.unknown:
+            return False
+        inside = None
+    outs = sides.outs
+    if outs is None:
+        return inside
+    if outs.fits(spot):
+        return False
+    return None if outs.unknown else inside
 
 
 def _judge(path: Path, sides: _Sides, context: PathContext, how: _How) -> bool | None:
