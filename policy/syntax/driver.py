@@ -13,6 +13,9 @@ from policy.syntax.automaton import END, Automaton, State
 from policy.syntax.builder import Builder
 from policy.syntax.tokens import Token
 
+# A named tuple made of a tuple, without the function that takes its fields one by one.
+_made = tuple.__new__
+
 
 def run(automaton: Automaton, builder: Builder, text: str, *, start_rule: str) -> Any:
     """Return the node that the builder makes of a statement, or None where it does not parse."""
@@ -34,7 +37,9 @@ def run(automaton: Automaton, builder: Builder, text: str, *, start_rule: str) -
             end = found.end(group)
             terminal = terminals[group] or words[text[position:end]]
             if kept[terminal]:
-                value = Token(names[terminal], text[position:end], offset + position, offset + end)
+                value = _made(
+                    Token, (names[terminal], text[position:end], offset + position, offset + end)
+                )
             position = found.end()
         else:
             automaton.opened(state)

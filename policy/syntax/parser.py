@@ -116,7 +116,7 @@ def _parse_piece(
 def _deepest_beyond(code: str, piece: Piece, root: _Node | None) -> tuple[int, int] | None:
     """Return the place of a node that stands deeper than the bound, if one does."""
     text = code[piece.start : piece.end]
-    if len(text) <= MAX_DEPTH or sum(1 for _ in _NESTING.finditer(text)) <= MAX_DEPTH:
+    if len(text) <= MAX_DEPTH or len(_NESTING.findall(text)) <= MAX_DEPTH:
         return None
     stack: list[tuple[object, int]] = [(root, 0)]
     while stack:
