@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import operator
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,12 @@ try:
     from adapters import base  # type: ignore[import-not-found]  # in another harness
 except ImportError:
     from bench.adapters import base
+
+
+_HEAD = "policy for every agent\n"
+_DEFAULT = "\ndefault deny\n\n"
+# Of one file; a rule is a line.
+_LINES = 20_000
 
 
 class Engine(base.Adapter):  # type: ignore[misc]
@@ -37,16 +44,15 @@ class Engine(base.Adapter):  # type: ignore[misc]
         A rule that no call can meet would be refused as a mistake, and means nothing: it is left
         out. There are some in profile `basic`, where a rule may compare one field twice.
         """
-        lines = ["policy for every agent", "", "default deny", ""]
-        lines += [_rule(rule) for rule in rules if _possible(rule["conds"])]
-        return "\n".join(lines) + "\n"
+        lines = [_rule(rule) + "\n" for rule in rules if _possible(rule["conds"])]
+        return _HEAD + _DEFAULT + "".join(lines)
 
     def load(self, src: str) -> None:
         """Load the policy over the benchmark's tools, which take any arguments."""
         with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "bench.policy"
-            file.write_text(src)
-            self.use(policy.load(file, catalog=catalog_of(self.tools)))
+            for number, text in enumerate(_files(src)):
+                Path(folder, f"bench-{number:03d}.policy").write_text(text)
+            self.use(policy.load(folder, catalog=catalog_of(self.tools)))
 
     def use(self, generation: policy.Generation) -> None:
         """Decide by this generation from now on."""
@@ -88,6 +94,15 @@ class Raw(Engine):
 
 def _caller(ctx: dict[str, Any]) -> policy.Caller:
     return policy.Caller(agent=ctx["agent"], role=ctx["role"], session=ctx["session"])
+
+
+def _files(src: str) -> Iterator[str]:
+    """Yield the texts of so many files that none is longer than a policy file may be."""
+    head, _, rules = src.partition(_DEFAULT)
+    lines = rules.splitlines(keepends=True)
+    for start in range(0, max(1, len(lines)), _LINES):
+        default = "" if start else _DEFAULT
+        yield head + default + "".join(lines[start : start + _LINES])
 
 
 def listed(tools: list[str]) -> list[dict[str, Any]]:
