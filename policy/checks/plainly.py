@@ -7,11 +7,13 @@ nothing to say, and this tells so at a glance. `never` reckons all the others.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Literal
 
 from policy.catalog import SchemaView
-from policy.checks.bounds import bounds_at
+from policy.checks.bounds import bounds_at, clash
 from policy.checks.checked import (
     AllOf,
+    AnyOf,
     Comparison,
     Constant,
     Fact,
@@ -19,7 +21,9 @@ from policy.checks.checked import (
     LikeTest,
     Member,
     NotOf,
+    Presence,
     RegexTest,
+    ResourceTest,
     Test,
     TextRelation,
     Truth,
@@ -28,33 +32,44 @@ from policy.checks.checked import (
     WindowTest,
 )
 from policy.checks.known import KnownTool, Steps, field_steps
+from policy.checks.outcomes import outcomes
+from policy.checks.possible import FALSE, TRUE, UNDECIDED, Sight
 
 # What a tool may settle: see `KnownTool.fact`.
 _OF_TOOLS = frozenset({"tool", "call"})
 # Tests that can come out as anything in every call.
 _OPEN = frozenset({RegexTest, WindowTest})
+_EITHER_WAY = TRUE | FALSE
 
 
 def can_go_either_way(when: Test | None, unless: Test | None, tool: KnownTool | None) -> bool:
-    """Tell whether each part asks of a value of its own, about which nothing is known.
+    """Tell whether each part asks of a value of its own, and alone can hold and can fail.
 
     Then `when` can hold and can fail, so can `unless`, and neither excludes the other.
     """
     seen: set[tuple[str, ...]] = set()
-    for test in (when, unless):
-        if test is None:
-            continue
-        for part in test.tests if type(test) is AllOf else (test,):
-            while type(part) is NotOf:
-                part = part.test
-            if type(part) in _OPEN:
-                continue
+    todo = [test for test in (when, unless) if test is not None]
+    while todo:
+        part = todo.pop()
+        if type(part) is NotOf:
+            todo.append(part.test)
+        elif type(part) is AllOf or type(part) is AnyOf:
+            todo.extend(part.tests)
+        elif type(part) in _OPEN or type(part) is ResourceTest:
+            # Of these, an exception may be one of the conditions again.
+            if unless is not None or not _is_open(part, tool):
+                return False
+        else:
             about = _about(part)
-            value = None if about is None else _free(about, tool)
+            value = None if about is None else _asked(part, about, tool)
             if value is None or value in seen:
                 return False
             seen.add(value)
     return True
+
+
+def _is_open(part: Test, tool: KnownTool | None) -> bool:
+    return outcomes(part, Sight(tool=tool, absent=UNDECIDED)) & _EITHER_WAY == _EITHER_WAY
 
 
 def _about(test: Test) -> Value | None:
@@ -68,23 +83,31 @@ def _about(test: Test) -> Value | None:
             return left if items and items[0] is not None else None
         case Truth(value=value):
             return value
-        case TextRelation() | LikeTest() | KindTest():
+        case TextRelation() | LikeTest() | KindTest() | Presence():
             return test.left
         case _:
             return None
 
 
-def _free(value: Value, tool: KnownTool | None) -> tuple[str, ...] | None:
-    """Return the name of a value about which nothing is known, None of any other."""
+def _asked(part: Test, value: Value, tool: KnownTool | None) -> tuple[str, ...] | None:
+    """Return the name of the value a part is about, None where the part may be settled."""
     if type(value) is Fact:
         return None if value.path[0] in _OF_TOOLS else value.path
     steps = field_steps(value)
-    if steps is None or (tool is not None and not _is_free(tool.view, steps)):
+    if steps is None:
         return None
+    if tool is not None:
+        known = _known_of(tool.view, steps)
+        may_be_settled = known == "some" or type(part) is Presence
+        if known == "much" or (may_be_settled and not _is_open(part, tool)):
+            return None
     return ("input", *steps)
 
 
 @lru_cache(maxsize=16_384)
-def _is_free(view: SchemaView, steps: Steps) -> bool:
-    """Tell whether a schema neither lists what a field can be nor bounds it."""
-    return view.lookup(steps).choices is None and not bounds_at(view, steps)
+def _known_of(view: SchemaView, steps: Steps) -> Literal["nothing", "some", "much"]:
+    """Tell how much a schema says of what a field can be: choices, bounds, or both."""
+    choices, bounds = view.lookup(steps).choices, bounds_at(view, steps)
+    if choices is None and not bounds:
+        return "nothing"
+    return "much" if clash(bounds) or (choices is not None and bounds) else "some"

@@ -180,6 +180,7 @@ def atoms() -> st.SearchStrategy[checked.Test]:
             OPERANDS,
             st.sampled_from(["x*", "y"]),
         ),
+        VALUES.map(lambda value: checked.RegexTest(left=value, pattern="x", whole=True, text="")),
         st.builds(
             lambda op, left, right: checked.TextRelation(op=op, left=left, right=right, text=""),
             st.sampled_from(["starts with", "contains"]),
@@ -211,8 +212,17 @@ def simple_atoms() -> st.SearchStrategy[checked.Test]:
         VALUES,
         st.lists(st.sampled_from(["x", 1, None]), max_size=3).map(tuple),
     )
-    plainly = st.one_of(compared, among)
-    return st.one_of(plainly, plainly.map(lambda test: checked.NotOf(test=test, text="")))
+    others = st.builds(
+        lambda left, present: checked.Presence(left=left, present=present, text=""),
+        VALUES,
+        st.booleans(),
+    )
+    plainly = st.one_of(compared, among, others)
+    return st.one_of(
+        plainly,
+        plainly.map(lambda test: checked.NotOf(test=test, text="")),
+        st.tuples(plainly, plainly).map(lambda tests: checked.AnyOf(tests=tests, text="")),
+    )
 
 
 def conditions() -> st.SearchStrategy[checked.Test]:
