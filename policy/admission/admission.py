@@ -13,11 +13,11 @@ from policy.admission.coercion import changes, repair, shown
 from policy.admission.gate import Gate, gate_of
 from policy.admission.place import fill, names_all, unnamed
 from policy.admission.renaming import rename
-from policy.call import ToolCall, thaw
+from policy.call import ToolCall
 from policy.catalog import Catalog, ToolSpec, repair_name
 from policy.diagnostics import nearest
 from policy.records import dataclass
-from policy.values import Limits, Unreadable, copy_value, escape_for_people, read_json
+from policy.values import Limits, Unreadable, copy_value, escape_for_people, read_plain_json
 
 _MOST_PROBLEMS = 5
 
@@ -120,17 +120,17 @@ def _read(
     if not isinstance(given, (str, bytes)):
         return _refused("not-a-call", spec.name, "the input is no JSON object")
     notes: tuple[str, ...] = ()
-    value = read_json(given, limits=limits)
+    value = read_plain_json(given, limits=limits)
     if isinstance(value, str):
-        value = read_json(value, limits=limits)
+        value = read_plain_json(value, limits=limits)
         notes = ("the input was JSON text inside JSON text",)
     if isinstance(value, Unreadable):
         return _refused("not-a-call", spec.name, f"the input cannot be read: {value.reason}")
     if value is None:
         return {}, (*notes, "null taken as `{}`")
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return _refused("not-a-call", spec.name, "the input is no JSON object")
-    return thaw(value), notes
+    return value, notes
 
 
 def _check(

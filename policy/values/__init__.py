@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     )
     from policy.values.host import Endpoint, read_endpoint
     from policy.values.host_pattern import HostPattern, host_in, is_localhost, read_host_pattern
-    from policy.values.json_text import Limits, check_value, copy_value, read_json
+    from policy.values.json_text import (
+        Limits,
+        check_value,
+        copy_value,
+        read_json,
+        read_plain_json,
+    )
     from policy.values.links import links_in
     from policy.values.logic import any_of, both, negate
     from policy.values.number import add, compare_numbers, exact, is_number, multiply, subtract
@@ -77,7 +83,7 @@ else:
             ),
             "host": "Endpoint read_endpoint",
             "host_pattern": "HostPattern host_in is_localhost read_host_pattern",
-            "json_text": "Limits check_value copy_value read_json",
+            "json_text": "Limits check_value copy_value read_json read_plain_json",
             "links": "links_in()",
             "logic": "any_of both negate",
             "number": "add compare_numbers exact is_number multiply subtract",
@@ -165,6 +171,7 @@ __all__ = [
     "read_json",
     "read_path",
     "read_path_pattern",
+    "read_plain_json",
     "read_recipient",
     "read_sql",
     "read_zone",

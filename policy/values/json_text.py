@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from decimal import Decimal, DecimalException
+from functools import lru_cache
 from math import isfinite
-from types import MappingProxyType
 from typing import Any, NoReturn
 
-from policy.call import Frozen
+from policy.call import Frozen, freeze
 from policy.records import dataclass
 from policy.values.reading import Unreadable
 from policy.values.text import is_encodable, quote
@@ -36,6 +36,17 @@ def read_json(text: str | bytes, *, limits: Limits = _DEFAULT) -> Frozen | Unrea
 
     Never raises. A number whose digits do not survive a double becomes a Decimal.
     """
+    read = read_plain_json(text, limits=limits)
+    if isinstance(read, Unreadable):
+        return read
+    try:
+        return freeze(read)
+    except RecursionError:
+        return Unreadable(reason="nested too deeply")
+
+
+def read_plain_json(text: str | bytes, *, limits: Limits = _DEFAULT) -> Any:
+    """Read one JSON value as `read_json` does, in dicts and lists that are the caller's own."""
     try:
         return _read(text, limits)
     except _Refused as refused:
@@ -72,7 +83,7 @@ def copy_value(value: object, *, limits: Limits = _DEFAULT) -> Any:
 def _copy_plain(value: dict[Any, object], limits: Limits) -> dict[str, Any] | None:
     """Return a copy of the object that most calls pass, None where it needs a closer look.
 
-    It holds short numbers, ASCII texts, truth values and null, and nothing else.
+    It holds short or finite numbers, ASCII texts, truth values and null, and nothing else.
     """
     copied, room = value.copy(), limits.bytes - 1
     for key, item in copied.items():
@@ -87,6 +98,9 @@ def _copy_plain(value: dict[Any, object], limits: Limits) -> dict[str, Any] | No
         elif kind is int:
             if not _LEAST <= item < -_LEAST:  # type: ignore[operator]
                 return None
+        elif kind is float:
+            if not isfinite(item):  # type: ignore[arg-type]
+                return None
         elif item is not None and kind is not bool:
             return None
     return copied if room >= 0 and limits.depth > 0 and limits.digits > _PLAIN_DIGITS else None
@@ -97,7 +111,7 @@ _LEAST = -(2**63)
 _PLAIN_DIGITS = 19
 
 
-def _read(text: str | bytes, limits: Limits) -> Frozen:
+def _read(text: str | bytes, limits: Limits) -> Any:
     # A character takes at least a byte, so that longer text need not be encoded to be refused.
     if len(text) > limits.bytes:
         _refuse("more bytes than the limit")
@@ -109,16 +123,22 @@ def _read(text: str | bytes, limits: Limits) -> Frozen:
             _refuse("not valid Unicode")
         if len(text.encode()) > limits.bytes:
             _refuse("more bytes than the limit")
-    value = json.loads(
-        decoded,
+    value = _decoder(limits).decode(decoded)
+    # Only an escape can bring a lone surrogate into text that was valid Unicode.
+    escaped = "\\ud" in decoded or "\\uD" in decoded
+    _check(value, depth=0, limit=limits.depth, escaped=escaped)
+    return value
+
+
+@lru_cache(maxsize=16)
+def _decoder(limits: Limits) -> json.JSONDecoder:
+    """Return a decoder that refuses what readers take differently; making one takes a while."""
+    return json.JSONDecoder(
         object_pairs_hook=_object,
         parse_int=lambda digits: int(_counted(digits, limits)),
         parse_float=lambda digits: _number(_counted(digits, limits)),
         parse_constant=lambda name: _refuse(f"{name} is no JSON number"),
     )
-    # Only an escape can bring a lone surrogate into text that was valid Unicode.
-    escaped = "\\ud" in decoded or "\\uD" in decoded
-    return _settle(value, depth=0, limit=limits.depth, escaped=escaped)
 
 
 def _refuse(reason: str) -> NoReturn:
@@ -149,8 +169,14 @@ def _counted(digits: str, limits: Limits) -> str:
     return digits
 
 
+# As many digits as every double keeps, and a point.
+_SURE_DIGITS = 16
+
+
 def _number(digits: str) -> float | Decimal:
     value = float(digits)
+    if len(digits) <= _SURE_DIGITS and "e" not in digits and "E" not in digits:
+        return value
     if not isfinite(value):
         _refuse("a number too large for a double")
     try:
@@ -160,27 +186,25 @@ def _number(digits: str) -> float | Decimal:
     return value if Decimal(repr(value)) == spelled else spelled
 
 
-def _settle(value: Any, *, depth: int, limit: int, escaped: bool) -> Frozen:
-    """Freeze what the decoder made, and refuse what it let through."""
-    if isinstance(value, str):
+def _check(value: Any, *, depth: int, limit: int, escaped: bool) -> None:
+    """Refuse what the decoder let through."""
+    kind = type(value)
+    if kind is str:
         if escaped and not is_encodable(value):
             _refuse("an escape that is half a surrogate pair")
-        return value
-    if isinstance(value, (dict, list)):
-        if depth >= limit:
-            _refuse("nested too deeply")
-        depth += 1
-        if isinstance(value, list):
-            return tuple(_settle(item, depth=depth, limit=limit, escaped=escaped) for item in value)
+        return
+    if kind is not dict and kind is not list:
+        return
+    if depth >= limit:
+        _refuse("nested too deeply")
+    if kind is dict:
         if escaped and not all(is_encodable(key) for key in value):
             _refuse("an escape that is half a surrogate pair")
-        return MappingProxyType(
-            {
-                key: _settle(item, depth=depth, limit=limit, escaped=escaped)
-                for key, item in value.items()
-            }
-        )
-    return value  # type: ignore[no-any-return]
+        value = value.values()
+    for item in value:
+        kind = type(item)
+        if kind is dict or kind is list or escaped:
+            _check(item, depth=depth + 1, limit=limit, escaped=escaped)
 
 
 class _Copying:
@@ -190,16 +214,21 @@ class _Copying:
         self.limits = limits
         self.room = limits.bytes
 
-    def copy(self, value: object, depth: int) -> Any:
+    def copy(self, value: Any, depth: int) -> Any:
         """Copy the value, which stands at `depth`; refuse it for anything in it."""
         self._take(1)
         # The kinds themselves first: `isinstance` of an abstract class costs more than the rest.
         kind = type(value)
         if kind is str:
-            self._check_text(value)  # type: ignore[arg-type]
+            self._check_text(value)
             return value
         if kind is dict:
-            return self._copy_object(value, depth)  # type: ignore[arg-type]
+            return self._copy_object(value, depth)
+        if kind is list:
+            self._check_depth(depth)
+            return [self.copy(item, depth + 1) for item in value]
+        if kind is int and self._is_short(value):
+            return value
         match value:
             case None | bool():
                 return value
@@ -226,6 +255,9 @@ class _Copying:
             self._check_text(key)
             result[key] = self.copy(item, depth + 1)
         return result
+
+    def _is_short(self, value: int) -> bool:
+        return self.limits.digits > _PLAIN_DIGITS and _LEAST <= value < -_LEAST
 
     def _check_number(self, value: float | Decimal) -> None:
         finite = value.is_finite() if isinstance(value, Decimal) else True

@@ -1,0 +1,67 @@
+"""Laws of JSON in quick ways: what most inputs hold is read and copied as everything else is."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policy.call import freeze
+from policy.values import Limits, Unreadable, copy_value, read_json, read_plain_json
+from policy.values.json_text import _Copying, _Refused
+
+_SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**65), 2**65),
+    st.floats(),
+    st.text("aé\ud800", max_size=4),
+    st.decimals(),
+    st.just(object()),
+)
+_VALUES = st.recursive(
+    _SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text("abé\ud800", max_size=2), inner, max_size=3)
+        | st.dictionaries(st.integers(0, 1), inner, max_size=1)
+        | st.lists(inner, max_size=2).map(tuple)
+    ),
+    max_leaves=8,
+)
+_LIMITS = st.builds(
+    Limits, depth=st.integers(0, 4), digits=st.sampled_from([1, 19, 20, 400]),
+    bytes=st.integers(0, 20) | st.just(1_000),
+)  # fmt: skip
+
+
+@given(_VALUES, _LIMITS)
+def test_a_value_is_copied_alike_however_it_is_looked_at(value: Any, limits: Limits) -> None:
+    try:
+        slow: Any = _Copying(limits).copy(value, 0)
+    except _Refused as refused:
+        slow = Unreadable(reason=str(refused))
+    quick = copy_value(value, limits=limits)
+    assert repr(quick) == repr(slow)
+
+
+@given(st.from_regex(r"-?(0|[1-9][0-9]{0,17})\.[0-9]{1,18}([eE][+-]?[0-9]{1,2})?", fullmatch=True))
+def test_a_number_is_the_one_that_its_digits_say(digits: str) -> None:
+    read = read_json(digits)
+    assert isinstance(read, float | Decimal)
+    spelled = Decimal(digits)
+    assert (Decimal(repr(read)) if isinstance(read, float) else read) == spelled
+    assert isinstance(read, float) == (Decimal(repr(float(digits))) == spelled)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": [1, {"b": null}]}', '"x"', "[[[]]]", '{"a": "\\ud800"}', "{", '{"a":1,"a":2}']
+)
+def test_what_is_read_to_be_written_is_what_is_read_to_be_kept(text: str) -> None:
+    limits = Limits(depth=3)
+    plain = read_plain_json(text, limits=limits)
+    frozen = read_json(text, limits=limits)
+    assert frozen == (plain if isinstance(plain, Unreadable) else freeze(plain))
