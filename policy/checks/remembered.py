@@ -86,10 +86,13 @@ class Remembered:
         found = self._rules.get(key)
         if found is None:
             return None
-        if isinstance(found, CheckedRule):
-            return at_place(found, id, rule.span)
-        placed = self._rules[key] = found.at(id, rule.span)
-        return placed
+        if not isinstance(found, CheckedRule):
+            found = found.at(id, rule.span)
+        elif found.id != id or found.span != rule.span:
+            found = at_place(found, id, rule.span)
+        # What stays where it was is the very same from build to build.
+        self._rules[key] = found
+        return found
 
     def keep(self, context: str, rule: KnownRule, checked: CheckedRule) -> None:
         """Keep what a rule came to, of which nothing was said."""
@@ -130,8 +133,6 @@ class Remembered:
 
 def at_place(rule: CheckedRule, id: str, span: Span) -> CheckedRule:
     """Return a checked rule as it stands elsewhere."""
-    if rule.span is span:
-        return rule
     if isinstance(rule, StoredRule):
         return rule.at(id, span)
     return CheckedRule(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from policy.exports import exported
 
 if TYPE_CHECKING:
+    from policy.program.carried import Carried
     from policy.program.changes import Conflict, Wanted, Wish, apply_changes
     from policy.program.compiler import compile_policy
     from policy.program.effects import Effects, Item
@@ -32,6 +33,7 @@ else:
     __getattr__ = exported(
         __name__,
         {
+            "carried": "Carried",
             "changes": "Conflict Wanted Wish apply_changes",
             "compiler": "compile_policy",
             "effects": "Effects Item",
@@ -40,8 +42,8 @@ else:
             "floor": "Floor",
             "generated": "Unsettled is_plain_text",
             "program": (
-                "ALL_SHORTCUTS NO_SHORTCUTS Clause LayerPlan Program RewritePlan RulePlan Shortcuts "
-                "ToolPlan"
+                "ALL_SHORTCUTS NO_SHORTCUTS Clause LayerPlan Program RewritePlan RulePlan "
+                "Shortcuts ToolPlan"
             ),
             "prospect": "Known Prospect",
             "touches": "Touch",
@@ -53,6 +55,7 @@ __all__ = [
     "ABSENT",
     "ALL_SHORTCUTS",
     "NO_SHORTCUTS",
+    "Carried",
     "Clause",
     "Conflict",
     "DeclaredResources",

@@ -15,6 +15,7 @@ from policy.catalog import Catalog, Resource, ToolSpec
 from policy.checks import checked
 from policy.commands import NO_PROFILES, Profiles
 from policy.layers import LayeredPolicy
+from policy.program.carried import Carried, Ingredients
 from policy.program.changes import compile_changes
 from policy.program.conditions import compile_test
 from policy.program.evaluation import DeclaredResources
@@ -61,11 +62,13 @@ def compile_policy(
     floor: Floor = _NO_FLOOR,
     profiles: Profiles = NO_PROFILES,
     shortcuts: Shortcuts = ALL_SHORTCUTS,
+    carried: Carried | None = None,
 ) -> Program:
     """Return the program of a policy over the tools of `catalog`.
 
     `floor` is what no rule may let a call write: the policy's own files and folders. `profiles`
-    are what is known of the programs that commands run. `shortcuts` never change a decision.
+    are what is known of the programs that commands run. `shortcuts` never change a decision,
+    nor do the plans of earlier programs that are `carried` over.
     """
     indexes = [_LayerIndex(layer) for layer in policy.layers]
     opened = [
@@ -84,6 +87,33 @@ def compile_policy(
         default=0,
     )
 
+    def ingredients(index: int, spec: ToolSpec) -> Ingredients:
+        here = indexes[index]
+        return Ingredients(
+            spec=spec,
+            key=here.policy.key,
+            rules=tuple(here.rules.fitting(spec)),
+            rewrites=tuple(here.rewrites.fitting(spec)),
+            defaults=here.policy.defaults,
+            delegations=here.policy.delegations,
+            declarations=_added(indexes[0].policy, here.policy, spec),
+            top=index == 0,
+            floor=floor,
+            profiles=profiles,
+            slots=slots,
+            shortcuts=shortcuts,
+        )
+
+    def carry(index: int, spec: ToolSpec) -> LayerPlan:
+        if carried is None:
+            return plan_layer(index, spec)
+        made_of = ingredients(index, spec)
+        plan = carried.find(made_of)
+        if plan is None:
+            plan = plan_layer(index, spec)
+            carried.keep(made_of, plan)
+        return plan
+
     def plan_layer(index: int, spec: ToolSpec) -> LayerPlan:
         plan = _plan_layer(indexes, index, spec, floor=floor, profiles=profiles)
         if not shortcuts.generated:
@@ -94,7 +124,7 @@ def compile_policy(
     return Program(
         policy,
         catalog,
-        plan_layer=plan_layer,
+        plan_layer=carry,
         floor=floor,
         profiles=profiles,
         open_fields=lambda spec: any(tools.fits(spec) for tools in opened),

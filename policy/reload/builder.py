@@ -18,7 +18,7 @@ from policy.checks import PolicySources, Remembered, check
 from policy.decision import GenerationId
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, visible
 from policy.layers import merge
-from policy.program import Floor, compile_policy
+from policy.program import Carried, Floor, compile_policy
 from policy.records import dataclass
 from policy.reload.beyond import Beyond
 from policy.reload.data import data_files
@@ -94,6 +94,7 @@ class Builder:
         self._guarded_folders = tuple(guarded_folders)
         self._parsed: dict[tuple[str, str], Parsed] = {}
         self._remembered = Remembered() if remembering else None
+        self._carried = Carried() if remembering else None
         self._beyond = Beyond()
         self._catalogues = Catalogues()
 
@@ -150,7 +151,9 @@ class Builder:
         if has_errors(work.problems):
             return work.failed()
         floor = _floor(snapshot, settings, guarded=self._guarded, folders=self._guarded_folders)
-        program = compile_policy(merged.policy, tools, floor=floor, profiles=profiles)
+        program = compile_policy(
+            merged.policy, tools, floor=floor, profiles=profiles, carried=self._carried
+        )
         examples = run_examples(checked.suites, program, catalog=tools)
         work.problems += (problem for result in examples for problem in result.diagnostics)
         if has_errors(work.problems):
