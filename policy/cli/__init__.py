@@ -5,12 +5,16 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
 import click
+
+from policy.cli import collector
+from policy.version import VERSION
 
 # The commands in the order of a first use; each has a module of its name with a `command`. The
 # line for the list of commands stands here, so that the list is there without importing them.
@@ -26,6 +30,9 @@ _COMMANDS = {
     "approvals": "The questions that wait for people, and their answers.",
     "plugins": "What plugins declare, and what the configuration grants them.",
 }
+
+# The commands that build a policy first of all; then the collector begins.
+_BUILDING = frozenset({"check", "test", "decide", "explain"})
 
 _INTERRUPTED = 130
 _NOBODY_READS = 141
@@ -43,6 +50,8 @@ class _Commands(click.Group):
             return None
         command = import_module(f"policy.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
+        if cmd_name not in _BUILDING:
+            collector.settle()
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -59,6 +68,12 @@ class _Commands(click.Group):
         near = nearest(args[0], _COMMANDS)
         hint = f" Did you mean '{near}'?" if near else ""
         raise click.UsageError(f"No such command '{visible(args[0], 80)}'.{hint}", ctx)
+
+    def main(self, args: Sequence[str] | None = None, *given: Any, **named: Any) -> Any:
+        """Run the command line; without arguments of the caller's, the process is ours alone."""
+        if args is None:
+            collector.wait()
+        return super().main(args, *given, **named)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; whatever ends it early is told in one line, never by a traceback."""
@@ -99,7 +114,7 @@ def _drop_output() -> None:
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(package_name="placet", prog_name="placet")
+@click.version_option(VERSION, prog_name="placet")
 def main() -> None:
     """Placet decides what an AI agent's tools may do.
 

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import click
 
 from policy.catalog import Catalog, CatalogError, builtin_catalog, read_listing
+from policy.cli import collector
 from policy.diagnostics import Diagnostic, Format, Severity, render, visible
 from policy.reload import Built, Generation, build, read_folder
 from policy.values import Unreadable, read_json
@@ -89,7 +90,9 @@ def _bytes(file: Path) -> bytes:
 def build_at(path: Path, catalog_file: Path | None) -> Built:
     """Return what the files at `path` make, good or not."""
     catalog = read_catalog(catalog_file)
-    return build(read_folder(path), catalog=catalog, number=1, now=datetime.now(UTC))
+    built = build(read_folder(path), catalog=catalog, number=1, now=datetime.now(UTC))
+    collector.settle()
+    return built
 
 
 def exit_code(diagnostics: Iterable[Diagnostic]) -> int:

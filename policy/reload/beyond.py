@@ -12,12 +12,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from operator import attrgetter
 from typing import Any
 
 from policy.catalog import Catalog, ToolSpec
 from policy.source import Source
+from policy.version import VERSION
 
 # What a tool's definition holds beside what its code does to an input, which no check looks at.
 _told = attrgetter(*(one.name for one in fields(ToolSpec) if one.compare and one.name != "schema"))
@@ -50,7 +50,7 @@ class Beyond:
 @cache
 def own_digest() -> str:
     """Return the digest of what this process runs: versions, and names and times of our files."""
-    parts = [sys.version, _installed()]
+    parts = [sys.version, VERSION]
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for path, names, files in os.walk(folder):
         names[:] = sorted(name for name in names if name != "__pycache__")
@@ -58,13 +58,6 @@ def own_digest() -> str:
             found = os.stat(os.path.join(path, name))
             parts.append(f"{path}/{name} {found.st_size} {found.st_mtime_ns}")
     return _digest(parts)
-
-
-def _installed() -> str:
-    try:
-        return version("placet")
-    except PackageNotFoundError:
-        return "?"
 
 
 def _digest(parts: Any) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.resources
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from policy.commands import PROFILE_SUFFIX, Profiles
 from policy.reload.folder import POLICY_SUFFIX
 from policy.source import Source
 from policy.syntax import NO_HEADS, beside_rules, parse, tree
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 # What the names of these packs begin with, where a policy uses them.
 SHIPPED = "placet:"
@@ -29,10 +32,21 @@ def shipped_packs() -> Mapping[str, Source]:
 
 
 def _packs() -> Traversable:
-    package = importlib.resources.files("policy")
+    package = _package()
     beside = package.joinpath("rules", "packs")
     # A checkout has the rules where the repository keeps them.
     return beside if beside.is_dir() else package.joinpath("..", "rules", "packs")
+
+
+def _package() -> Traversable:
+    """Return the folder of the installed package."""
+    folder = Path(__file__).parents[1]
+    if folder.is_dir():
+        return folder
+    # In an archive. These functions import more than reading a whole policy does.
+    from importlib.resources import files
+
+    return files("policy")
 
 
 def used_packs(files: Iterable[tree.PolicyFile]) -> Mapping[str, tree.PolicyFile]:
@@ -40,9 +54,9 @@ def used_packs(files: Iterable[tree.PolicyFile]) -> Mapping[str, tree.PolicyFile
 
     All of them if one is not there, so that a mistake in a name can be told.
     """
-    names = shipped_packs()
     found: dict[str, tree.PolicyFile] = {}
     wanted = [name for file in files for name in _uses(file)]
+    names = shipped_packs() if wanted else {}
     while wanted:
         name = wanted.pop()
         if name not in names:
@@ -75,7 +89,7 @@ def shipped_profile_texts() -> Mapping[str, str]:
 
     The texts are read when they are asked for: one command needs few of hundreds.
     """
-    folder = importlib.resources.files("policy") / "commands" / "profiles"
+    folder = _package() / "commands" / "profiles"
     names = sorted(entry.name for entry in folder.iterdir())
     return _Texts(folder, tuple(name for name in names if name.endswith(PROFILE_SUFFIX)))
 

@@ -56,7 +56,8 @@ if TYPE_CHECKING:
         LayeredPermissionResolver,
         SmartFilter,
     )
-    from policy.service.composition import Argument, ChainHandler, Progress, Result, Step, chain
+    from policy.service.composition import Argument, ChainHandler, Progress, Result, Step
+    from policy.service.composition.chain import chain
     from policy.service.configuring import Configurable, Configurations
     from policy.service.context_rule import ContextRule, Rewrite, RuleContext, RuleOutcome
     from policy.service.dispatch import CoreDispatch
@@ -127,7 +128,8 @@ else:
             "build": "build_tool_service",
             "bundled": "BuiltinTools register_builtins",
             "classification": "Allow Classification Confirm Deny LayeredPermissionResolver SmartFilter",
-            "composition": "Argument ChainHandler Progress Result Step chain",
+            "composition": "Argument ChainHandler Progress Result Step",
+            "composition.chain": "chain",
             "configuring": "Configurable Configurations",
             "context_rule": "ContextRule Rewrite RuleContext RuleOutcome",
             "dispatch": "CoreDispatch",

@@ -1,0 +1,98 @@
+"""What a process imports to decide one call: no more than the call and the policy need."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from policy.version import VERSION
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# What costs a start as much as deciding does, or more, and what a plain decision has no use for.
+HEAVY = frozenset(
+    {
+        "ada_url", "annotated_types", "anyio", "asyncio", "html", "hypothesis",
+        "importlib.metadata", "importlib.resources", "interegular", "lark", "logging", "mcp",
+        "pydantic", "pydantic_core", "re2", "sqlglot", "sqlite3", "ssl", "starlette", "tempfile",
+        "tomlkit", "tomllib", "tree_sitter", "typing_extensions", "urllib.request", "uvicorn",
+        "watchfiles", "yaml", "zipfile", "zoneinfo", "policy.service", "policy.proxy",
+        "policy.capabilities", "policy.audit", "policy.reload.current",
+        "policy.reload.settings_file", "policy.commands.understander", "policy.commands.bash",
+        "policy.verify.proposal",
+    }
+)  # fmt: skip
+
+POLICY = """policy for every agent
+
+default deny
+read: allow file_read when input.path like "/srv/*.txt" because "texts are for everybody"
+list: allow file_list when agent.name == "default"
+careful: deny file_write
+"""
+CALL = {"tool": "file_read", "input": {"path": "/srv/a.txt"}}
+
+PROGRAM = """
+import json, sys
+from policy.cli import main
+try:
+    main()
+finally:
+    print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+
+
+def run(*arguments: str, input: str = "") -> tuple[str, set[str]]:
+    """Return what a process of its own prints, and the modules it has imported at its end."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        input=input,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+    )
+    return done.stdout, set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def test_a_plain_decision_imports_nothing_heavy(tmp_path: Path) -> None:
+    (tmp_path / "a.policy").write_text(POLICY, encoding="utf-8")
+    printed, imported = run("decide", str(tmp_path), input=json.dumps(CALL))
+    answer = json.loads(printed)
+    assert (answer["verdict"], answer["reasons"][0]["rule"]) == ("allow", "read")
+    assert sorted(imported & HEAVY) == []
+
+
+def test_what_a_policy_needs_is_imported_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "a.policy").write_text(
+        "policy for every agent\n\ndefault deny\n"
+        'look: allow bash_exec when runs only "git status"\n',
+        encoding="utf-8",
+    )
+    (tmp_path / "placet.toml").write_text('[timeouts]\ndefault = "30s"\n', encoding="utf-8")
+    call = {"tool": "bash_exec", "input": {"command": "git status"}}
+    printed, imported = run("decide", str(tmp_path), input=json.dumps(call))
+    assert json.loads(printed)["verdict"] == "allow"
+    assert {"tomllib", "policy.commands.understander", "policy.reload.settings_file"} <= imported
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("--help",)])
+def test_the_first_words_import_no_part_of_the_engine(arguments: tuple[str, ...]) -> None:
+    _, imported = run(*arguments)
+    assert sorted(imported & (HEAVY | {"policy.checks", "policy.syntax", "policy.catalog"})) == []
+
+
+@pytest.mark.parametrize("command", ["decide", "check", "explain", "fmt", "test"])
+def test_the_help_of_a_command_imports_no_model(command: str) -> None:
+    _, imported = run(command, "--help")
+    assert sorted(imported & {"pydantic", "lark", "sqlglot", "policy.service"}) == []
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == VERSION
