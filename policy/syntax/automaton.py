@@ -23,6 +23,7 @@ END = 0
 Edit: TypeAlias = tuple[int, int, "tuple[None, ...] | None"]
 
 _WORD_END = r"(?![A-Za-z0-9_-])"
+_GAP = r"[ \t]+"
 # Symbols are told apart from terminals by these.
 _BITS = 10
 
@@ -141,26 +142,48 @@ def automaton() -> Automaton:
     return Automaton()
 
 
+class _Words(dict[str, int]):
+    """Terminals by what is written, with one blank for any number between two words."""
+
+    def __missing__(self, text: str) -> int:
+        return self.get(" ".join(text.split()), END)
+
+
 @cache
 def _scanner(awaited: tuple[int, ...]) -> Scanner:
-    """Return the scanner of these terminals, tried in this order."""
+    """Return the scanner of these terminals, tried in this order.
+
+    Neighbours that are words, or marks, are one alternative: each ends as the others do, so the
+    order stays, what is written tells them apart, and there is little to compile.
+    """
     parts: list[str] = []
     terminals = [END]
-    words: dict[str, int] = {}
+    words = _Words()
     entries = [(number, *prebuilt.TERMINALS[number - 1][2:]) for number in awaited]
-    for of_words, group in groupby(entries, key=lambda entry: entry[1] != ""):
-        if not of_words:
+    for kind, group in groupby(entries, key=lambda entry: _kind(entry[1])):
+        if kind == "expression":
             for number, _, expression in group:
                 parts.append(f"{expression}()")
                 terminals.append(number)
             continue
-        said = [(word, number) for number, row, _ in group for word in row.split("|")]
-        # The first terminal that has a word is the one that is tried first.
-        words.update(reversed(said))
-        parts.append(f"(?:{'|'.join(word for word, _ in said)}){_WORD_END}()")
+        said = [(said, number) for number, row, _ in group for said in _said(row)]
+        for one, number in said:
+            words.setdefault(one, number)
+        choice = "|".join(re.escape(one).replace("\\ ", _GAP) for one, _ in said)
+        parts.append(f"(?:{choice}){_WORD_END if kind == 'words' else ''}()")
         terminals.append(END)
     expression = f"(?:{'|'.join(parts)})(?:{prebuilt.BLANKS})?" if parts else "(?!)"
     return Scanner(re.compile(expression).match, tuple(terminals), words)
+
+
+def _kind(words: str) -> str:
+    if not words:
+        return "expression"
+    return "words" if words[0].isalpha() else "mark"
+
+
+def _said(words: str) -> list[str]:
+    return words.split("|") if words[0].isalpha() else [words]
 
 
 def _edits(fates: str) -> Iterator[Edit]:

@@ -15,13 +15,15 @@ from typing import Any
 import lark
 from lark import Lark
 from lark.grammar import Rule
+from lark.lexer import PatternStr
 
 from policy.syntax.by_lark import is_method
 from policy.syntax.grammar import digest
 
 _END = "$END"
 _BLANKS = "_WHITE_SPACE"
-_WORDS = re.compile(r"\(?([a-z|]+)\)?\(\?!\[A-Za-z0-9_-\]\)")
+_WORDS = re.compile(r"\(?([a-z| ]+)\)?\(\?!\[A-Za-z0-9_-\]\)")
+_GAP = "[ \t]+"
 _LINE = 92
 
 _HEAD = '''"""The tables of the grammar, as `prebuilding` writes them: not edited by hand.
@@ -62,12 +64,12 @@ def prebuilt_text(parser: Lark, grammar: str) -> str:
             "}",
             f"BLANKS = {_pattern(parser, _BLANKS)!r}",
             "# Terminals in the order in which they are tried, numbered from 1: name, whether any",
-            "# node is built of it, its words if it is words alone, or else its expression.",
+            "# node is built of it, its words or mark if it is no more, or else its expression.",
             "TERMINALS: tuple[tuple[str, bool, str, str], ...] = (",
             *(
                 f"    ({name!r}, {name in kept}, {words!r}, {('' if words else pattern)!r}),"
                 for name, pattern in terminals.items()
-                for words in [_words(pattern)]
+                for words in [_words(parser, name, pattern)]
             ),
             ")",
             "# Rules: the symbol each makes, the method that builds it (`*` makes a list, `=` only",
@@ -126,8 +128,12 @@ def _pattern(parser: Lark, name: str) -> str:
     return pattern
 
 
-def _words(pattern: str) -> str:
-    found = _WORDS.fullmatch(pattern.replace("(?:", "("))
+def _words(parser: Lark, name: str, pattern: str) -> str:
+    """Return the words or the mark of a terminal that is made of nothing else, or an empty text."""
+    written = parser.get_terminal(name).pattern
+    if isinstance(written, PatternStr):
+        return written.value
+    found = _WORDS.fullmatch(pattern.replace("(?:", "(").replace(_GAP, " "))
     return found[1] if found else ""
 
 
