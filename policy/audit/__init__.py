@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from policy.audit.bounded import bounded
+from policy.audit.bounded import bounded, whole
 from policy.exports import exported
 
 if TYPE_CHECKING:
     from policy.audit.digest import digest_of
-    from policy.audit.record import Approval, ApprovalResult, AuditRecord, Outcome, record_line
+    from policy.audit.record import (
+        Approval,
+        ApprovalResult,
+        AuditRecord,
+        Outcome,
+        RecordDraft,
+        record_line,
+    )
     from policy.audit.sink import AuditSink
     from policy.audit.sinks import JsonlSink, MemorySink
 else:
@@ -17,7 +24,7 @@ else:
         __name__,
         {
             "digest": "digest_of",
-            "record": "Approval ApprovalResult AuditRecord Outcome record_line",
+            "record": "Approval ApprovalResult AuditRecord Outcome RecordDraft record_line",
             "sink": "AuditSink",
             "sinks": "JsonlSink MemorySink",
         },
@@ -31,7 +38,9 @@ __all__ = [
     "JsonlSink",
     "MemorySink",
     "Outcome",
+    "RecordDraft",
     "bounded",
     "digest_of",
     "record_line",
+    "whole",
 ]

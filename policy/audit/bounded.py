@@ -17,9 +17,9 @@ from policy.call import Frozen
 
 _DEEPEST = 24
 _CUT = "…"
-_CONTAINERS = frozenset({dict, MappingProxyType, list, tuple})
 # No integer of more bits is written in digits.
 _WIDEST = 1 << 63
+_TEXTS = frozenset({str})
 
 
 class _Budget:
@@ -66,14 +66,18 @@ def whole(
 
     Such a copy is the value itself, so that it has the same digest.
     """
-    # Half of what there is room for, so that what passes here is cut nowhere.
+    if type(value) is not dict and type(value) is not MappingProxyType:
+        return None
+    kept = dict(value)
     left = _Left(nodes // 2, characters // 2)
-    kept = _whole(value, left, depth=0) if isinstance(value, dict | MappingProxyType) else None
-    return kept if isinstance(kept, MappingProxyType) else None
+    return MappingProxyType(kept) if _is_whole(kept, left, depth=0) else None
 
 
 class _Left:
-    """How many nodes and characters a value may still have to pass for a small one."""
+    """How many nodes and characters a value may still have to pass for a small one.
+
+    They are half of what there is room for, so that what passes is cut nowhere.
+    """
 
     __slots__ = ("characters", "nodes")
 
@@ -82,49 +86,45 @@ class _Left:
         self.characters = characters
 
 
-# In place of the copy of what has to be looked at closely.
-_CLOSELY: Any = object()
-
-
-def _whole(value: Any, left: _Left, *, depth: int) -> Any:
-    """Return a frozen copy of a small plain value, `_CLOSELY` for any other."""
-    kind = type(value)
-    if kind is str:
-        left.characters -= len(value)
-        return value if left.characters >= 0 else _CLOSELY
-    if value is None or kind is bool:
-        return value
-    if kind is int:
-        return value if -_WIDEST < value < _WIDEST else _CLOSELY
-    if kind is float:
-        return value if math.isfinite(value) else _CLOSELY
-    if kind not in _CONTAINERS or depth > _DEEPEST // 2:
-        return _CLOSELY
-    left.nodes -= len(value) + 1
-    if left.nodes < 0:
-        return _CLOSELY
-    if kind is list or kind is tuple:
-        items = [_whole(item, left, depth=depth + 1) for item in value]
-        return _CLOSELY if _CLOSELY in items else tuple(items)
-    return _whole_object(value, left, depth=depth)
-
-
-def _whole_object(value: Mapping[Any, Any], left: _Left, *, depth: int) -> Any:
-    kept: dict[str, Frozen] = {}
-    size = 0
-    for key, item in value.items():
-        if type(key) is not str:
-            return _CLOSELY
-        size += len(key)
-        if type(item) is str:
+def _is_whole(kept: dict[Any, Any], left: _Left, *, depth: int) -> bool:
+    """Tell whether an object is small and plain; freezes in it what can be written to."""
+    left.nodes -= len(kept) + 1
+    if not _TEXTS.issuperset(map(type, kept)):
+        return False
+    size = sum(map(len, kept))
+    for key, item in kept.items():
+        kind = type(item)
+        if kind is str:
             size += len(item)
-            kept[key] = item
-            continue
-        kept[key] = copied = _whole(item, left, depth=depth + 1)
-        if copied is _CLOSELY:
-            return _CLOSELY
+        elif kind is int:
+            if not -_WIDEST < item < _WIDEST:
+                return False
+        elif kind is not bool and item is not None:
+            frozen = _frozen(item, left, depth=depth)
+            if frozen is None:
+                return False
+            # Of a key that is there already, so that what is gone through keeps its size.
+            kept[key] = frozen
     left.characters -= size
-    return MappingProxyType(kept) if left.characters >= 0 else _CLOSELY
+    return left.characters >= 0 and left.nodes >= 0
+
+
+def _frozen(value: Any, left: _Left, *, depth: int) -> Frozen:
+    """Return a frozen copy of a small number, object or array; None for what is none."""
+    kind = type(value)
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if depth >= _DEEPEST // 2:
+        return None
+    if kind is dict or kind is MappingProxyType:
+        kept = dict(value)
+        return MappingProxyType(kept) if _is_whole(kept, left, depth=depth + 1) else None
+    if kind is list or kind is tuple:
+        # As an object whose fields are places.
+        kept = dict(zip(map(str, range(left.nodes)), value, strict=False))
+        if len(kept) == len(value) and _is_whole(kept, left, depth=depth + 1):
+            return tuple(kept.values())
+    return None
 
 
 def _copy(value: Any, budget: _Budget, *, depth: int) -> Frozen:

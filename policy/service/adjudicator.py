@@ -138,24 +138,15 @@ class Adjudicator:
             return _undecided(tool, guards, stale=stale, why="the policy could not be asked")
         if meant is not None and meant.note:
             decision = replace(decision, repairs=(meant.note, *decision.repairs))
-        if answer.refused is not None:
-            situation = _Situation(judge=judge, guards=guards, caller=caller, facts=facts)
-            refusal: ToolError | None = _refusal(tool, decision, answer.refused, situation)
-        else:
-            refusal = _denied(decision, answer)
         entry = None if tools is None else tools.get(decision.call.tool)
-        if refusal is None and tools is not None and entry is None:
-            refusal = NotFound(tool, f"no tool is called `{visible(decision.call.tool, 60)}` here")
+        refusal: ToolError | None = None
         if (
-            refusal is None
-            and entry is not None
-            and spec is not None
-            and not self._is_known(entry, spec)
+            decision.verdict is Verdict.DENY
+            or answer.refused is not None
+            or (tools is not None and not self._is_ready(entry, spec))
         ):
-            # Judged by another definition: that of a tool with other arguments, or other markers.
-            unlike = Reason(rule="none", verdict=Verdict.DENY, message=_UNLIKE)
-            decision = replace(decision, verdict=Verdict.DENY, reasons=(unlike, *decision.reasons))
-            refusal = denial(decision.call.tool, decision, code="policy-unavailable")
+            situation = _Situation(judge=judge, guards=guards, caller=caller, facts=facts)
+            decision, refusal = _refused(tool, decision, answer, entry=entry, situation=situation)
         draft = _JudgementDraft()
         draft.decision, draft.facts = decision, facts
         draft.guards, draft.judge = guards, judge
@@ -163,10 +154,12 @@ class Adjudicator:
         draft.stale, draft.error = stale, refusal
         return draft.done()
 
-    def _is_known(self, entry: Registration, spec: ToolSpec) -> bool:
-        """Tell whether what would run is the tool that was judged; compares two tools once."""
+    def _is_ready(self, entry: Registration | None, spec: ToolSpec | None) -> bool:
+        """Tell whether a handler stands ready for the tool that was judged."""
+        if entry is None:
+            return False
         own = entry.handler.spec
-        if own is spec:
+        if own is spec or spec is None:
             return True
         known = self._compared.get(entry.name)
         if known is None or known[0] is not own or known[1] is not spec:
@@ -203,14 +196,29 @@ class _Situation:
         return expected_by(self.judge, self.guards, self.caller, self.facts)(name, fields)
 
 
-def _denied(decision: Decision, answer: Answer) -> ToolError | None:
-    """Return the error of a call that is denied, None for any other."""
-    if decision.verdict is not Verdict.DENY:
-        return None
-    # Without a generation nothing was decided: there is no policy to speak of.
-    missing = answer.decision.verdict is Verdict.DENY and decision.generation is None
-    code: Code | None = "policy-unavailable" if missing else None
-    return denial(decision.call.tool, decision, code=code)
+def _refused(
+    tool: str,
+    decision: Decision,
+    answer: Answer,
+    *,
+    entry: Registration | None,
+    situation: _Situation,
+) -> tuple[Decision, ToolError]:
+    """Return the decision about a call that may not run, and the error it ends in."""
+    if answer.refused is not None:
+        return decision, _refusal(tool, decision, answer.refused, situation)
+    called = decision.call.tool
+    if decision.verdict is Verdict.DENY:
+        # Without a generation nothing was decided: there is no policy to speak of.
+        missing = answer.decision.verdict is Verdict.DENY and decision.generation is None
+        code: Code | None = "policy-unavailable" if missing else None
+        return decision, denial(called, decision, code=code)
+    if entry is None:
+        return decision, NotFound(tool, f"no tool is called `{visible(called, 60)}` here")
+    # Judged by another definition: that of a tool with other arguments, or other markers.
+    unlike = Reason(rule="none", verdict=Verdict.DENY, message=_UNLIKE)
+    denied = replace(decision, verdict=Verdict.DENY, reasons=(unlike, *decision.reasons))
+    return denied, denial(called, denied, code="policy-unavailable")
 
 
 def _refusal(tool: str, decision: Decision, refused: Refusal, situation: _Situation) -> ToolError:

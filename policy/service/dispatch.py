@@ -42,10 +42,13 @@ class CoreDispatch:
         wait for a running call, and a running call keeps the handler it began with.
         """
         call = current_call()
-        _require_judged(call, name, input)
-        # A judged input is frozen already; any other belongs to whoever passed it.
-        given = input if call is not None and call.permitted else freeze(input)
-        handler = self._handler(call, name)
+        judgement = None if call is None else call.judgement
+        if call is None or judgement is None:
+            # What nobody judged belongs to whoever passed it.
+            given, handler = freeze(input), self._registry.get(name)
+        else:
+            _require_judged(call, judgement, name, input)
+            given, handler = input, self._handler(judgement, name)
         if handler is None:
             raise NotFound(name, f"no tool is called `{visible(str(name), 60)}` here")
         context = ExecutionContext() if call is None else _context(call)
@@ -77,19 +80,17 @@ class CoreDispatch:
             return replace(value, metadata=own)
         return output_of(value, origin)
 
-    def _handler(self, call: InFlight | None, name: str) -> ToolHandler | None:
-        """Return what runs a tool: for a judged call, only the very tool it was judged as.
+    def _handler(self, judgement: Judgement, name: str) -> ToolHandler | None:
+        """Return what runs a judged call: only the very tool it was judged as.
 
         Raises PermissionDenied where that has another definition by now: nobody let it through.
         """
-        if call is None or call.judgement is None:
-            return self._registry.get(name)
         entry: Registration | None = self._registry.snapshot().get(name)
-        judged = call.judgement.entry
+        judged = judgement.entry
         if entry is None:
             return None
-        if judged is not None and judged is not entry and judged.handler.spec != entry.handler.spec:
-            raise _not_as_judged(name, call.judgement, "the tool has changed since")
+        if judged is not entry and judged is not None and judged.handler.spec != entry.handler.spec:
+            raise _not_as_judged(name, judgement, "the tool has changed since")
         return entry.handler
 
     def list(self) -> builtins.list[ToolDefinition]:
@@ -111,17 +112,15 @@ def shown_as(name: str, handler: ToolHandler) -> ToolDefinition:
     return replace(definition, name=name, version=version)
 
 
-def _require_judged(call: InFlight | None, name: str, input: Any) -> None:
+def _require_judged(call: InFlight, judgement: Judgement, name: str, input: Any) -> None:
     """Refuse anything else than the very call that was let through.
 
     By identity: equal values can differ in what equality overlooks (`1` and `True`).
     """
-    if call is None or call.judgement is None:
-        return
-    judged = call.judgement.decision.call
+    judged = judgement.decision.call
     if not call.permitted or name != judged.tool or input is not judged.input:
         why = "the call that reached the tool is not the one that was judged"
-        raise _not_as_judged(name, call.judgement, why)
+        raise _not_as_judged(name, judgement, why)
 
 
 def _not_as_judged(name: str, judgement: Judgement, why: str) -> PermissionDenied:

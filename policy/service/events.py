@@ -84,7 +84,7 @@ class Events:
     @property
     def heard(self) -> bool:
         """Whether anybody listens, or the log is kept."""
-        return bool(self._listeners) or _LOG.isEnabledFor(logging.INFO)
+        return self._listeners.are_there or _LOG.isEnabledFor(logging.INFO)
 
     def tell(self, event: ToolEvent) -> None:
         """Log an event and pass it on."""

@@ -16,26 +16,29 @@ _LOG = logging.getLogger(__name__)
 class Listeners(Generic[Told]):
     """Listeners of one kind of news; they come and go from any thread."""
 
-    __slots__ = ("_changing", "_listening")
+    __slots__ = ("_changing", "_listening", "are_there")
 
     def __init__(self) -> None:
         self._changing = threading.Lock()
         # Swapped whole, so that whoever tells needs no lock.
         self._listening: Mapping[object, Callable[[Told], object]] = {}
+        self.are_there = False
 
     def __bool__(self) -> bool:
-        return bool(self._listening)
+        return self.are_there
 
     def add(self, listener: Callable[[Told], object]) -> Callable[[], None]:
         """Tell `listener` from now on; return what ends that, once for each time it was added."""
         entry = object()
         with self._changing:
             self._listening = {**self._listening, entry: listener}
+            self.are_there = True
 
         def end() -> None:
             with self._changing:
                 rest = {kept: other for kept, other in self._listening.items() if kept != entry}
                 self._listening = rest
+                self.are_there = bool(rest)
 
         return end
 

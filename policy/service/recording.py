@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from datetime import datetime
+from operator import is_
 from types import MappingProxyType
 from typing import Any
 
@@ -13,9 +14,8 @@ from policy.call import Frozen
 from policy.codes import Code
 from policy.decision import Decision
 from policy.errors import ToolError
-from policy.service.adjudicator import Judgement
 from policy.service.in_flight import InFlight
-from policy.service.service import MetadataDraft, ToolOutput, ToolSource, output_of, source_of
+from policy.service.service import MetadataDraft, ToolOutput, output_of, source_of
 from policy.service.usage import tokens
 from policy.verdict import Verdict
 
@@ -23,34 +23,24 @@ _LONGEST_NAME = 300
 _LONGEST_MESSAGE = 500
 
 
-class Arrival:
-    """A call as it came, kept at once: whoever made it may go on to change what it passed.
+def arrival(call: InFlight, tool: object, input: Any, *, at: datetime) -> RecordDraft:
+    """Begin the record of a call that has just arrived, whatever its name and input are.
 
-    `whole` says that the input is kept as it came, so that its digest can be told from it at any
-    time; else `digest` is that of what came.
+    What came is kept at once: whoever made the call may go on to change what it passed. Never
+    raises.
     """
-
-    # One is made for every call that is recorded; nothing is set again.
-    __slots__ = ("at", "cut", "digest", "input", "tool", "whole")
-
-    def __init__(self, tool: object, input: Any, at: datetime) -> None:
-        name = _named(tool)
-        self.tool = name[:_LONGEST_NAME]
-        self.at = at
-        self.digest: str | None = None
-        self.input, self.cut = _whole(input), False
-        self.whole = self.input is not None
-        if not self.whole:
-            self.input, self.cut, self.digest = _kept(input)
-        if len(name) > _LONGEST_NAME:
-            self.cut = True
-
-
-def _whole(input: Any) -> Frozen:
+    draft, name = RecordDraft(), tool if type(tool) is str else _named(tool)
+    draft.id, draft.parent, draft.caller, draft.at = call.id, call.parent, call.caller, at
+    draft.asked_tool, draft.cut = name, False
     try:
-        return whole(input)
-    except Exception:  # noqa: BLE001 - a mapping that changes meanwhile raises
-        return None
+        draft.input = whole(input)
+    except Exception:  # noqa: BLE001 - a mapping that is changed meanwhile
+        draft.input = None
+    if draft.input is None:
+        draft.input, draft.cut, draft.input_digest = _kept(input)
+    if len(name) > _LONGEST_NAME:
+        draft.asked_tool, draft.cut = name[:_LONGEST_NAME], True
+    return draft
 
 
 def _named(tool: object) -> str:
@@ -69,79 +59,84 @@ def _kept(input: Any) -> tuple[Frozen, bool, str | None]:
 
 
 def record_of(
+    arrived: RecordDraft,
     call: InFlight,
-    arrived: Arrival,
     *,
     latency_ms: int,
-    problem: BaseException | None,
-    output: ToolOutput | None = None,
+    tokens_used: int | None,
+    problem: BaseException | None = None,
 ) -> AuditRecord:
-    """Return the record of a call; `problem` is what it raised, None for an output."""
-    draft = RecordDraft()
-    draft.id = call.id
-    draft.at = arrived.at
-    draft.caller = call.caller
-    draft.asked_tool = arrived.tool
-    draft.input = arrived.input
-    if not arrived.whole:
-        draft.input_digest = arrived.digest
-    draft.latency_ms = latency_ms
-    draft.approvals = tuple(call.approvals)
-    draft.tokens_used = tokens_used(call, output)
-    draft.parent = call.parent
+    """Return the record of a call that has ended; `problem` is what it raised, None for an output.
+
+    It is what was begun when the call arrived, so that can be used but once.
+    """
     judgement = call.judgement
-    draft.stale = judgement is not None and judgement.stale
-    draft.source = _source(judgement)
-    _tell_end(draft, problem)
-    _tell_decision(draft, _decision(call, problem), arrived)
-    return draft.done()
-
-
-def _tell_end(draft: RecordDraft, problem: BaseException | None) -> None:
-    """Say how the call ended."""
+    arrived.latency_ms = latency_ms if latency_ms > 0 else 0
+    arrived.tokens_used = tokens_used
+    arrived.approvals = tuple(call.approvals)
+    arrived.stale = judgement is not None and judgement.stale
+    spec = None if judgement is None else judgement.spec
+    arrived.source = None if spec is None else source_of(spec)
+    decision = None if judgement is None else judgement.decision
     if problem is None:
-        draft.outcome = "ok"
-        draft.error = draft.code = draft.message = None
-        return
+        arrived.outcome = "ok"
+        arrived.error = arrived.code = arrived.message = None
+    else:
+        _tell_problem(arrived, problem)
+        decision = _decision(decision, problem)
+    if decision is None:
+        _tell_undecided(arrived)
+    else:
+        _tell_decision(arrived, decision)
+    return arrived.done()
+
+
+def _tell_problem(draft: RecordDraft, problem: BaseException) -> None:
+    """Say how a call ended that has no output."""
     draft.outcome = outcome_of(problem)
     draft.error = getattr(problem, "kind", type(problem).__name__)
     draft.code = code_of(problem)
     draft.message = _message(problem)
 
 
-def _tell_decision(draft: RecordDraft, decision: Decision | None, arrived: Arrival) -> None:
-    """Say what was decided, about which call."""
-    draft.cut = arrived.cut
-    if decision is None:
-        draft.tool = draft.generation = draft.final_input = draft.final_digest = None
-        draft.verdict = Verdict.DENY
-        draft.reasons = draft.shadowed = ()
-        draft.repairs = ()
-        draft.rewritten = False
-        return
-    draft.tool = decision.call.tool[:_LONGEST_NAME]
+def _tell_undecided(draft: RecordDraft) -> None:
+    """Say that nothing was decided of the call, which is a denial."""
+    draft.tool = draft.generation = draft.final_input = draft.final_digest = None
+    draft.verdict = Verdict.DENY
+    draft.reasons = draft.shadowed = ()
+    draft.repairs = ()
+    draft.rewritten = False
+
+
+def _tell_decision(draft: RecordDraft, decision: Decision) -> None:
+    """Say what was decided, about which call; most is what came, seen once already."""
+    call = decision.call
+    draft.tool = call.tool[:_LONGEST_NAME]
     draft.verdict = decision.verdict
     draft.reasons, draft.shadowed = decision.reasons, decision.shadowed
     draft.generation = decision.generation
     draft.repairs = decision.repairs
-    draft.rewritten = _is_rewritten(decision)
-    _tell_final(draft, decision.call.input, arrived)
+    draft.rewritten = call is not decision.asked and decision.rewritten
+    input = call.input
+    if not draft.cut and _is_what_came(input, draft.input):
+        # And so is its digest, which whoever looks for one finds there.
+        draft.final_input = draft.input
+        return
+    draft.final_input = whole(input)
+    if draft.final_input is None:
+        draft.final_digest = digest_of(input)
+        draft.final_input, cut = bounded(input)
+        draft.cut = draft.cut or cut
 
 
-def _tell_final(draft: RecordDraft, input: Mapping[str, Any], arrived: Arrival) -> None:
-    """Say what ran, or would have: most is what came, seen once already."""
-    if not arrived.cut and _alike(input, arrived.input):
-        draft.final_input = arrived.input
-        if not arrived.whole:
-            draft.final_digest = arrived.digest
-        return
-    kept = whole(input)
-    if kept is not None:
-        draft.final_input = kept
-        return
-    draft.final_input, cut = bounded(input)
-    draft.final_digest = digest_of(input)
-    draft.cut = arrived.cut or cut
+def _is_what_came(input: Mapping[str, Any], came: Any) -> bool:
+    """Tell whether an input that was judged is what came, to the last kind of number."""
+    if type(came) is not MappingProxyType:
+        return False
+    # What was copied twice, without anything being mended, holds the very same texts and numbers.
+    if list(input) == list(came) and all(map(is_, input.values(), came.values())):
+        return True
+    return _alike(input, came)
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -157,7 +152,7 @@ def _alike(one: Any, other: Any) -> bool:
         return False
     for key, item in one.items():
         known = other.get(key, _ABSENT)
-        if known is not item and not _alike(item, known):
+        if not _alike(item, known):
             return False
     return True
 
@@ -165,24 +160,25 @@ def _alike(one: Any, other: Any) -> bool:
 _ABSENT: Any = object()
 
 
-def ended(output: ToolOutput, call: InFlight, *, latency_ms: int) -> ToolOutput:
+def ended(
+    output: ToolOutput, call: InFlight, *, latency_ms: int, tokens_used: int | None
+) -> ToolOutput:
     """Return an output stamped with what is known of its call."""
     judgement, given = call.judgement, output.metadata
-    decision = None if judgement is None else judgement.decision
     draft = MetadataDraft()
-    draft.latency_ms = latency_ms
-    draft.tokens_used = tokens_used(call, output)
+    draft.latency_ms = latency_ms if latency_ms > 0 else 0
+    draft.tokens_used = tokens_used
     draft.source = given.source
     draft.call_id = call.id
-    draft.tool = given.tool if decision is None else decision.call.tool
-    draft.generation = None if decision is None else decision.generation
-    draft.rewritten = decision is not None and _is_rewritten(decision)
-    draft.repairs = () if decision is None else decision.repairs
+    if judgement is None:
+        draft.tool, draft.generation = given.tool, None
+        draft.rewritten, draft.repairs = False, ()
+    else:
+        decision = judgement.decision
+        draft.tool, draft.generation = decision.call.tool, decision.generation
+        draft.rewritten = decision.call is not decision.asked and decision.rewritten
+        draft.repairs = decision.repairs
     return output_of(output.value, draft.done(), output.then)
-
-
-def _is_rewritten(decision: Decision) -> bool:
-    return decision.call is not decision.asked and decision.rewritten
 
 
 _OUTCOMES: dict[str, Outcome] = {
@@ -222,15 +218,10 @@ def tokens_used(call: InFlight, output: ToolOutput | None) -> int | None:
     return call.usage.tokens if known is None else known
 
 
-def _source(judgement: Judgement | None) -> ToolSource | None:
-    spec = None if judgement is None else judgement.spec
-    return None if spec is None else source_of(spec)
-
-
-def _decision(call: InFlight, problem: BaseException | None) -> Decision | None:
+def _decision(judged: Decision | None, problem: BaseException) -> Decision | None:
     """Return the decision a call ended with: that of its denial, if it was denied."""
     denial = getattr(problem, "decision", None)
-    return denial if isinstance(denial, Decision) else call.decision
+    return denial if isinstance(denial, Decision) else judged
 
 
 def _message(problem: BaseException | None) -> str | None:

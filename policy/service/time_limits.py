@@ -8,9 +8,9 @@ from math import inf
 from policy.catalog import ToolSpec
 from policy.reload import Generation, Settings
 from policy.service.composition import ChainHandler
-from policy.service.handler import ToolHandler
 from policy.service.in_flight import InFlight
 from policy.service.registry import ToolRegistry
+from policy.service.registry_snapshot import RegistrySnapshot
 
 _DEFAULT_SECONDS = 30.0
 # Tools come and go; what is known of those that went is worth nothing.
@@ -29,9 +29,9 @@ class TimeLimits:
         self._default = default
         self._per_tool = per_tool
         self._registry = registry
-        # The limit of each tool, with all that it follows from.
+        # The limit of each tool, with all that it follows from; none of that ever changes.
         self._known: dict[
-            str, tuple[Settings | None, ToolSpec | None, ToolHandler | None, float]
+            str, tuple[Settings | None, ToolSpec | None, RegistrySnapshot, float]
         ] = {}
 
     def __call__(self, tool: str, call: InFlight | None) -> float:
@@ -46,20 +46,21 @@ class TimeLimits:
             if given is not None:
                 return given
         settings = judge.settings if isinstance(judge, Generation) else None
-        handler = self._registry.get(tool)
-        known = self._known.get(tool)
-        if known is not None and known[0] is settings and known[1] is spec and known[2] is handler:
+        tools, known = self._registry.snapshot(), self._known.get(tool)
+        if known is not None and known[0] is settings and known[1] is spec and known[2] is tools:
             return known[3]
-        seconds = self._seconds(_names(tool, spec), settings, handler)
+        entry = tools.find(tool)
+        is_chain = entry is not None and isinstance(entry.handler, ChainHandler)
+        seconds = self._seconds(_names(tool, spec), settings, is_chain=is_chain)
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
-        self._known[tool] = (settings, spec, handler, seconds)
+        self._known[tool] = (settings, spec, tools, seconds)
         return seconds
 
     def _seconds(
-        self, names: tuple[str, ...], settings: Settings | None, handler: ToolHandler | None
+        self, names: tuple[str, ...], settings: Settings | None, *, is_chain: bool
     ) -> float:
-        if isinstance(handler, ChainHandler):
+        if is_chain:
             return (settings and _named_seconds(settings, names)) or inf
         if self._default is not None or settings is None:
             return self._default or _DEFAULT_SECONDS

@@ -14,7 +14,15 @@ from datetime import UTC, datetime
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from policy.call import EMPTY, Caller
-from policy.facts import Facts, PastCall, Resolvers
+from policy.facts import (
+    Facts,
+    FoldsCase,
+    HasOtherNames,
+    PastCall,
+    ResolveHost,
+    ResolvePath,
+    Resolvers,
+)
 from policy.records import dataclass
 from policy.reload import Disk
 
@@ -79,6 +87,53 @@ class JudgedHosts:
         self.wanted.clear()
 
 
+class _DiskSeen:
+    """The disk as one call sees it; there is nothing to see it by until it is first asked.
+
+    Most calls never ask.
+    """
+
+    __slots__ = ("_disk", "_seen")
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self._seen: Resolvers | None = None
+
+    def path(self, path: str) -> str | None:
+        """Return a path with its links followed."""
+        return self._resolvers.path(path)  # type: ignore[misc]
+
+    def folds(self, path: str) -> bool:
+        """Tell whether letter case does not count on the way to a path."""
+        return self._resolvers.folds(path)  # type: ignore[misc]
+
+    def other_names(self, path: str) -> bool:
+        """Tell whether a file has other names."""
+        return self._resolvers.other_names(path)  # type: ignore[misc]
+
+    @property
+    def _resolvers(self) -> Resolvers:
+        if self._seen is None:
+            self._seen = self._disk.resolvers()
+        return self._seen
+
+
+class _ResolversDraft:
+    """Resolvers being made, as `_FactsDraft` makes facts."""
+
+    __slots__ = tuple(Resolvers.__slots__)
+
+    path: ResolvePath
+    folds: FoldsCase
+    other_names: HasOtherNames
+    host: ResolveHost
+
+    def done(self) -> Resolvers:
+        """Return this very object as resolvers."""
+        self.__class__ = Resolvers  # type: ignore[assignment]
+        return self  # type: ignore[return-value]
+
+
 class _FactsDraft:
     """Facts being made: `done` turns them, once and in place, into the `Facts` they are.
 
@@ -135,7 +190,11 @@ class World:
     def seen_by(self, caller: Caller) -> tuple[Facts, JudgedHosts]:
         """Return the facts of this moment for one call, and the hosts whose names they resolve."""
         hosts = JudgedHosts(self.look_up)
-        return self.facts(caller, self.disk.resolvers(host=hosts)), hosts
+        disk = _DiskSeen(self.disk)
+        draft = _ResolversDraft()
+        draft.path, draft.folds, draft.other_names = disk.path, disk.folds, disk.other_names
+        draft.host = hosts
+        return self.facts(caller, draft.done()), hosts
 
     async def settled(self, ask: Callable[[], _Answered], hosts: JudgedHosts) -> _Answered:
         """Return what `ask` says once it wants no more names resolved than `hosts` knows.

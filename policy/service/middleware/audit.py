@@ -7,12 +7,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from policy.audit import AuditRecord, AuditSink
+from policy.audit import AuditRecord, AuditSink, RecordDraft
 from policy.codes import SENTENCES
 from policy.errors import Execution, PermissionDenied, ToolError
 from policy.service.events import Events, ToolEnded, ToolStarted
-from policy.service.in_flight import InFlight, carrying, current_call
-from policy.service.recording import Arrival, code_of, ended, record_of
+from policy.service.in_flight import HERE, InFlight, carrying
+from policy.service.recording import arrival, code_of, ended, record_of, tokens_used
 from policy.service.service import PassThrough, ToolOutput, ToolService
 from policy.service.world import Clock, utc_now
 
@@ -46,20 +46,12 @@ class ExecAuditLayer(PassThrough):
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Forward the call and record how it ended; stamp the output with its latency."""
-        call = current_call()
-        if call is None:
+        call = HERE.get()
+        if not isinstance(call, InFlight):
             with carrying(InFlight()):
                 return await self.execute(name, input)
         began = self._ticks()
-        heard = self._events.heard
-        # What is kept of the call as it came; nothing where nobody wants to know of it.
-        arrived: Arrival | None = None
-        if heard or self._sink is not None:
-            arrived = Arrival(name, input, self._clock())
-        if heard and arrived is not None:
-            self._events.tell(
-                ToolStarted(call_id=call.id, tool=arrived.tool, caller=call.caller, at=arrived.at)
-            )
+        arrived = self._arrived(call, name, input)
         try:
             if self._owed:
                 self._require_sink(name)
@@ -68,21 +60,35 @@ class ExecAuditLayer(PassThrough):
             if isinstance(error, ToolError):
                 error.call_id = call.id
             if arrived is not None:
-                latency = self._since(began)
-                record = record_of(call, arrived, latency_ms=latency, problem=error)
+                latency = round((self._ticks() - began) * 1000)
+                used = tokens_used(call, None)
+                record = record_of(
+                    arrived, call, latency_ms=latency, tokens_used=used, problem=error
+                )
                 self._ended(call, record, error)
             raise
-        latency = self._since(began)
+        latency, used = round((self._ticks() - began) * 1000), tokens_used(call, output)
         if arrived is not None:
-            record = record_of(call, arrived, latency_ms=latency, problem=None, output=output)
+            record = record_of(arrived, call, latency_ms=latency, tokens_used=used)
             if self._ended(call, record, None):
                 unrecorded = Execution(name, SENTENCES["output-withheld"], code="output-withheld")
                 unrecorded.call_id = call.id
                 raise unrecorded
-        return ended(output, call, latency_ms=latency)
+        return ended(output, call, latency_ms=latency, tokens_used=used)
 
-    def _since(self, began: float) -> int:
-        return max(0, round((self._ticks() - began) * 1000))
+    def _arrived(self, call: InFlight, name: str, input: Any) -> RecordDraft | None:
+        """Return what is kept of the call as it came, None where nobody wants to know of it."""
+        heard = self._events.heard
+        if not heard and self._sink is None:
+            return None
+        arrived = arrival(call, name, input, at=self._clock())
+        if heard:
+            self._events.tell(
+                ToolStarted(
+                    call_id=call.id, tool=arrived.asked_tool, caller=call.caller, at=arrived.at
+                )
+            )
+        return arrived
 
     def _ended(self, call: InFlight, record: AuditRecord, problem: BaseException | None) -> bool:
         """Write the record and tell who listens; return whether the output is to be withheld."""

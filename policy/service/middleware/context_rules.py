@@ -10,7 +10,7 @@ from policy.service.adjudicator import Adjudicator
 from policy.service.classification import Allow
 from policy.service.context_rule import ContextRule
 from policy.service.guards import Guards
-from policy.service.in_flight import InFlight, carrying, current_call
+from policy.service.in_flight import HERE, InFlight, carrying
 from policy.service.service import PassThrough, ToolOutput, ToolService
 from policy.verdict import Verdict
 
@@ -32,10 +32,13 @@ class ContextRuleLayer(PassThrough):
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Forward the call as judged; raise PermissionDenied where a rule refuses it."""
-        call = current_call()
-        if call is None or call.judgement is None:
-            return await self._alone(name, input, call or InFlight())
-        judged = call.judgement.decision.call
+        call = HERE.get()
+        if not isinstance(call, InFlight):
+            return await self._alone(name, input, InFlight())
+        judgement = call.judgement
+        if judgement is None:
+            return await self._alone(name, input, call)
+        judged = judgement.decision.call
         return await self.inner.execute(judged.tool, judged.input)
 
     async def _alone(self, name: str, input: Any, call: InFlight) -> ToolOutput:

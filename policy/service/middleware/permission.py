@@ -9,7 +9,7 @@ from policy.service.adjudicator import Adjudicator
 from policy.service.approvals import Approver
 from policy.service.asking import Asking
 from policy.service.classification import SmartFilter
-from policy.service.in_flight import InFlight, RawCall, carrying, current_call
+from policy.service.in_flight import HERE, InFlight, RawCall, carrying
 from policy.service.service import PassThrough, ToolOutput, ToolService
 from policy.verdict import Verdict
 
@@ -42,8 +42,8 @@ class PermissionLayer(PassThrough):
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Forward an allowed or approved call; raise PermissionDenied for any other."""
-        call = current_call()
-        if call is None:
+        call = HERE.get()
+        if not isinstance(call, InFlight):
             with carrying(InFlight()):
                 return await self.execute(name, input)
         judgement = call.judgement
@@ -54,8 +54,9 @@ class PermissionLayer(PassThrough):
             raise judgement.error
         if judgement.decision.verdict is Verdict.ASK:
             raw = call.raw or RawCall(tool=name, input=thaw(input))
-            judgement = await self._asking.settle(call, judgement, self._adjudicator, raw)
-            call.judgement = judgement
+            call.judgement = judgement = await self._asking.settle(
+                call, judgement, self._adjudicator, raw
+            )
         call.permitted = True
         judged = judgement.decision.call
         return await self.inner.execute(judged.tool, judged.input)

@@ -6,7 +6,7 @@ from typing import Any
 
 from policy.errors import Execution, PermissionDenied
 from policy.service.adjudicator import Adjudicator
-from policy.service.in_flight import InFlight, RawCall, carrying, current_call
+from policy.service.in_flight import HERE, InFlight, RawCall, carrying
 from policy.service.service import PassThrough, ToolOutput, ToolService
 from policy.verdict import Verdict
 
@@ -27,8 +27,8 @@ class PinLayer(PassThrough):
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Judge a raw call; raise NotFound or ValidationFailed where it is none."""
-        call = current_call()
-        if call is None:
+        call = HERE.get()
+        if not isinstance(call, InFlight):
             with carrying(InFlight()):
                 return await self.execute(name, input)
         if call.depth > DEEPEST:

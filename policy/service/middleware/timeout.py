@@ -42,18 +42,20 @@ class TimeoutLayer(PassThrough):
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Forward the call; raise Timeout, with the configured limit, once that has passed."""
-        seconds = self._seconds_for(name, current_call())
-        task = asyncio.current_task() if self._step_first else None
+        seconds, loop = self._seconds_for(name, current_call()), asyncio.get_running_loop()
+        task = asyncio.current_task(loop) if self._step_first else None
         if task is None or seconds <= 0:
             return await self._timed(name, input, seconds)
-        begun = _Clock(task, seconds)
+        cancels, began = task.cancelling(), loop.time()
         running = self.inner.execute(name, input)
         try:
+            # Where it ends before it waits, there is nothing to limit.
             rest = _after_first_step(running)
         except StopIteration as ended:
             output: ToolOutput = ended.value
             return output
-        return await begun.limited(rest, name)
+        clock = _Clock(task, seconds, cancels=cancels, began=began)
+        return await clock.limited(rest, name)
 
     async def _timed(self, name: str, input: Any, seconds: float) -> ToolOutput:
         try:
@@ -66,15 +68,20 @@ class TimeoutLayer(PassThrough):
 
 
 class _Clock:
-    """The limit of a call that has begun, to be set where the call first waits."""
+    """The limit of a call that has begun, at `began`, and waits now.
+
+    `cancels` says how often its task was to be cancelled by then.
+    """
 
     __slots__ = ("_began", "_cancels", "_seconds", "_task")
 
-    def __init__(self, task: asyncio.Task[Any], seconds: float) -> None:
+    def __init__(
+        self, task: asyncio.Task[Any], seconds: float, *, cancels: int, began: float
+    ) -> None:
         self._task = task
         self._seconds = seconds
-        self._cancels = task.cancelling()
-        self._began = asyncio.get_running_loop().time()
+        self._cancels = cancels
+        self._began = began
 
     async def limited(self, rest: Awaitable[ToolOutput], name: str) -> ToolOutput:
         """Await what is left of the call; raise Timeout once the limit has passed."""
