@@ -26,6 +26,8 @@ _WORD_END = r"(?![A-Za-z0-9_-])"
 _GAP = r"[ \t]+"
 # Symbols are told apart from terminals by these.
 _BITS = 10
+# No terminal: no state goes on from here.
+_UNKNOWN = -1
 
 
 class Scanner(NamedTuple):
@@ -146,7 +148,7 @@ class _Words(dict[str, int]):
     """Terminals by what is written, with one blank for any number between two words."""
 
     def __missing__(self, text: str) -> int:
-        return self.get(" ".join(text.split()), END)
+        return self.get(" ".join(text.split()), _UNKNOWN)
 
 
 @cache
