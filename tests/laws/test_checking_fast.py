@@ -297,7 +297,7 @@ def test_what_is_plain_at_a_glance_is_what_is_reckoned(
     when: checked.Test | None, unless: checked.Test | None, tool: KnownTool | None
 ) -> None:
     if can_go_either_way(when, unless, tool):
-        for test in filter(None, (when, unless)):
+        for test in (test for test in (when, unless) if test is not None):
             found = plain.outcomes(test, plain.Sight(tool=tool))
             assert {plain.Outcome.TRUE, plain.Outcome.FALSE} <= found
         if when is not None and unless is not None:
@@ -319,6 +319,14 @@ def test_rules_that_ask_one_thing_of_each_field_are_plain_as_reckoned(
                 unless, plain.Sight(tool=tool)
             )
             assert not plain.holds_nowhere(when, unless, plain.Sight(tool=tool))
+
+
+def test_an_exception_that_is_one_of_the_patterns_again_is_reckoned() -> None:
+    value = checked.Step(base=INPUT, name="a")
+    test = checked.RegexTest(left=value, pattern="x", whole=True, text="")
+    assert can_go_either_way(test, None, None)
+    assert not can_go_either_way(test, test, None)
+    assert holds_nowhere(test, test, Sight())
 
 
 def test_a_view_forgets_before_it_grows_without_end() -> None:
