@@ -13,7 +13,7 @@ from dataclasses import fields
 from itertools import product
 from typing import Any
 
-from policy.catalog import ToolSelector
+from policy.catalog import ToolPattern, ToolSelector
 from policy.checks import checked
 from policy.checks.checked import CheckedRule, Test
 from policy.checks.codec import NotStorable, read, write
@@ -211,9 +211,18 @@ def lines_of(
         if (line := _line(context, rule, head=heads.get(text), tables=tables))
     ]
     yield json.dumps([len(tables.selectors), len(tables.kinds), len(told)])
-    yield from map(write, tables.selectors)
+    yield from map(_selector, tables.selectors)
     yield from map(write, tables.kinds)
     yield from told
+
+
+def _selector(tools: ToolSelector) -> str:
+    """Return the line of a selector; of one plain name, which most are, a short one."""
+    if len(tools.included) == 1 and not tools.excluded:
+        pattern = tools.included[0]
+        if isinstance(pattern, ToolPattern) and pattern.origin is None:
+            return json.dumps([pattern.text, tools.gives])
+    return write(tools)
 
 
 def _line(
@@ -263,15 +272,17 @@ def read_lines(
 ) -> tuple[Mapping[str, Head], Mapping[tuple[str, str], StoredLine]]:
     """Return the heads and the rules of a file's lines; raise NotStorable for any other text."""
     found = iter(lines)
+    decode = json.JSONDecoder().raw_decode
     try:
         selectors, kinds, rules = json.loads(next(found))
-        tools = [read(next(found), ToolSelector) for _ in range(selectors)]
+        tools = [_tools(next(found)) for _ in range(selectors)]
         terms = [read(next(found), Terms) for _ in range(kinds)]
         heads: dict[str, Head] = {}
         stored: dict[tuple[str, str], StoredLine] = {}
         for _ in range(rules):
-            told, when, unless = next(found).split("\t")
-            head = json.loads(told)
+            line = next(found)
+            head, end = decode(line)
+            _, when, unless = line[end:].split("\t")
             _require_sound(head, tools=len(tools), terms=len(terms))
             text = head[1]
             if text not in heads:
@@ -282,6 +293,16 @@ def read_lines(
     except (StopIteration, TypeError, ValueError, KeyError, RecursionError) as error:
         raise NotStorable("this was not stored here") from error
     return heads, stored
+
+
+def _tools(line: str) -> ToolSelector:
+    told = json.loads(line)
+    match told:
+        case [str(text), bool(gives)]:
+            return ToolSelector(included=(ToolPattern(text=text),), gives=gives)
+        case _:
+            found: ToolSelector = read(line, ToolSelector)
+            return found
 
 
 def _require_sound(head: Any, *, tools: int, terms: int) -> None:
