@@ -139,7 +139,7 @@ def _flat(effort: Effort) -> tuple[Part, list[Checked]]:
             tell(f"flatness: {name} rules, loading")
             running[name].ask("load", timeout=600)
             # Every tool is called, so that none is compiled while time is taken.
-            said = running[name].ask("check", seconds=60.0)["said"]
+            said = running[name].ask("check", seconds=90.0)["said"]
             checks.append(_checked(said, key, profile="full", n=n))
         found = in_turn(running, rounds=effort.rounds, seconds=effort.seconds)
     rows = []

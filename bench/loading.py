@@ -9,7 +9,6 @@ from typing import Any
 from bench.effort import Effort, tell
 from bench.process import Process
 from bench.rows import PEERS, Chart, Part, Row, Table, row
-from bench.subjects.loading import remembers
 from bench.timing import median, ratio
 
 _COLD, _KNOWN = "placet", "placet, statements known"
@@ -68,13 +67,14 @@ def _rounds(n: int, effort: Effort) -> int:
 
 
 def _measured(n: int, *, rounds: int) -> Found:
-    plans: dict[str, dict[str, Any]] = {_COLD: {"name": "placet"}}
     found: Found = {}
     with tempfile.TemporaryDirectory() as known:
-        if remembers():
-            plans[_KNOWN] = {"name": "placet", "known": known}
-            tell(f"loading: {n:,} rules, so that they are known")
-            _loaded(n, plans[_KNOWN])
+        plans: dict[str, dict[str, Any]] = {
+            _COLD: {"name": "placet"},
+            _KNOWN: {"name": "placet", "known": known},
+        }
+        tell(f"loading: {n:,} rules, so that they are known")
+        _loaded(n, plans[_KNOWN])
         plans |= {peer: {"name": peer} for peer in PEERS if peer == "cedarpy" or n <= _MOST_CEL}
         for number in range(rounds):
             for key, plan in plans.items():
@@ -113,8 +113,7 @@ def _figures(found: Found, n: int) -> dict[str, float]:
     cedar = found["cedarpy"]
     figures = {}
     for key, name in ((_COLD, "load"), (_KNOWN, "known load")):
-        if key in found:
-            figures[f"{name} {n:,} ÷ cedarpy"] = ratio(found[key]["decided"], cedar["load"]) or 0.0
+        figures[f"{name} {n:,} ÷ cedarpy"] = ratio(found[key]["decided"], cedar["load"]) or 0.0
     ours = found[_COLD]
     figures[f"memory {n:,} ÷ cedarpy"] = ratio(ours["megabytes"], cedar["megabytes"]) or 0.0
     figures[f"memory {n:,} MB"] = median([one for taken in ours["megabytes"] for one in taken])

@@ -112,6 +112,8 @@ def _timed(command: list[str], cache: Path, *, clear: bool = False) -> int:
     if clear:
         shutil.rmtree(cache, ignore_errors=True)
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    # What is installed is compiled once, by the first process if by nobody before.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return timed(lambda: _run(command, environment))
 
 

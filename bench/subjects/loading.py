@@ -11,7 +11,6 @@ import os
 import resource
 import sys
 import tempfile
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,6 @@ from bench.folders import files_of, tools_of, write_folder
 from bench.subjects import engine
 from bench.timing import timed
 
-# The parameter of `policy.load` that names the folder of known statements.
-_CACHE = "cache"
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _STATM = Path("/proc/self/statm")
 
@@ -84,16 +81,9 @@ class Loading:
         return (_resident() - self.before) / 1e6
 
 
-def remembers() -> bool:
-    """Tell whether Placet can be given a folder in which it knows statements again."""
-    return _CACHE in signature(policy.load).parameters
-
-
 def _load(place: Path, catalog: policy.Catalog, cache: Path | None) -> policy.Generation:
     """Load a folder, and know its statements from the folder `cache` where one is named."""
-    if not remembers():
-        return policy.load(place, catalog=catalog)
-    return policy.load(place, catalog=catalog, **{_CACHE: cache or False})
+    return policy.load(place, catalog=catalog, cache=cache or False)
 
 
 def _each_tool(n: int) -> list[dict[str, Any]]:
