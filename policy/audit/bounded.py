@@ -20,6 +20,7 @@ _CUT = "…"
 # No integer of more bits is written in digits.
 _WIDEST = 1 << 63
 _TEXTS = frozenset({str})
+_SIZED = frozenset({dict, MappingProxyType, list, tuple})
 
 
 class _Budget:
@@ -66,7 +67,8 @@ def whole(
 
     Such a copy is the value itself, so that it has the same digest.
     """
-    if type(value) is not dict and type(value) is not MappingProxyType:
+    kind = type(value)
+    if (kind is not dict and kind is not MappingProxyType) or len(value) > nodes:
         return None
     kept = dict(value)
     left = _Left(nodes // 2, characters // 2)
@@ -114,16 +116,15 @@ def _frozen(value: Any, left: _Left, *, depth: int) -> Frozen:
     kind = type(value)
     if kind is float:
         return value if math.isfinite(value) else None
-    if depth >= _DEEPEST // 2:
+    if depth >= _DEEPEST // 2 or (kind in _SIZED and len(value) > left.nodes):
         return None
     if kind is dict or kind is MappingProxyType:
         kept = dict(value)
         return MappingProxyType(kept) if _is_whole(kept, left, depth=depth + 1) else None
     if kind is list or kind is tuple:
         # As an object whose fields are places.
-        kept = dict(zip(map(str, range(left.nodes)), value, strict=False))
-        if len(kept) == len(value) and _is_whole(kept, left, depth=depth + 1):
-            return tuple(kept.values())
+        kept = {str(place): item for place, item in enumerate(value)}
+        return tuple(kept.values()) if _is_whole(kept, left, depth=depth + 1) else None
     return None
 
 
