@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -104,8 +103,8 @@ class SetTest:
             self.some, self.whole = tests.some, tests.whole
             return
         paths = prepared_paths(parts, outs)
-        self.some = _of_one_reading(paths, paths.meets, otherwise=self.some)
-        self.whole = _of_one_reading(paths, paths.within, otherwise=self.whole)
+        self.some = _of_one_reading(paths, meets=True, otherwise=self.some)
+        self.whole = _of_one_reading(paths, meets=False, otherwise=self.whole)
 
 
 def _together(included: list[ItemTest], excluded: list[ItemTest]) -> ItemTest:
@@ -127,20 +126,20 @@ def _together(included: list[ItemTest], excluded: list[ItemTest]) -> ItemTest:
     return holds
 
 
-def _of_one_reading(
-    paths: PreparedPaths,
-    look_up: Callable[[Path, PathContext], bool | None],
-    *,
-    otherwise: ItemTest,
-) -> ItemTest:
+def _of_one_reading(paths: PreparedPaths, *, meets: bool, otherwise: ItemTest) -> ItemTest:
     """Return the test of a set and all sets in it as of one, for a path with one reading only.
 
-    Where readings differ, each set says for itself what it cannot decide.
+    Where readings differ, each set says for itself what it cannot decide; but what is in none of
+    them in any reading is in none.
     """
+    look_up = paths.meets if meets else paths.within
 
     def holds(thing: Any, call: Evaluation, context: PathContext) -> bool | None:
-        if isinstance(thing, Path) and paths.has_one_reading(thing, context):
-            return look_up(thing, context)
+        if isinstance(thing, Path):
+            if paths.has_one_reading(thing, context):
+                return look_up(thing, context)
+            if paths.surely_misses(thing, context, meets=meets):
+                return False
         return otherwise(thing, call, context)
 
     return holds

@@ -47,7 +47,7 @@ class PathContext:
     folds: FoldsCase | None = None
     other_names: HasOtherNames | None = None
     lost: bool = False
-    known_sets: dict[int, Any] = field(default_factory=dict, compare=False, repr=False)
+    known_sets: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,6 +98,22 @@ class PreparedPaths:
         assert sides is not None
         return context.resolve is None or _led(sides, context) is sides
 
+    def surely_misses(self, path: Path, context: PathContext, *, meets: bool) -> bool:
+        """Tell whether no reading of the path can be in anything of the set, exceptions aside."""
+        if path.folds or path.names or not path.lexical.isascii() or context.workspace is None:
+            return False
+        sides = self._sides(context)
+        assert sides is not None
+        how = _ITSELF if not path.tree else _SOME if meets else _ALL
+        if sides.ins.unknown or how[0](sides.ins, spot_of(path.lexical)):
+            return False
+        if path.resolved is None:
+            return True
+        leads = sides if context.resolve is None else _led(sides, context)
+        if leads.ins.unknown or not path.resolved.isascii():
+            return False
+        return not how[0](leads.ins, spot_of(path.resolved))
+
     def slowly(self, path: Path, context: PathContext, *, meets: bool) -> bool | None:
         """Return what `meets` or `within` must, by one pattern after the other."""
         folder = context.workspace
@@ -160,15 +176,28 @@ class _Sides:
             self._folded = _sides_of(folded(self.globs), folded(self.outs_globs))
         return self._folded
 
-    def as_links_lead(self, resolve: ResolvePath) -> _Sides:
-        """Return the globs below where their folders lead; the same ones where none is a link."""
+    def as_links_lead(self, resolve: ResolvePath, straight: set[str]) -> _Sides:
+        """Return the globs below where their folders lead; the same ones where none is a link.
+
+        `straight` are the folders of which this call knows that they are none.
+        """
+        if straight.issuperset(self.folders):
+            return self
         for folder in self.folders:
-            if resolve(folder) != folder:
-                return _sides_of(
-                    tuple([resolved(glob, resolve) for glob in self.globs]),
-                    tuple([resolved(glob, resolve) for glob in self.outs_globs]),
-                )
-        return self
+            if folder not in straight and resolve(folder) == folder:
+                straight.add(folder)
+        if straight.issuperset(self.folders):
+            return self
+
+        def led(glob: str | None) -> str | None:
+            if glob is None or glob[:1] != "/" or fixed_part(glob)[0] in straight:
+                return glob
+            return resolved(glob, resolve)
+
+        return _sides_of(
+            tuple([led(glob) for glob in self.globs]),
+            tuple([led(glob) for glob in self.outs_globs]),
+        )
 
 
 @lru_cache(maxsize=_SETS_REMEMBERED)
@@ -257,6 +286,6 @@ def _led(sides: _Sides, context: PathContext) -> _Sides:
     if known is not None and known[0] is sides and known[1] is resolve:
         led: _Sides = known[2]
         return led
-    leads = sides.as_links_lead(resolve)
+    leads = sides.as_links_lead(resolve, context.known_sets.setdefault(resolve, set()))
     context.known_sets[id(sides)] = (sides, resolve, leads)
     return leads
