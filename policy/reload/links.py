@@ -35,12 +35,14 @@ class _Is(Enum):
 class Links:
     """Follows links for one call, and says which files have other names; a memory of both."""
 
-    __slots__ = ("_answers", "_real", "_seen")
+    __slots__ = ("_answers", "_missing", "_real", "_seen")
 
     def __init__(self) -> None:
         self._answers: dict[str, str | None] = {"/": "/"}
         # Folders without links on the way to them, and all folders above.
         self._real = {"", "/"}
+        # Places where nothing is, nor below: none of these can be a link.
+        self._missing: set[str] = set()
         # What stands at places without links on the way; a text is the target of a link.
         self._seen: dict[str, _Is | str] = {}
 
@@ -64,6 +66,12 @@ class Links:
         if path in self._real:
             return path
         folder = path.rpartition("/")[0]
+        if folder in self._missing:
+            self._missing.add(path)
+            return path
+        if folder not in self._real and folder.rpartition("/")[0] in self._real:
+            # Where the way begins is known: a look or two tell the rest.
+            return self._one_below(folder, path)
         if folder not in self._real:
             name = self._name_of(path)
             if name == path:
@@ -72,6 +80,18 @@ class Links:
                 # A new file in a new folder, most often: nobody need walk to where it will stand.
                 self._name_of(folder.rpartition("/")[0])
         if folder in self._real:
+            found = self._look(path)
+            if not isinstance(found, str):
+                return None if found is _Is.UNKNOWN else path
+        return self._walk(path)
+
+    def _one_below(self, folder: str, path: str) -> str | None:
+        """Follow a path in a folder that stands itself in one without links on the way."""
+        above = self._look(folder)
+        if above is _Is.NOTHING:
+            self._missing |= {folder, path}
+            return path
+        if above is _Is.THERE:
             found = self._look(path)
             if not isinstance(found, str):
                 return None if found is _Is.UNKNOWN else path
@@ -115,6 +135,8 @@ class Links:
                 return None
             if isinstance(found, _Is):
                 exists, here = found is not _Is.NOTHING, there
+                if not exists:
+                    self._missing.add(there)
                 continue
             links += 1
             if links > _MOST_LINKS:
