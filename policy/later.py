@@ -1,4 +1,4 @@
-"""The name of a module, or of a function in one, in; what imports it when it is first used, out.
+"""A module, a function in one, or a pattern in; what makes it when it is first used, out.
 
 For what costs something to import and what most processes never use. The type checker is told the
 plain import, so that nothing else changes:
@@ -7,15 +7,18 @@ plain import, so that nothing else changes:
         import tomllib
     else:
         tomllib = later.module("tomllib")
+
+A pattern takes longer to compile than a module to import, so those of modules are made late too.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["function", "module"]
+__all__ = ["function", "module", "pattern"]
 
 
 class _Module:
@@ -49,3 +52,39 @@ def function(module: str, name: str) -> Callable[..., Any]:
     call.__name__ = call.__qualname__ = name
     call.__module__ = module
     return call
+
+
+_METHODS = (
+    "match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer", "pattern",
+    "flags", "groups", "groupindex",
+)  # fmt: skip
+
+
+class _Pattern:
+    """A pattern that was used: what patterns have stands in the object itself."""
+
+
+class _LatePattern(_Pattern):
+    """Stands for a pattern, and becomes it when something of it is first asked for."""
+
+    def __init__(self, text: str, flags: int) -> None:
+        self.__said = (text, flags)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _METHODS:
+            raise AttributeError(f"a pattern has no {name!r}")
+        compiled = re.compile(*self.__said)
+        vars(self).update({method: getattr(compiled, method) for method in _METHODS})
+        # Without this hook, what stands in the object is found as fast as a method.
+        self.__class__ = _Pattern  # type: ignore[assignment]
+        return vars(self)[name]
+
+
+def _late_pattern(text: str, flags: int = 0) -> _LatePattern:
+    return _LatePattern(text, flags)
+
+
+if TYPE_CHECKING:
+    pattern = re.compile
+else:
+    pattern = _late_pattern

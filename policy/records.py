@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -28,6 +29,8 @@ _NO_FIELDS = ("ClassVar", "InitVar", "KW_ONLY")
 # What the written methods call things themselves.
 _TAKEN = ("_self", "_missing", "_set", "_default", "_new")
 _MISSING = dataclasses.MISSING
+# Where a field says what kind of variable it is; the one thing that the library does not publish.
+_KIND = "_field_type"
 
 _Fields = ParamSpec("_Fields")
 _Made = TypeVar("_Made")
@@ -66,11 +69,14 @@ class _Declared:
         body = own | {"__annotations__": self.annotations} | self.defaults
         return dataclasses.dataclass(**options)(type(self.name, (), body))
 
-    def fields(self, _cls: type) -> Any:
+    def fields(self, _cls: type) -> dict[str, dataclasses.Field[Any]]:
         """Return the fields as the functions of `dataclasses` look for them."""
-        kw_only = self.options.get("kw_only", False)
-        bare = self.twin(init=False, repr=False, eq=False, match_args=False, kw_only=kw_only)
-        return bare.__dataclass_fields__
+        said = self.said()
+        for name, field in said.items():
+            field.name, field.type = name, self.annotations[name]
+            field.kw_only = self.named(field)
+            setattr(field, _KIND, _usual_kind())
+        return said
 
     def params(self, _cls: type) -> Any:
         """Return the options as the functions of `dataclasses` look for them."""
@@ -153,6 +159,19 @@ class _Declared:
         function.__qualname__ = f"{self.name}.{name}"
         function.__module__ = self.module
         return function
+
+
+@cache
+def _usual_kind() -> object:
+    """Return what the standard decorator marks a field with that is no other variable."""
+
+    @dataclasses.dataclass
+    class Sample:
+        """A class with one field."""
+
+        field: int
+
+    return getattr(dataclasses.fields(Sample)[0], _KIND)
 
 
 def _tuple_of(owner: str, names: list[str]) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from dataclasses import FrozenInstanceError, field
 from typing import Any, NamedTuple, NoReturn
 
+from policy import later
 from policy.records import dataclass
 
-_LINE_END = re.compile("\n")
+_LINE_END = later.pattern("\n")
 
 
 class _Told(NamedTuple):

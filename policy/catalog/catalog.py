@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from types import MappingProxyType
 
+from policy import later
 from policy.catalog.beginnings import Beginnings
 from policy.catalog.names import LOOSEST, spellings
 from policy.catalog.nearby import Nearby, nearby
@@ -19,7 +20,7 @@ from policy.records import dataclass
 # As many selectors are remembered with the tools they fit.
 _MOST_FITTING = 50_000
 
-_VERSIONED = re.compile(rf".+{VERSION_MARK}[0-9]+", re.S)
+_VERSIONED = later.pattern(rf".+{VERSION_MARK}[0-9]+", re.S)
 
 
 class CatalogError(Exception):

@@ -8,11 +8,11 @@ the same parts in another order.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
+from policy import later
 from policy.records import dataclass
 
 # So few names are all worth a look.
@@ -24,7 +24,7 @@ _BEST = 8
 # Slips of more letters are not recognised, and longer texts are not names.
 _MOST_SLIPS = 3
 _LONGEST = 80
-_PARTS = re.compile(r"[_\-./\s]+")
+_PARTS = later.pattern(r"[_\-./\s]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

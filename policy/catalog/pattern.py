@@ -11,18 +11,18 @@ second one speaks of all versions, one that fits only the first of that version 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import field
 from typing import Literal, TypeAlias
 
+from policy import later
 from policy.catalog.tool import Origin, ToolSpec
 from policy.records import dataclass
 from policy.values import compile_name_glob, has_wildcard, literal_text
 
 Fits: TypeAlias = Callable[[ToolSpec], bool]
 # What stands before the first letter that may mean something else than itself.
-_PLAIN = re.compile(r"[^*?\\]+")
+_PLAIN = later.pattern(r"[^*?\\]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

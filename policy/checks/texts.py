@@ -10,6 +10,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from policy import later
 from policy.checks.report import Report
 from policy.checks.scopes import Bound, Definition, Scope
 from policy.diagnostics import did_you_mean
@@ -25,7 +26,7 @@ SAMPLES: dict[str, Any] = {
     "span": timedelta(seconds=1),
 }
 
-_MARK = re.compile(r"\$(?:\$\{|\{([^}]*)(\}?))")
+_MARK = later.pattern(r"\$(?:\$\{|\{([^}]*)(\}?))")
 _UNITS = {
     "ms": timedelta(milliseconds=1),
     "s": timedelta(seconds=1),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 from policy.call import thaw
-from policy.cli.calls import AskedCall, NoCall, read_call
 from policy.cli.loading import (
     WRONG_USAGE,
     as_json,
@@ -20,14 +20,17 @@ from policy.cli.loading import (
     path_argument,
     stop,
 )
-from policy.decision import Decision, Reason
 from policy.facts import Resolvers
-from policy.reason import Terms
-from policy.reload import Disk, Generation
+from policy.reason import Reason, Terms
+
+# As in `loading`: a command that only tells how it is called imports no engine.
+if TYPE_CHECKING:
+    from policy.cli.calls import AskedCall, NoCall
+    from policy.decision import Decision
+    from policy.reload import Disk, Generation
 
 # One byte more than JSON may be, so that what was cut is refused for its length.
 _LONGEST_LINE = 16 * 1024 * 1024 + 1
-_DISK = Disk()
 
 call_option = click.option(
     "--call",
@@ -70,6 +73,8 @@ def command(
 
 
 def _answered(line: bytes, generation: Generation, *, lexical: bool) -> dict[str, Any]:
+    from policy.cli.calls import NoCall
+
     asked = ask(line, lexical=lexical)
     if isinstance(asked, NoCall):
         return asked.as_json()
@@ -100,7 +105,16 @@ def lines_of(call_file: BinaryIO | None) -> Iterator[bytes]:
 
 def ask(line: bytes, *, lexical: bool) -> AskedCall | NoCall:
     """Read one line as a call, with the disk of this machine unless paths are lexical."""
-    return read_call(line, disk=Resolvers() if lexical else _DISK.resolvers())
+    from policy.cli.calls import read_call
+
+    return read_call(line, disk=Resolvers() if lexical else _disk().resolvers())
+
+
+@cache
+def _disk() -> Disk:
+    from policy.reload import Disk
+
+    return Disk()
 
 
 def decision_record(id: object, decision: Decision) -> dict[str, Any]:

@@ -8,15 +8,23 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from policy.catalog import Catalog, CatalogError, builtin_catalog, read_listing
+from policy import later
 from policy.cli import collector
-from policy.diagnostics import Diagnostic, Format, Severity, render, visible
-from policy.reload import Built, Generation, build, read_folder
-from policy.values import Unreadable, read_json
+
+# The engine is imported by a command that runs, not by one that only tells how it is called.
+if TYPE_CHECKING:
+    from policy.catalog import Catalog
+    from policy.diagnostics import Diagnostic, Format, render, visible
+    from policy.reload import Built, Generation, build, read_folder
+else:
+    render = later.function("policy.diagnostics", "render")
+    visible = later.function("policy.diagnostics", "visible")
+    build = later.function("policy.reload", "build")
+    read_folder = later.function("policy.reload", "read_folder")
 
 WRONG_POLICY = 1
 WRONG_USAGE = 2
@@ -64,6 +72,9 @@ def stop(message: str, *, code: int = WRONG_USAGE) -> NoReturn:
 
 def read_catalog(file: Path | None) -> Catalog:
     """Return the built-in tools and those of a catalogue file."""
+    from policy.catalog import CatalogError, builtin_catalog, read_listing
+    from policy.values import Unreadable, read_json
+
     catalog = builtin_catalog()
     if file is None:
         return catalog
@@ -97,6 +108,8 @@ def build_at(path: Path, catalog_file: Path | None) -> Built:
 
 def exit_code(diagnostics: Iterable[Diagnostic]) -> int:
     """Return the exit status for what is wrong: unreadable files weigh more than wrong text."""
+    from policy.diagnostics import Severity
+
     codes = {found.code for found in diagnostics if found.severity is Severity.ERROR}
     return WRONG_USAGE if codes & _UNREADABLE else WRONG_POLICY
 

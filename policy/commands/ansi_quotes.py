@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from policy import later
 from policy.commands.refusal import NotReadable
 
 _MOST_PARTS = 20_000
@@ -22,7 +23,7 @@ _SINGLE = {
     '"': b'"',
     "?": b"?",
 }
-_PART = re.compile(
+_PART = later.pattern(
     r"""
     (?P<plain> [^'\\]+ )
   | \\ (?P<single> [abeEfnrtv\\'"?] )

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 
+from policy import later
 from policy.commands.small_language import Doings, Touched, not_known
 
-_TOKEN = re.compile(
+_TOKEN = later.pattern(
     r"""
       (?P<blank>[ \t\r]+|\\\n)
     | (?P<comment>\#[^\n]*)
@@ -21,7 +22,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_REGEX = re.compile(r"/(?:[^/\\\n\[]|\\.|\[\^?+\]?+(?:[^\]\\\n]|\\.)*+\])*+/")
+_REGEX = later.pattern(r"/(?:[^/\\\n\[]|\\.|\[\^?+\]?+(?:[^\]\\\n]|\\.)*+\])*+/")
 # After these a `/` divides; after anything else it begins an expression.
 _VALUE_SIGNS = frozenset({")", "]", "++", "--", "$"})
 _NOT_KNOWN = "an awk program that cannot be read"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
+from policy import later
 from policy.commands.double_brackets import read_test
 from policy.commands.pieces import to_words
 from policy.commands.redirections import Redirected, read_redirection
@@ -13,8 +13,8 @@ from policy.commands.reserved import Lists, reserved_word
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Word
 
-CASE_END = re.compile(r";;&|;;|;&")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?=[\s;&|()<>]|\Z)")
+CASE_END = later.pattern(r";;&|;;|;&")
+_NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*(?=[\s;&|()<>]|\Z)")
 
 
 class CompoundReader:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import field
 from typing import TypeAlias
 
+from policy import later
 from policy.commands.refusal import NotReadable
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Assignment
@@ -19,7 +19,7 @@ _MOST_WORDS = 2_000
 _MOST_PARTS = 20_000
 # Letters that variables are replaced by: `x=$x$x` doubles a text each time.
 _MOST_REPLACED = 1_000_000
-_BLANKS = re.compile(r"(?:[ \t]+|\\\n)*")
+_BLANKS = later.pattern(r"(?:[ \t]+|\\\n)*")
 
 
 @dataclass(slots=True)

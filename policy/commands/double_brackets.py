@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
+from policy import later
 from policy.commands.pieces import to_word
 from policy.commands.refusal import NotReadable
 from policy.commands.reserved import Lists
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Word
 
-_SIGN = re.compile(r"&&|\|\||[()<>]")
+_SIGN = later.pattern(r"&&|\|\||[()<>]")
 _NUMBER_TEST = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_IDENTIFIER = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def read_test(reader: Lists, start: int) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import field, replace
 from typing import TypeAlias
 
+from policy import later
 from policy.commands.awk_program import read_awk
 from policy.commands.invocation import Effect, Invocation, Verb
 from policy.commands.jq_filter import read_jq
@@ -65,7 +66,7 @@ _URL_GLOB = frozenset("{}[]*?")
 _STREAMED = frozenset({"read", "read-tree", "list"})
 # Languages whose words name whole trees.
 _TREES = frozenset({"remote", "pathspec", "mount"})
-_AT_FILE = re.compile(r"(?:^@|=[@<])(.*)", re.DOTALL)
+_AT_FILE = later.pattern(r"(?:^@|=[@<])(.*)", re.DOTALL)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
+from policy import later
 from policy.commands.bash import read_script
 from policy.commands.budget import COMMAND, Budget
 from policy.commands.invocation import Invocation
@@ -24,7 +25,7 @@ Understand: TypeAlias = Callable[[SimpleCommand, int], Invocation]
 DEEPEST = 8
 TOO_DEEP = f"commands are nested more than {DEEPEST} deep"
 TOO_MUCH = "more is run in turn than can be looked at"
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=(.*)", re.DOTALL)
+_ASSIGNMENT = later.pattern(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=(.*)", re.DOTALL)
 _ANY_WORDS = Word("", "opaque", many=True)
 
 

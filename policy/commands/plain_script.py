@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from policy import later
 from policy.commands.script import SimpleCommand
 from policy.commands.shell import Folders, folders_after
 from policy.commands.shell_builtins import cd_target, is_of_the_shell
 from policy.commands.word import Redirection, Word
 
 _END = r"(?=[ \t\n;&|]|\Z)"
-_TOKEN = re.compile(
+_TOKEN = later.pattern(
     r"[ \t]*(?:(?:"
     r"([A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+^=-]*)"
     r"|'([^'\n]*)'"

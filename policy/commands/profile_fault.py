@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import field
 
+from policy import later
 from policy.records import dataclass
 
-_HEADER = re.compile(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
-_KEY = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)\s*[.=]""")
-_PART = re.compile(r""""((?:[^"\\]|\\.)*)"|'([^']*)'|([^."'\s]+)""")
+_HEADER = later.pattern(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_KEY = later.pattern(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)\s*[.=]""")
+_PART = later.pattern(r""""((?:[^"\\]|\\.)*)"|'([^']*)'|([^."'\s]+)""")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from policy import later
@@ -23,7 +22,7 @@ SUFFIX = ".toml"
 ENVIRONMENT = "environment"
 
 LARGEST = 500_000  # characters
-_LINE = re.compile(r"\(at line (\d+), column \d+\)")
+_LINE = later.pattern(r"\(at line (\d+), column \d+\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

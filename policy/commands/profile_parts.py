@@ -30,10 +30,10 @@ else:
     tomllib = later.module("tomllib")
 
 _SMALL = 2_000  # characters
-_HEADER = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)
-_SUBCOMMAND = re.compile(r"\[\[?sub\.([A-Za-z0-9_-]+)(?:\.[A-Za-z0-9_.-]+)?\]\]?[ \t]*(?:#.*)?")
-_OF_PROGRAM = re.compile(r"\[\[?(?:options|variant|variant\.options|means)\]\]?[ \t]*(?:#.*)?")
-_EXAMPLES = re.compile(r"\[\[examples\]\][ \t]*(?:#.*)?")
+_HEADER = later.pattern(r"^[ \t]*\[.*$", re.MULTILINE)
+_SUBCOMMAND = later.pattern(r"\[\[?sub\.([A-Za-z0-9_-]+)(?:\.[A-Za-z0-9_.-]+)?\]\]?[ \t]*(?:#.*)?")
+_OF_PROGRAM = later.pattern(r"\[\[?(?:options|variant|variant\.options|means)\]\]?[ \t]*(?:#.*)?")
+_EXAMPLES = later.pattern(r"\[\[examples\]\][ \t]*(?:#.*)?")
 # Nothing good is known of a subcommand whose tables cannot be read.
 _UNREADABLE = Section(hides=True, operands=("unknown...",))
 

@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from types import MappingProxyType
 
+from policy import later
 from policy.commands.profile import Profile
 from policy.commands.profile_fault import ProfileFault
 from policy.commands.profile_file import ENVIRONMENT, ProfileFile, program_of, read_profile_file
@@ -25,9 +26,9 @@ from policy.records import dataclass
 from policy.values import quote
 
 # The other names of a program stand before the first table of its file.
-_NAMES = re.compile(r"^(names|siblings)\s*=\s*\[([^\]]*)\]", re.MULTILINE)
-_FIRST_TABLE = re.compile(r"^\[", re.MULTILINE)
-_NAME = re.compile(r"\"([^\"]*)\"|'([^']*)'")
+_NAMES = later.pattern(r"^(names|siblings)\s*=\s*\[([^\]]*)\]", re.MULTILINE)
+_FIRST_TABLE = later.pattern(r"^\[", re.MULTILINE)
+_NAME = later.pattern(r"\"([^\"]*)\"|'([^']*)'")
 _WILD = frozenset("*?[")
 _NO_VARIABLES = Variables(MappingProxyType({}))
 

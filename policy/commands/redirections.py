@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import field, replace
 
+from policy import later
 from policy.commands.cursor import Cursor, PendingText
 from policy.commands.expansions import Expansions
 from policy.commands.pieces import Piece, to_word
@@ -14,11 +15,11 @@ from policy.commands.word import Redirection, Word
 from policy.commands.word_reader import WordReader
 from policy.records import dataclass
 
-_START = re.compile(
+_START = later.pattern(
     r"(?:(?P<fd>[0-9]+)|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\})?"
     r"(?P<op><<<|<<-|<<|&>>|&>|<>|>>|>\||>&|<&|>|<)"
 )
-_TEXT = re.compile(r"[^\\$`]+")
+_TEXT = later.pattern(r"[^\\$`]+")
 _ESCAPED_IN_TEXT = frozenset("$`\\")
 _UNKNOWN = Word("", "opaque")
 _CONNECTIONS = ("/dev/tcp/", "/dev/udp/")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
+from policy import later
 from policy.commands.small_language import Doings, Touched
 
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_HELPER = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
-_HOST_FIRST = re.compile(r"(?:[^/:]*@)?(\[[^\]/]*\]|[^/:\[]+):")
+_SCHEME = later.pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_HELPER = later.pattern(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
+_HOST_FIRST = later.pattern(r"(?:[^/:]*@)?(\[[^\]/]*\]|[^/:\[]+):")
 _RUNS = "a remote that is reached by a program of its own"
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from policy import later
 from policy.commands.compound_reader import CASE_END, CompoundReader
 from policy.commands.cursor import Cursor
 from policy.commands.definitions import Definitions
@@ -15,7 +14,7 @@ from policy.commands.shell import Shell
 from policy.commands.simple_reader import SimpleReader
 from policy.commands.word_reader import WordReader
 
-_TIME_OPTIONS = re.compile(r"(?:-p(?=\s)|--(?=\s)|[ \t])*")
+_TIME_OPTIONS = later.pattern(r"(?:-p(?=\s)|--(?=\s)|[ \t])*")
 
 
 class ScriptReader:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
-_NAME = re.compile(r"[^=\s]+")
+from policy import later
+
+_NAME = later.pattern(r"[^=\s]+")
 
 
 def is_harmless_setting(text: str, harmless: Iterable[str]) -> bool:

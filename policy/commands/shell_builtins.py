@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
+from policy import later
 from policy.commands.shell import Shell
 from policy.commands.word import Assignment, Word
 
@@ -17,10 +18,10 @@ _MOVING = frozenset({"cd", "pushd", "popd"})
 _WRAPPING = frozenset({"command", "builtin", "exec"})
 # Commands whose words may be names of variables, whose subscripts are computed.
 _NAMING = _DECLARING | _SETTING | {"test", "[", "[["}
-_SUBSCRIPT = re.compile(r"\[.*(?:\$\(|`|\$\{|[<>]\()", re.DOTALL)
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_DECLARED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^]]*\])?(\+?)(?:=(.*))?", re.DOTALL)
-_HARMLESS_SET = re.compile(r"[-+][ehuxvmnbCET]+o?|--?")
+_SUBSCRIPT = later.pattern(r"\[.*(?:\$\(|`|\$\{|[<>]\()", re.DOTALL)
+_NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_DECLARED = later.pattern(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^]]*\])?(\+?)(?:=(.*))?", re.DOTALL)
+_HARMLESS_SET = later.pattern(r"[-+][ehuxvmnbCET]+o?|--?")
 _HARMLESS_OPTIONS = frozenset(
     "errexit nounset pipefail xtrace verbose noclobber errtrace functrace monitor notify noglob"
     " noexec hashall".split()

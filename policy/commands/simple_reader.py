@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from policy import later
 from policy.commands.cursor import Cursor
 from policy.commands.expansions import Expansions
 from policy.commands.pieces import Piece, joined, to_word, to_words
@@ -17,14 +18,14 @@ from policy.commands.word import Assignment, Word
 from policy.commands.word_reader import WordReader
 
 # Words that mean to every shell what they spell, with the blanks before them.
-_PLAIN_WORD = re.compile(
+_PLAIN_WORD = later.pattern(
     r"""[ \t]*(?:([A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+^=-]*)|'([^'\n]*)'|"([^"\\$`\n]*)")"""
     r"(?=[ \t\n;&|)]|\Z)"
 )
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:(\+?)=|\[)")
-_ASSIGNS = re.compile(r"(\+?)=")
-_FUNCTION = re.compile(r"[ \t]*\([ \t]*\)")
-_NUMERIC = re.compile(r"\$\(\(.*\)\)|\$[#?$]|\$\{#[A-Za-z0-9_]+(?:\[[@*]\])?\}", re.DOTALL)
+_ASSIGNMENT = later.pattern(r"([A-Za-z_][A-Za-z0-9_]*)(?:(\+?)=|\[)")
+_ASSIGNS = later.pattern(r"(\+?)=")
+_FUNCTION = later.pattern(r"[ \t]*\([ \t]*\)")
+_NUMERIC = later.pattern(r"\$\(\(.*\)\)|\$[#?$]|\$\{#[A-Za-z0-9_]+(?:\[[@*]\])?\}", re.DOTALL)
 _UNKNOWN = Word("", "opaque")
 _ENDS = frozenset("\n;&|)")
 _BEGINS_REDIRECTION = frozenset("<>&0123456789{")

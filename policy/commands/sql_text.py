@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import re
 
+from policy import later
 from policy.commands.small_language import Doings, Touched
 
-_RUNS = re.compile(
+_RUNS = later.pattern(
     r"\bprogram\b|\bload_extension\b|\bxp_cmdshell\b|\bsys_exec\b|\bsys_eval\b|\bedit\s*\(|"
     r"\blanguage\b|\bcreate\s+extension\b|\bload\s+'|\bplugin\b",
     re.IGNORECASE,
 )
-_FILES = re.compile(
+_FILES = later.pattern(
     r"\bcopy\b|\boutfile\b|\bdumpfile\b|\binfile\b|\bload_file\b|\bpg_\w*file\w*|\bpg_ls_\w+|"
     r"\blo_import\b|\blo_export\b|\breadfile\b|\bwritefile\b|\battach\b|\bvacuum\b|"
     r"\bfsdir\b|\bread_(?:csv|json|parquet|text|blob)\w*|\bfileio\w*|\bdblink\w*|\bfts\w*tokenizer",
     re.IGNORECASE,
 )
-_META = re.compile(r"\\([a-z?!]+\+?|\S)|^[ \t]*\.([a-z]+)", re.IGNORECASE | re.MULTILINE)
+_META = later.pattern(r"\\([a-z?!]+\+?|\S)|^[ \t]*\.([a-z]+)", re.IGNORECASE | re.MULTILINE)
 # Commands of clients that only show something. (`\n` and the like stand in strings.)
 _SHOWN = frozenset(
     """

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from policy import later
 from policy.commands.argv import Item, OperandItem, OptionItem, Parts, operand_roles
 from policy.commands.destination import written_into
 from policy.commands.effects import Effects
@@ -20,7 +20,7 @@ from policy.commands.word import Word
 _INPUT = "runs what it is given as input"
 
 # Letters of a name that a search and a glob read otherwise.
-_NOT_PLAIN = re.compile(r"[\[\]\\/]")
+_NOT_PLAIN = later.pattern(r"[\[\]\\/]")
 # Roles of tests for names, and of what turns one round.
 _CHOOSING = frozenset({"found-name", "found-otherwise"})
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
+from policy import later
 from policy.commands.small_language import NOTHING, Doings, Touched
 from policy.commands.word import Word
 
-_EXCLUDES = re.compile(r":[!^]|:\([^)]*\bexclude\b[^)]*\)")
-_MAGIC = re.compile(r":[(/]")
-_REVISION = re.compile(r"(?::[0-3])?:|[^./~:][^:]*:")
-_WILD = re.compile(r"[*?\[]")
-_FORM = re.compile(r"@|[^=@<]*=[@<]|[^=@]*@")
+_EXCLUDES = later.pattern(r":[!^]|:\([^)]*\bexclude\b[^)]*\)")
+_MAGIC = later.pattern(r":[(/]")
+_REVISION = later.pattern(r"(?::[0-3])?:|[^./~:][^:]*:")
+_WILD = later.pattern(r"[*?\[]")
+_FORM = later.pattern(r"@|[^=@<]*=[@<]|[^=@]*@")
 _OUTPUT = "%output{"
 _HOST_KEYS = frozenset({"src", "source"})
 

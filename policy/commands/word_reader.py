@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
+from policy import later
 from policy.commands.ansi_quotes import read_ansi_quotes
 from policy.commands.cursor import Cursor
 from policy.commands.expansions import Expansions
 from policy.commands.pieces import Piece, joined
 from policy.commands.refusal import NotReadable
 
-_PLAIN = re.compile(r"[^\s'\"\\$`*?\[{},~!=()<>;&|#@+]+")
+_PLAIN = later.pattern(r"[^\s'\"\\$`*?\[{},~!=()<>;&|#@+]+")
 _ENDS = frozenset(" \t\n;&|)")
-_QUOTED = re.compile(r'[^"\\$`]+')
-_HISTORY = re.compile(r"![A-Za-z0-9!?#$*^-]")
-_JOINED = re.compile(r"[A-Za-z0-9_./:,@%+'\"-]")
+_QUOTED = later.pattern(r'[^"\\$`]+')
+_HISTORY = later.pattern(r"![A-Za-z0-9!?#$*^-]")
+_JOINED = later.pattern(r"[A-Za-z0-9_./:,@%+'\"-]")
 _ESCAPED_IN_QUOTES = frozenset('$`"\\')
 
 

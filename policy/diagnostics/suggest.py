@@ -7,12 +7,13 @@ grows with the word, so that a short word is not led to an unrelated one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+
+from policy import later
 
 # Nobody mistypes a longer name by a few letters, and a hostile one must not cost its square.
 _LONGEST = 80
-_PARTS = re.compile(r"[_\-./\s]+")
+_PARTS = later.pattern(r"[_\-./\s]+")
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:

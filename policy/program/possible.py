@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from policy import later
 from policy.commands import Invocation, SimpleCommand, understand, understand_command
 from policy.program.effects import Effects, PossibleWord, read_resource
 from policy.program.evaluation import Evaluation
@@ -34,12 +35,14 @@ _WHAT = {
 # A text is read as a path or host up to this length; a longer one without a blank may be either.
 _LONGEST = 4096
 # Where a value may begin inside a word: `x=/etc/passwd`, `@file`, `HEAD:.env`, `a,b`.
-_SEPARATORS = re.compile(r"[=,:@;|+%]")
+_SEPARATORS = later.pattern(r"[=,:@;|+%]")
 # `-rf/etc/passwd`: the value of a cluster of options may begin behind any of them.
 _LONGEST_CLUSTER = 16
 _MOST_PIECES = 64
-_URL_LIKE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2}|[A-Za-z][A-Za-z0-9+.-]*:[/\\]")
-_ADDRESS_LIKE = re.compile(r"\[?[0-9A-Fa-fxX.:%]*[0-9][0-9A-Fa-fxX.:%]*\]?(:[0-9]+)?(/.*)?", re.S)
+_URL_LIKE = later.pattern(r"([A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2}|[A-Za-z][A-Za-z0-9+.-]*:[/\\]")
+_ADDRESS_LIKE = later.pattern(
+    r"\[?[0-9A-Fa-fxX.:%]*[0-9][0-9A-Fa-fxX.:%]*\]?(:[0-9]+)?(/.*)?", re.S
+)
 
 
 def possible(

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 else:
     tomllib = later.module("tomllib")
 
-_BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_STRING = re.compile(
+_BLANK = later.pattern(r"(?:[ \t\r\n]|#[^\n]*)*")
+_BARE_KEY = later.pattern(r"[A-Za-z0-9_-]+")
+_STRING = later.pattern(
     r'"""(?s:(?:[^"\\]|\\.|"(?!""))*)"{3,5}'
     r"|'''(?s:(?:[^']|'(?!''))*)'{3,5}"
     r'|"(?:[^"\\\n]|\\.)*"'
     r"|'[^'\n]*'"
 )
-_TOKEN = re.compile(rf"{_STRING.pattern}|#[^\n]*")
-_SCALAR = re.compile(r"[^,\]}#\n]*")
+_TOKEN = later.pattern(rf"{_STRING.pattern}|#[^\n]*")
+_SCALAR = later.pattern(r"[^,\]}#\n]*")
 
 Path = tuple[str, ...]
 

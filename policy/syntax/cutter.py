@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from policy import later
 from policy.records import dataclass, maker
 from policy.source import Source
 from policy.syntax.tree import Comment
@@ -20,7 +21,7 @@ BYTE_ORDER_MARK = "\ufeff"
 MAX_DEPTH = 64
 
 _WORD_END = r"(?![A-Za-z0-9_-])"
-_PIECE = re.compile(
+_PIECE = later.pattern(
     r"""
     (?P<string> "[^"\\\n]*(?:\\.[^"\\\n]*)*"? )
   | (?P<comment> \#[^\n]* )
@@ -34,8 +35,8 @@ _PIECE = re.compile(
     """,
     re.VERBOSE,
 )
-_START = re.compile(r"\n(?=[^ \t\r\n#])")
-_REGEX = re.compile(r"/[^/\\\n]*(?:\\.[^/\\\n]*)*/?")
+_START = later.pattern(r"\n(?=[^ \t\r\n#])")
+_REGEX = later.pattern(r"/[^/\\\n]*(?:\\.[^/\\\n]*)*/?")
 
 # What has no place in a policy: it would not be seen, or would show text in another order than it
 # is read. U+2028 and U+2029 end a line in some editors and not here.
@@ -45,7 +46,7 @@ _UNSEEN = (
     r"|(?<!\A)\ufeff"
 )
 # One set of characters is searched for much faster than a choice.
-_MAYBE_UNSEEN = re.compile(
+_MAYBE_UNSEEN = later.pattern(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 )
 

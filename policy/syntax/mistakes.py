@@ -10,6 +10,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from policy import later
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
 from policy.records import dataclass
 from policy.source import Source
@@ -361,10 +362,10 @@ MISTAKES: tuple[Mistake, ...] = (
     ),
 )  # fmt: skip
 
-_TOKEN = re.compile(
+_TOKEN = later.pattern(
     r'"(?:[^"\\\n]|\\.)*"?|[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)*|->|[=!<>]=|\.\.|[^\s]'
 )
-_WORD = re.compile(r"[A-Za-z][A-Za-z_]*")
+_WORD = later.pattern(r"[A-Za-z][A-Za-z_]*")
 # What stands before a token decides little beyond this many characters.
 _BEFORE = 200
 

@@ -6,11 +6,11 @@ tree whatever stands beside it. Nothing here raises, and nothing recurses.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import TypeAlias
 
+from policy import later
 from policy.diagnostics import Diagnostic, diagnose, in_order
 from policy.records import dataclass
 from policy.source import Source
@@ -25,9 +25,9 @@ _MAX_UNSEEN = 20
 # A condition stands in a clause, a clause in a rule, an item in a list of the rule.
 _ABOVE = 4
 
-_HEADER = re.compile(r"(?:policy|pack)(?![A-Za-z0-9_-])(?![ \t]*:)")
+_HEADER = later.pattern(r"(?:policy|pack)(?![A-Za-z0-9_-])(?![ \t]*:)")
 # Nothing nests without one of these, so a statement with few of them needs no measuring.
-_NESTING = re.compile(r"[(\[{.+*-]|\b(?:not|any|all)\b")
+_NESTING = later.pattern(r"[(\[{.+*-]|\b(?:not|any|all)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

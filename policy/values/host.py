@@ -59,17 +59,17 @@ _SHORT = 2_048
 # Most URLs: nothing in them that any two readers take differently. The last label of a name begins
 # with a letter, so it is no address; no two hyphens in a row, so none is an A-label.
 _LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_ORDINARY = re.compile(
+_ORDINARY = later.pattern(
     r"(?:([A-Za-z][A-Za-z0-9+.-]*)://)?"
     rf"((?:{_LABEL}\.)*(?=[A-Za-z]){_LABEL}|(?:[0-9]{{1,3}}\.){{3}}[0-9]{{1,3}})"
     r"(?::([1-9][0-9]{0,4}))?"
     r"(?:(/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*)(?:[?#][!-\[\]-~]*)?)?",
     re.ASCII,
 )
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_UNCLEAR = re.compile(r"[\x00-\x20\x7f-\xa0\\]|\s")
-_USER = re.compile(r"[A-Za-z0-9._~-]*(:[A-Za-z0-9._~!$&'()*+,;=-]*)?")
-_PORT = re.compile(r"[0-9]{0,5}", re.ASCII)
+_SCHEME = later.pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_UNCLEAR = later.pattern(r"[\x00-\x20\x7f-\xa0\\]|\s")
+_USER = later.pattern(r"[A-Za-z0-9._~-]*(:[A-Za-z0-9._~!$&'()*+,;=-]*)?")
+_PORT = later.pattern(r"[0-9]{0,5}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

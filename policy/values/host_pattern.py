@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 
+from policy import later
 from policy.facts import ResolveHost
 from policy.records import dataclass
 from policy.values.address import (
@@ -24,10 +25,10 @@ from policy.values.reading import Unreadable
 from policy.values.text import quote
 from policy.values.url_path import canonical_path, path_readings
 
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_PORT = re.compile(r":([0-9]{1,5})$")
+_SCHEME = later.pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_PORT = later.pattern(r":([0-9]{1,5})$")
 # `10.0.0.0/8` and `[fd00::]/8` before a port or path: the slash belongs to the network.
-_NETWORK = re.compile(r"\[?[0-9A-Fa-f:.]+\]?/[0-9]{1,3}(?=[:/]|$)", re.ASCII)
+_NETWORK = later.pattern(r"\[?[0-9A-Fa-f:.]+\]?/[0-9]{1,3}(?=[:/]|$)", re.ASCII)
 _LOCALHOST = ("127.0.0.1", "::1")
 
 

@@ -8,10 +8,10 @@ are followed by the resolver of the context, where there is one.
 from __future__ import annotations
 
 import posixpath
-import re
 from dataclasses import field, replace
 from typing import Any
 
+from policy import later
 from policy.facts import FoldsCase, HasOtherNames, ResolvePath
 from policy.records import dataclass
 from policy.values.path_text import path_spelled
@@ -20,14 +20,14 @@ from policy.values.text import normalise, quote
 
 _LONGEST = 4096
 # Ways to files that depend on who walks them.
-_MAGIC = re.compile(
+_MAGIC = later.pattern(
     r"/proc/(thread-self|[^/]+/(root|cwd|fd|fdinfo|exe|map_files|task))(/|$)|/dev/fd(/|$)"
 )
 _MAY_BE_MAGIC = ("/proc/", "/dev/")
 # What a process has open already: its redirections say which files these are.
 _STREAMS = frozenset({"/dev/stdin", "/dev/stdout", "/dev/stderr"})
 # Names that systems which fold case may take for others: `a.`, `a `, `A~1`, `a::$DATA`.
-_WINDOWS_ALIAS = re.compile(r"[. ](/|$)|~[0-9]|:")
+_WINDOWS_ALIAS = later.pattern(r"[. ](/|$)|~[0-9]|:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 
+from policy import later
 from policy.values.glob import compile_name_glob, literal_text, path_segments
 
-_BEFORE = re.compile(r"(?:[^*?\\]|\\.)*", re.DOTALL)
-_AFTER = re.compile(r"[^*?\\]*\Z")
+_BEFORE = later.pattern(r"(?:[^*?\\]|\\.)*", re.DOTALL)
+_AFTER = later.pattern(r"[^*?\\]*\Z")
 
 
 def may_name(names: str, pattern: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import field
 from functools import lru_cache
@@ -24,7 +23,7 @@ _LONGEST_SOURCE = 10_000
 # Parts found times bytes of the text, where one search may run far beyond the part it finds:
 # some seconds at the very worst.
 _MOST_WORK = 1_000_000_000
-_BOUNDED = re.compile(r"[{][0-9]+(,[0-9]+)?[}]")
+_BOUNDED = later.pattern(r"[{][0-9]+(,[0-9]+)?[}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable
+
+from policy import later
 
 # Unicode's default-ignorable characters, which hold all bidirectional controls, and the
 # interlinear annotation marks.
@@ -27,7 +28,7 @@ _INVISIBLE_RANGES = (
     (0x1D173, 0x1D17A),
     (0xE0000, 0xE0FFF),
 )
-_INVISIBLE = re.compile(
+_INVISIBLE = later.pattern(
     "[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in _INVISIBLE_RANGES) + "]"
 )
 _UNSHOWN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -72,7 +73,7 @@ def has_control(text: str) -> bool:
     return _CONTROL.search(text) is not None
 
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+_CONTROL = later.pattern("[\x00-\x1f\x7f-\x9f]")
 
 
 def compare_text(test: Callable[[str], bool], text: str) -> bool | None:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 else:
     ZoneInfo = later.function("zoneinfo", "ZoneInfo")
 
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_TIME = re.compile(
+_DATE = later.pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIME = later.pattern(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?"
     r"([Zz]|[+-][0-9]{2}:[0-9]{2})?"
 )
-_SPAN = re.compile(r"([0-9]{1,12})(ms|s|m|h|d|w)")
-_CLOCK = re.compile(r"([0-9]{2}):([0-9]{2})")
+_SPAN = later.pattern(r"([0-9]{1,12})(ms|s|m|h|d|w)")
+_CLOCK = later.pattern(r"([0-9]{2}):([0-9]{2})")
 _UNITS = {
     "ms": timedelta(milliseconds=1),
     "s": timedelta(seconds=1),
