@@ -134,7 +134,7 @@ class Remembered:
 def at_place(rule: CheckedRule, id: str, span: Span) -> CheckedRule:
     """Return a checked rule as it stands elsewhere."""
     if isinstance(rule, StoredRule):
-        return rule.at(id, span)
+        return rule.line.at(id, span)
     return CheckedRule(
         id=id,
         verdict=rule.verdict,

@@ -8,7 +8,7 @@ no more than its line. Whoever hands lines in has made sure that they are those 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from itertools import product
 from typing import Any
@@ -23,7 +23,6 @@ from policy.syntax import Head
 from policy.verdict import Verdict
 
 _FIELDS = tuple(one.name for one in fields(CheckedRule) if one.compare)
-_EAGER = tuple(name for name in _FIELDS if name not in ("when", "unless"))
 # Nobody can decide this: on an `allow` it gives nothing, on any other rule it takes.
 _UNREADABLE = checked.Truth(value=checked.Constant(value="unreadable"), text="unreadable")
 _VERDICTS = {str(verdict): verdict for verdict in (Verdict.ALLOW, Verdict.ASK, Verdict.DENY)}
@@ -53,37 +52,66 @@ _SHAPES = frozenset(
 )
 
 
-class StoredRule(CheckedRule):
-    """A rule whose conditions are read when they are asked for. It is equal to the rule stored.
+def _said(place: int) -> Any:
+    """Return the property of what stands at a place of the line's head."""
+    return property(lambda rule: rule.line.head[place])
 
-    A subclass of the record, so that whoever looks at rules need not know of it. Conditions that
-    cannot be read stand for what nobody can decide.
-    """
 
-    __slots__ = ("_read", "_texts", "_unread")
+class StoredLine:
+    """The line of a rule: what its head says, and the JSON of its conditions, not yet read."""
 
-    _read: tuple[Test | None, Test | None] | None
-    _texts: tuple[str | None, str | None]
-    _unread: tuple[str, str]
+    __slots__ = ("conditions", "head", "terms", "tools")
 
     def __init__(
-        self,
-        parts: Mapping[str, Any],
-        *,
-        texts: tuple[str | None, str | None],
-        unread: tuple[str, str],
+        self, head: list[Any], conditions: tuple[str, str], *, tools: ToolSelector, terms: Terms
     ) -> None:
-        put = object.__setattr__
-        for name, value in parts.items():
-            put(self, name, value)
-        put(self, "_texts", texts)
-        put(self, "_unread", unread)
-        put(self, "_read", None)
+        self.head = head
+        self.conditions = conditions
+        self.tools = tools
+        self.terms = terms
 
     def at(self, id: str, span: Span) -> StoredRule:
-        """Return the rule as it stands elsewhere."""
-        parts = {name: getattr(self, name) for name in _EAGER} | {"id": id, "span": span}
-        return StoredRule(parts, texts=self._texts, unread=self._unread)
+        """Return the rule as it stands at a place."""
+        return StoredRule(self, id, span=span)
+
+    def told(self, tables: _Tables) -> str:
+        """Return the line for a file with other tables."""
+        head = list(self.head)
+        head[5], head[12] = tables.selector(self.tools), tables.terms(self.terms)
+        return "\t".join((json.dumps(head, separators=(",", ":")), *self.conditions))
+
+
+class StoredRule(CheckedRule):
+    """A rule that was stored, at a place. It is equal to the rule that checking gives.
+
+    A subclass of the record, so that whoever looks at rules need not know of it; what a pass over
+    all rules does not ask for is looked up in the line. Conditions are read when they are asked
+    for; those that cannot be read stand for what nobody can decide.
+    """
+
+    __slots__ = ("_read", "line")
+
+    line: StoredLine
+    _read: tuple[Test | None, Test | None] | None
+
+    def __init__(self, line: StoredLine, id: str, *, span: Span) -> None:
+        put = object.__setattr__
+        put(self, "id", id)
+        put(self, "verdict", _VERDICTS[line.head[4]])
+        put(self, "tools", line.tools)
+        put(self, "terms", line.terms)
+        put(self, "span", span)
+        put(self, "line", line)
+        put(self, "_read", None)
+
+    shadow = _said(3)
+    because = _said(6)
+    audit = _said(7)
+    with_approval = _said(8)
+    speaks_of_resources = _said(9)
+    slots = _said(10)
+    text = _said(11)
+    of_pack = _said(13)
 
     @property
     def when(self) -> Test | None:
@@ -98,18 +126,14 @@ class StoredRule(CheckedRule):
     @property
     def texts(self) -> tuple[str | None, str | None]:
         """The canonical texts of both, which are known without reading them."""
-        return self._texts
-
-    @property
-    def unread(self) -> tuple[str, str]:
-        """The JSON of both."""
-        return self._unread
+        head = self.line.head
+        return head[14], head[15]
 
     def _conditions(self) -> tuple[Test | None, Test | None]:
         found = self._read
         if found is None:
-            when, unless = self._unread
-            found = (_test(when, self._texts[0]), _test(unless, self._texts[1]))
+            (when, unless), texts = self.line.conditions, self.texts
+            found = (_test(when, texts[0]), _test(unless, texts[1]))
             object.__setattr__(self, "_read", found)
         return found
 
@@ -132,52 +156,6 @@ def _test(told: str, text: str | None) -> Test | None:
     except NotStorable:
         return _UNREADABLE
     return test if (None if test is None else test.text) == text else _UNREADABLE
-
-
-class StoredLine:
-    """A line of a rule that was stored, and what it makes at a place."""
-
-    __slots__ = ("_head", "_selectors", "_terms", "_unread")
-
-    def __init__(
-        self,
-        head: list[Any],
-        unread: tuple[str, str],
-        *,
-        selectors: Sequence[ToolSelector],
-        terms: Sequence[Terms],
-    ) -> None:
-        self._head = head
-        self._unread = unread
-        self._selectors = selectors
-        self._terms = terms
-
-    def at(self, id: str, span: Span) -> StoredRule:
-        """Return the rule as it stands at a place."""
-        found = self._head
-        parts = {
-            "id": id,
-            "verdict": _VERDICTS[found[4]],
-            "tools": self._selectors[found[5]],
-            "because": found[6],
-            "audit": found[7],
-            "shadow": found[3],
-            "with_approval": found[8],
-            "speaks_of_resources": found[9],
-            "slots": found[10],
-            "text": found[11],
-            "terms": self._terms[found[12]],
-            "of_pack": found[13],
-            "span": span,
-        }
-        return StoredRule(parts, texts=(found[14], found[15]), unread=self._unread)
-
-    def told(self, tables: _Tables) -> str:
-        """Return the line for a file with other tables."""
-        head = list(self._head)
-        head[5] = tables.selector(self._selectors[head[5]])
-        head[12] = tables.terms(self._terms[head[12]])
-        return "\t".join((json.dumps(head, separators=(",", ":")), *self._unread))
 
 
 class _Tables:
@@ -260,7 +238,7 @@ def _line(
 def _both(rule: CheckedRule) -> tuple[str, str]:
     """Return the JSON of both conditions."""
     if isinstance(rule, StoredRule):
-        return rule.unread
+        return rule.line.conditions
     return write(rule.when), write(rule.unless)
 
 
@@ -287,7 +265,9 @@ def read_lines(
             text = head[1]
             if text not in heads:
                 heads[text] = Head(text, head[2], verdict=_VERDICTS[head[4]], shadow=head[3])
-            stored[head[0], text] = StoredLine(head, (when, unless), selectors=tools, terms=terms)
+            stored[head[0], text] = StoredLine(
+                head, (when, unless), tools=tools[head[5]], terms=terms[head[12]]
+            )
     except NotStorable:
         raise
     except (StopIteration, TypeError, ValueError, KeyError, RecursionError) as error:

@@ -67,6 +67,7 @@ class PolicyStore:
     long an error waits for one more read before it is believed (a save may be half done).
     `guarded` are files besides those of the policy that no tool may write. With a `cache`, a folder
     or True for this user's own, what was found out of the rules is kept there for the next process.
+    Without `remembering`, every build checks everything anew, which gives the same.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class PolicyStore:
         on_change: Iterable[Subscriber] = (),
         guarded: Iterable[str | os.PathLike[str]] = (),
         cache: Where = False,
+        remembering: bool = True,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._path = os.path.abspath(os.fspath(path))
@@ -93,9 +95,9 @@ class PolicyStore:
         self._cache = cache
         self._opened = False
         folders = cache_folders(cache)
-        self._builder = Builder(guarded=kept, guarded_folders=folders)
+        self._builder = Builder(guarded=kept, guarded_folders=folders, remembering=remembering)
         # Edits are built beside what is being reloaded, one after the other.
-        self._drafts = Builder(guarded=kept, guarded_folders=folders)
+        self._drafts = Builder(guarded=kept, guarded_folders=folders, remembering=remembering)
         self._editing = threading.Lock()
         self._done: _Work | None = None
         self._good: _Work | None = None

@@ -38,4 +38,16 @@ def no_collecting() -> Iterator[None]:
         with _pauses.lock:
             _pauses.running -= 1
             if _pauses.running == 0 and _pauses.was_on:
+                _age()
                 gc.enable()
+
+
+def _age() -> None:
+    """Count all that was made as old, so that the next small collection does not look at it.
+
+    Freezing and thawing does that without looking at anything; where somebody else has frozen
+    something, it is left alone.
+    """
+    if gc.get_freeze_count() == 0:
+        gc.freeze()
+        gc.unfreeze()
