@@ -47,11 +47,16 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="two sizes, kept nowhere")
     parser.add_argument("--engines", nargs="+", default=_ENGINES, help="adapters, ours among them")
     chosen = parser.parse_args()
-    sizes = _SIZES[:2] if chosen.quick else (*_SIZES, _LARGEST)
+    sizes = _SIZES[:2] if chosen.quick else _SIZES
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder, "peers")
         copy_with_ours(chosen.folder, place)
-        runs, names = _run(place, sizes=sizes, engines=chosen.engines, quick=chosen.quick)
+        many = (*_PROFILES, "-n", *map(str, sizes))
+        runs, names = _run(place, what=many, engines=chosen.engines, quick=chosen.quick)
+        if not chosen.quick:
+            # The other engines stop before that.
+            largest = ("full", "-n", str(_LARGEST))
+            runs += _run(place, what=largest, engines=[_OURS], quick=False)[0]
     text = text_of(runs, names)
     print(text)
     if not chosen.quick:
@@ -73,11 +78,11 @@ def copy_with_ours(folder: Path, place: Path) -> None:
 
 
 def _run(
-    place: Path, *, sizes: tuple[int, ...], engines: list[str], quick: bool
+    place: Path, *, what: tuple[str, ...], engines: list[str], quick: bool
 ) -> tuple[list[Run], dict[str, str]]:
     answer = place / "results" / "answer.json"
     command = [sys.executable, "bench.py", "-o", str(answer), "--load-timeout", "900"]
-    command += ["-e", *engines, "-p", *_PROFILES, "-n", *map(str, sizes)]
+    command += ["-e", *engines, "-p", *what]
     command += ["--rounds", "2", "--budget", "0.1"] if quick else ["--rounds", "7"]
     tell("the other harness runs; what it says follows")
     path = os.pathsep.join([str(_ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)

@@ -47,13 +47,13 @@ class Serving:
     def round(self, seconds: float) -> Round:
         """Return how long calls take; `stalls` is the longest turn of the event loop with edits.
 
-        `reloads` are sets in force a second, times 10^9.
+        `quiet stalls` is that without; `reloads` are sets in force a second, times 10^9.
         """
         return asyncio.run(self._round(seconds))
 
     async def _round(self, seconds: float) -> Round:
         async with self.store.watch():
-            idle, _ = await self._calls(seconds / 2)
+            idle, quiet = await self._calls(seconds / 2)
             self.reloads = 0
             with subprocess.Popen(  # noqa: ASYNC220 (starting it is not measured)
                 [sys.executable, "-m", "bench.editor", str(self.edited), _MARK, str(_PER_SECOND)],
@@ -64,7 +64,13 @@ class Serving:
                 assert editor.stdin is not None
                 editor.stdin.close()
             per_second = self.reloads * 10**18 // (perf_counter_ns() - began)
-        return {IDLE: idle, RELOADING: reloading, "stalls": [stall], "reloads": [per_second]}
+        return {
+            IDLE: idle,
+            RELOADING: reloading,
+            "stalls": [stall],
+            "quiet stalls": [quiet],
+            "reloads": [per_second],
+        }
 
     async def _calls(self, seconds: float) -> tuple[list[int], int]:
         """Return how long each call takes, and the longest turn of a burst of them."""
