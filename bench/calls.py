@@ -102,8 +102,8 @@ def _serving(effort: Effort) -> Part:
         "a store watches in the same process; nobody edits them, or somebody replaces one rule "
         "five times a second from another process. Of the rounds with edits, the longest that the "
         f"event loop stood still was {stall / 1e6:.1f} ms, in the median round "
-        f"{figures['typical stall ms']:.1f} ms, of those without {quiet:.1f} ms; {figures['reloads a second']:.1f} "
-        "sets a second came in force.",
+        f"{figures['typical stall ms']:.1f} ms, of those without {quiet:.1f} ms; "
+        f"{figures['reloads a second']:.1f} sets a second came in force.",
         unit="us",
         rows=tuple(rows),
         beside=(IDLE,),
