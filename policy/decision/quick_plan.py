@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from policy.call import Caller
@@ -20,6 +19,7 @@ from policy.program import (
     Unsettled,
 )
 from policy.reason import Reason
+from policy.records import dataclass
 from policy.verdict import Verdict
 
 # A tool with many rules has many sets of them; sets beyond these are worked out each time.

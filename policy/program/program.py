@@ -11,8 +11,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from policy.catalog import Catalog, ToolSpec
-from policy.checks import LayerKey
-from policy.checks.checked import CheckedRewrite, CheckedRule
+from policy.checks import LayerKey, checked
 from policy.commands import Profiles
 from policy.layers import LayeredPolicy, binds
 from policy.program.changes import Wish
@@ -89,7 +88,7 @@ class RulePlan:
     """
 
     verdict: Verdict
-    rule: CheckedRule | CheckedRewrite
+    rule: checked.CheckedRule | checked.CheckedRewrite
     closures: Closures
     reason: Reason
     gives: bool = False
@@ -114,7 +113,7 @@ class RulePlan:
 class RewritePlan:
     """One rewrite on one tool."""
 
-    rule: CheckedRewrite
+    rule: checked.CheckedRewrite
     closures: Closures
     reason: Reason
     wishes: tuple[Wish, ...]
