@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from json.encoder import encode_basestring_ascii as quoted
 from math import isfinite
+from types import MappingProxyType
 from typing import Any
 
 
@@ -37,7 +38,8 @@ def _text(value: Any) -> str:
         return "null"
     if kind is bool:
         return "true" if value else "false"
-    if isinstance(value, Mapping):
+    # Asked first: `isinstance` of an abstract class costs more than all the rest.
+    if kind is dict or kind is MappingProxyType or isinstance(value, Mapping):
         items = sorted(value.items())
         return "{" + ",".join([f"{_key(key)}:{_text(item)}" for key, item in items]) + "}"
     if isinstance(value, (list, tuple)):
