@@ -87,9 +87,14 @@ def _told(value: Any) -> Any:
         return ["m", *([_told_key(key), _told(part)] for key, part in value.items())]
     if kind is timedelta:
         return ["span", value.days, value.seconds, value.microseconds]
-    if kind is date or (kind is datetime and type(value.tzinfo) in (NoneType, timezone)):
+    if kind is date or (kind is datetime and _is_plain(value)):
         return [kind.__name__, value.isoformat()]
     raise NotStorable(f"a {kind.__name__}")
+
+
+def _is_plain(moment: datetime) -> bool:
+    """Tell whether the text of a moment says all of it: its zone is none with a name."""
+    return type(moment.tzinfo) in (NoneType, timezone) and not moment.fold
 
 
 def _told_key(key: Any) -> str:

@@ -205,6 +205,16 @@ def _named_twice(file: Path) -> None:
     os.link(file, file.parent.parent / "another-name")
 
 
+def _a_pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file, 0o600)
+
+
+def _a_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir(0o700)
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -212,8 +222,8 @@ def _named_twice(file: Path) -> None:
         _named_twice,
         lambda file: file.chmod(0o640),
         lambda file: file.parent.chmod(0o755),
-        lambda file: (file.unlink(), os.mkfifo(file, 0o600)),
-        lambda file: (file.unlink(), file.mkdir(0o700)),
+        _a_pipe,
+        _a_folder,
     ],
 )
 def test_a_file_that_others_could_have_written_counts_as_none(
