@@ -1,33 +1,32 @@
 """The front door: load a policy, decide calls, keep it in force while it changes, govern tools.
 
-Importing this is cheap; what reads files or compiles is imported when it is first asked for.
+Importing this is cheap: each name is imported when it is first asked for.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from policy.call import Caller, GuestScope, ToolCall
-from policy.errors import (
-    ConfigurationRefused,
-    Execution,
-    NotFound,
-    PermissionDenied,
-    PolicyInvalid,
-    Timeout,
-    ToolError,
-    Transport,
-    ValidationFailed,
-)
-from policy.facts import Facts, PastCall, Resolvers
-from policy.reason import Reason
-from policy.verdict import Verdict
+from policy.exports import exported
 
 if TYPE_CHECKING:
+    from policy.call import Caller, GuestScope, ToolCall
     from policy.catalog import Catalog, Origin, ToolSpec, builtin_catalog
     from policy.decision import Decision, GenerationId
     from policy.diagnostics import Diagnostic
+    from policy.errors import (
+        ConfigurationRefused,
+        Execution,
+        NotFound,
+        PermissionDenied,
+        PolicyInvalid,
+        Timeout,
+        ToolError,
+        Transport,
+        ValidationFailed,
+    )
+    from policy.facts import Facts, PastCall, Resolvers
+    from policy.reason import Reason
     from policy.reload import (
         Configured,
         Generation,
@@ -39,28 +38,26 @@ if TYPE_CHECKING:
         load,
     )
     from policy.service import ToolFilter, ToolOutput, build_tool_service
-
-# Where each name that is not imported at once comes from.
-_LATER = {
-    "Catalog": "policy.catalog",
-    "Configured": "policy.reload",
-    "Decision": "policy.decision",
-    "Diagnostic": "policy.diagnostics",
-    "Generation": "policy.reload",
-    "GenerationId": "policy.decision",
-    "Origin": "policy.catalog",
-    "PolicyStore": "policy.reload",
-    "Reloaded": "policy.reload",
-    "Settings": "policy.reload",
-    "Status": "policy.reload",
-    "ToolFilter": "policy.service",
-    "ToolOutput": "policy.service",
-    "ToolSpec": "policy.catalog",
-    "build_tool_service": "policy.service",
-    "builtin_catalog": "policy.catalog",
-    "configure": "policy.reload",
-    "load": "policy.reload",
-}
+    from policy.verdict import Verdict
+else:
+    __getattr__ = exported(
+        __name__,
+        {
+            "call": "Caller GuestScope ToolCall",
+            "errors": (
+                "ConfigurationRefused Execution NotFound PermissionDenied PolicyInvalid Timeout "
+                "ToolError Transport ValidationFailed"
+            ),
+            "facts": "Facts PastCall Resolvers",
+            "reason": "Reason",
+            "verdict": "Verdict",
+            "catalog": "Catalog Origin ToolSpec builtin_catalog",
+            "decision": "Decision GenerationId",
+            "diagnostics": "Diagnostic",
+            "reload": "Configured Generation PolicyStore Reloaded Settings Status configure load",
+            "service": "ToolFilter ToolOutput build_tool_service",
+        },
+    )
 
 __all__ = [
     "Caller",
@@ -99,15 +96,6 @@ __all__ = [
     "configure",
     "load",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Import one of the later names and keep it."""
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_LATER[name]), name)
-    globals()[name] = value
-    return value
 
 
 def __dir__() -> list[str]:

@@ -127,7 +127,9 @@ else:
             ),
             "build": "build_tool_service",
             "bundled": "BuiltinTools register_builtins",
-            "classification": "Allow Classification Confirm Deny LayeredPermissionResolver SmartFilter",
+            "classification": (
+                "Allow Classification Confirm Deny LayeredPermissionResolver SmartFilter"
+            ),
             "composition": "Argument ChainHandler Progress Result Step",
             "composition.chain": "chain",
             "configuring": "Configurable Configurations",
@@ -149,7 +151,9 @@ else:
                 "Registered Registration RegistryChange RegistrySnapshot Replaced Unregistered"
             ),
             "sandbox": "Sandbox",
-            "service": "FollowUp ToolDefinition ToolOutput ToolOutputMetadata ToolService ToolSource",
+            "service": (
+                "FollowUp ToolDefinition ToolOutput ToolOutputMetadata ToolService ToolSource"
+            ),
             "tool_filter": "ToolFilter",
             "trace": (
                 "SessionEvent SessionService ToolCallDenied ToolCallFailed ToolCallRequested "
