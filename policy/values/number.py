@@ -13,6 +13,7 @@ from typing import Any
 _SAFE = 2**53
 # Room for the sum of the largest and the smallest double; what needs more is not reckoned.
 _EXACT = Context(prec=1600, traps=[Inexact, InvalidOperation, DivisionByZero, DecimalOverflow])
+_PLAIN = frozenset({int, float, Decimal})
 _TESTS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -25,6 +26,8 @@ _TESTS: dict[str, Callable[[Any, Any], bool]] = {
 
 def is_number(value: object) -> bool:
     """Tell whether `value` is a number; `true` is none."""
+    if type(value) in _PLAIN:
+        return True
     return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
 
 
@@ -44,6 +47,8 @@ def exact(value: object) -> Decimal | int | None:
 def compare_numbers(op: str, a: object, b: object) -> bool | None:
     """Compare by `==`, `!=`, `<`, `<=`, `>` or `>=`; None if either is no exact number."""
     test = _TESTS[op]
+    if type(a) is int and type(b) is int and -_SAFE <= a <= _SAFE and -_SAFE <= b <= _SAFE:
+        return test(a, b)
     if _is_quick(a) and _is_quick(b):
         return test(a, b)
     left, right = exact(a), exact(b)
