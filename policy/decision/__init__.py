@@ -16,7 +16,7 @@ from policy.exports import exported
 from policy.reason import Reason
 
 if TYPE_CHECKING:
-    from policy.decision.decider import Answer, answer, decide
+    from policy.decision.decider import Answer, answer, decide, decide_at_length
     from policy.decision.decision import Decision, GenerationId
     from policy.decision.identity import identity_reasons
     from policy.decision.quick import decide_quickly
@@ -27,7 +27,7 @@ else:
     __getattr__ = exported(
         __name__,
         {
-            "decider": "Answer answer decide",
+            "decider": "Answer answer decide decide_at_length",
             "decision": "Decision GenerationId",
             "identity": "identity_reasons",
             "quick": "decide_quickly",
@@ -52,6 +52,7 @@ __all__ = [
     "answer",
     "approval_words",
     "decide",
+    "decide_at_length",
     "decide_quickly",
     "explain",
     "identity_reasons",

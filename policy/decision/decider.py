@@ -5,7 +5,7 @@ from __future__ import annotations
 from policy.admission import Admitted, RawCall, Refused, admit
 from policy.call import Caller, ToolCall, mark_admitted
 from policy.decision.decision import Decision, GenerationId, decided
-from policy.decision.judgement import judge
+from policy.decision.judgement import Judgement, judge
 from policy.decision.ordering import in_order
 from policy.decision.quick import decide_quickly
 from policy.decision.rewrite import decide_again
@@ -91,9 +91,29 @@ def decide(
         # The name that versions share is that of the newest, and the decision says which it is.
         call = ToolCall(tool=spec.name, input=call.input)
     quick = decide_quickly(program, call, caller, facts, generation, repairs)
-    if quick is not None:
+    if isinstance(quick, Decision):
         return quick
-    found = judge(program, spec, call.input, caller=caller, facts=facts)
+    return decide_at_length(
+        program, call, caller, facts, quick, generation=generation, repairs=repairs
+    )
+
+
+def decide_at_length(
+    program: Program,
+    call: ToolCall,
+    caller: Caller,
+    facts: Facts,
+    found: Judgement | None,
+    *,
+    generation: GenerationId | None,
+    repairs: tuple[str, ...] = (),
+) -> Decision:
+    """Decide a call of a tool that is known by its full name; `found` is what its rules came to."""
+    spec = program.catalog.get(call.tool)
+    if spec is None:
+        return _unknown_tool(call, generation)
+    if found is None:
+        found = judge(program, spec, call.input, caller=caller, facts=facts)
     final = call
     if found.wanted:
         final, found = decide_again(program, spec, call, first=found, caller=caller, facts=facts)

@@ -2,8 +2,8 @@
 
 The code says which rules a call meets. What follows from a set of rules that are met (the verdict,
 the reasons in order) is the same for every call that meets them, so it is worked out once a set and
-kept by tool and layers: nothing about a call, its caller or the world is remembered. Guests, wanted
-rewrites and values that the code does not expect go the long way.
+kept by tool and layers: nothing about a call, its caller or the world is remembered. Guests, and
+values that the code does not expect, go the long way.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from policy.decision.judgement import Judgement, join_tool
 from policy.decision.ordering import in_order
 from policy.decision.quick_plan import Asked, Outcome, QuickPlan
 from policy.facts import Facts
-from policy.program import Evaluation, Program, Truth, Unsettled, is_plain_text
+from policy.program import Evaluation, Program, Truth, Undecided, Unsettled, is_plain_text
+from policy.records import dataclass
 
+# A tool with many rules has many sets of them; sets beyond these are worked out each time.
+_MOST_SETS: Final = 1024
 # Agents' names come from models: what is remembered of callers is bounded.
 _MOST_CALLERS: Final = 4096
 
@@ -30,8 +33,11 @@ def decide_quickly(
     facts: Facts,
     generation: GenerationId | None,
     repairs: tuple[str, ...] = (),
-) -> Decision | None:
-    """Decide a call that the program's catalogue admitted, by its tool's full name."""
+) -> Decision | Judgement | None:
+    """Decide a call that the program's catalogue admitted, by its tool's full name.
+
+    A judgement is returned where rewrites are wanted: they have to be applied first.
+    """
     plans = program.quick.get((caller.agent, caller.role))
     plan: QuickPlan | None = None if plans is None else plans.get(call.tool)
     if plan is None:
@@ -39,19 +45,19 @@ def decide_quickly(
         if plan is None:
             return None
     only = plan.only
-    outcome: Outcome | None
+    outcome: Outcome | Judgement | None
     if only is None or caller.parent is not None:
         outcome = _of_several(program, plan, call, caller, facts)
+        if not isinstance(outcome, Outcome):
+            return outcome
     else:
         met = only(call.input, caller, facts)
         if type(met) is tuple:
-            outcome = plan.outcomes.get(met) or plan.keep(met, _of_one(plan, Asked((met,), ((),))))
+            outcome = plan.outcomes.get(met) or _kept(plan, met, _of_one(plan, (met,), ((),)))
         elif isinstance(met, Unsettled):
-            outcome = _of_one(plan, Asked((met.met,), (met.undecided,)))
+            outcome = _of_one(plan, (met.met,), (met.undecided,))
         else:
             return None
-    if outcome is None:
-        return None
     draft = DecisionDraft(
         outcome.verdict, call, outcome.reasons, generation, outcome.shadowed, repairs
     )
@@ -59,18 +65,68 @@ def decide_quickly(
     return draft  # type: ignore[return-value]
 
 
-def _of_one(plan: QuickPlan, asked: Asked) -> Outcome | None:
-    """Return what follows where one layer alone has a say."""
-    return _joined([(plan, asked)], floor=False)
+def judge_quickly(
+    program: Program, call: ToolCall, *, caller: Caller, facts: Facts
+) -> Judgement | None:
+    """Judge an input once by generated code; None where every closure must be asked."""
+    plan = _plan_for(program, call, caller)
+    if plan is None:
+        return None
+    asked = _asked(program, plan, call, caller, facts)
+    return None if asked is None else _judged(asked)
+
+
+def _of_one(
+    plan: QuickPlan,
+    met: tuple[tuple[int, ...]],
+    undecided: tuple[tuple[tuple[int, Undecided], ...]],
+) -> Outcome:
+    """Return what follows where one layer alone has a say, and wants no rewrite."""
+    found = Judgement()
+    plan.join(found, Asked(met, undecided), None)
+    join_tool(found, plan.spec, floor=False)
+    return _outcome(found)
 
 
 def _of_several(
     program: Program, plan: QuickPlan, call: ToolCall, caller: Caller, facts: Facts
-) -> Outcome | None:
+) -> Outcome | Judgement | None:
     """Return what follows where several layers, several callers or the floor have a say."""
+    asked = _asked(program, plan, call, caller, facts)
+    if asked is None:
+        return None
+    key = asked.key()
+    known = None if key is None else plan.outcomes.get(key)
+    if known is not None:
+        return known
+    found = _judged(asked)
+    if found.wanted:
+        return found
+    outcome = _outcome(found)
+    return outcome if key is None else _kept(plan, key, outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """What the layers of every caller of a chain, and the floor, came to on one call."""
+
+    callers: tuple[tuple[QuickPlan, Asked, Evaluation], ...]
+    floor: Truth
+
+    def key(self) -> object:
+        """Return what the outcome can be kept under, None where something was undecided."""
+        if self.floor is not False or not all(asked.settled for _, asked, _ in self.callers):
+            return None
+        # By the callers' plans too: another chain may meet rules of the same numbers.
+        return tuple((plan, asked.met) for plan, asked, _ in self.callers)
+
+
+def _asked(
+    program: Program, plan: QuickPlan, call: ToolCall, caller: Caller, facts: Facts
+) -> _Chain | None:
     # Shared, so that what a call does is read once for all of them.
     root = Evaluation(plan.spec, call.input, caller=caller, facts=facts, slots=program.slots)
-    chain: list[tuple[QuickPlan, Asked]] = []
+    callers: list[tuple[QuickPlan, Asked, Evaluation]] = []
     for one in caller.chain():
         theirs = plan if one is caller else _plan_for(program, call, one)
         if theirs is None:
@@ -79,24 +135,30 @@ def _of_several(
         asked = theirs.ask(call.input, one, facts, shared)
         if asked is None:
             return None
-        chain.append((theirs, asked))
+        callers.append((theirs, asked, shared))
     floor = False if plan.floor is None else plan.floor(root)
-    if floor is not False or not all(asked.settled for _, asked in chain):
-        return _joined(chain, floor=floor)
-    # By the callers' plans too: another chain may meet rules of the same numbers.
-    key = tuple((theirs, asked.met) for theirs, asked in chain)
-    return plan.outcomes.get(key) or plan.keep(key, _joined(chain, floor=False))
+    return _Chain(tuple(callers), floor)
 
 
-def _joined(chain: list[tuple[QuickPlan, Asked]], *, floor: Truth) -> Outcome | None:
-    """Return what follows from what the rules came to; None where a rewrite is wanted."""
+def _judged(chain: _Chain) -> Judgement:
     found = Judgement()
-    if not all(plan.join(found, asked) for plan, asked in chain):
-        return None
-    join_tool(found, chain[0][0].spec, floor=floor)
+    for plan, asked, shared in chain.callers:
+        plan.join(found, asked, shared)
+    join_tool(found, chain.callers[0][0].spec, floor=chain.floor)
+    return found
+
+
+def _outcome(found: Judgement) -> Outcome:
     verdict = found.verdict
     shadowed = tuple(dict.fromkeys(found.shadows))
     return Outcome(verdict, in_order(found.reasons, verdict), shadowed)
+
+
+def _kept(plan: QuickPlan, key: object, outcome: Outcome) -> Outcome:
+    """Keep what follows from rules that are met, as long as there is room."""
+    if len(plan.outcomes) < _MOST_SETS:
+        plan.outcomes[key] = outcome
+    return outcome
 
 
 def _plan_for(program: Program, call: ToolCall, caller: Caller) -> QuickPlan | None:

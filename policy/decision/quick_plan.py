@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from policy.call import Caller
 from policy.catalog import ToolSpec
@@ -21,9 +21,6 @@ from policy.program import (
 from policy.reason import Reason
 from policy.records import dataclass
 from policy.verdict import Verdict
-
-# A tool with many rules has many sets of them; sets beyond these are worked out each time.
-_MOST_SETS: Final = 1024
 
 Numbers: TypeAlias = tuple[int, ...]
 
@@ -65,15 +62,10 @@ class QuickPlan:
         self.floor = floor_of(plan)
         self._asks = tuple(layer.ask for layer in plan.layers)
         self._rules = tuple(layer.rules for layer in plan.layers)
-        alone = len(self._asks) == 1 and self.floor is None
+        rewriting = any(layer.rewrites for layer in plan.layers)
+        alone = len(self._asks) == 1 and self.floor is None and not rewriting
         self.only = self._asks[0] if alone else None
         self.outcomes: dict[Any, Outcome] = {}
-
-    def keep(self, key: object, outcome: Outcome | None) -> Outcome | None:
-        """Keep what follows from rules that are met, as long as there is room."""
-        if outcome is not None and len(self.outcomes) < _MOST_SETS:
-            self.outcomes[key] = outcome
-        return outcome
 
     def ask(
         self, input: Mapping[str, Any], caller: Caller, facts: Facts, shared: Evaluation
@@ -93,18 +85,14 @@ class QuickPlan:
                 undecided.append(())
         return Asked(tuple(met), tuple(undecided))
 
-    def join(self, found: Judgement, asked: Asked) -> bool:
-        """Add what the layers say; False where a rewrite is wanted, which takes the call itself."""
+    def join(self, found: Judgement, asked: Asked, call: Evaluation | None) -> None:
+        """Add what the layers say; `call` is what wanted rewrites are worked out with."""
         truths: list[TruthOf] = []
-        for place, layer in enumerate(self.plan.layers):
-            rules = self._rules[place]
-            said: dict[int, Truth] = {id(rules[number]): True for number in asked.met[place]}
-            said.update((id(rules[number]), why) for number, why in asked.undecided[place])
-            if any(said.get(id(rewrite)) is True for rewrite in layer.rewrites):
-                return False
+        for rules, met, undecided in zip(self._rules, asked.met, asked.undecided, strict=True):
+            said: dict[int, Truth] = {id(rules[number]): True for number in met}
+            said.update((id(rules[number]), why) for number, why in undecided)
             truths.append(_looked_up(said))
-        join_layers(found, self.plan, truths, None)
-        return True
+        join_layers(found, self.plan, truths, call)
 
 
 def _looked_up(said: Mapping[int, Truth]) -> TruthOf:

@@ -11,6 +11,7 @@ from policy.admission import Admitted, admit
 from policy.call import Caller, ToolCall
 from policy.catalog import ToolSpec
 from policy.decision.judgement import Judgement, judge
+from policy.decision.quick import judge_quickly
 from policy.facts import Facts
 from policy.program import Conflict, Program, apply_changes
 from policy.reason import Reason
@@ -40,7 +41,9 @@ def decide_again(
         return call, _refused(first, f"the rewritten input is refused: {admitted.message}")
     if admitted.call.input != rewritten.input:
         return call, _refused(first, "the rewritten input is not what the tool would receive")
-    second = judge(program, spec, rewritten.input, caller=caller, facts=facts)
+    second = judge_quickly(program, rewritten, caller=caller, facts=facts) or judge(
+        program, spec, rewritten.input, caller=caller, facts=facts
+    )
     joined = _joined(first, second)
     again = apply_changes(rewritten.input, second.wanted)
     if isinstance(again, Conflict):

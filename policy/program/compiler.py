@@ -21,7 +21,7 @@ from policy.program.conditions import compile_test
 from policy.program.evaluation import DeclaredResources
 from policy.program.expressions import Place, TestOf
 from policy.program.floor import Floor, compile_floor
-from policy.program.generated import Item, write_layer
+from policy.program.generated import Item, Tool, write_layer
 from policy.program.meaning import Meanings, declared_meaning
 from policy.program.program import (
     ALL_SHORTCUTS,
@@ -118,7 +118,8 @@ def compile_policy(
         plan = _plan_layer(indexes, index, spec, floor=floor, profiles=profiles)
         if not shortcuts.generated:
             return plan
-        ask = write_layer(_items(plan), spec, slots=slots, indexed=shortcuts.indexed)
+        tool = Tool(spec=spec, declared=plan.declared, slots=slots)
+        ask = write_layer(_items(plan), tool, indexed=shortcuts.indexed)
         return replace(plan, ask=ask)
 
     return Program(

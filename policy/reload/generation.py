@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 from policy.call import Caller, ToolCall
 from policy.catalog import Catalog
-from policy.decision import Answer, Decision, GenerationId, answer, decide, decide_quickly
+from policy.decision import (
+    Answer,
+    Decision,
+    GenerationId,
+    answer,
+    decide_at_length,
+    decide_quickly,
+)
 from policy.diagnostics import Diagnostic
 from policy.facts import Facts
 from policy.program import Program
@@ -64,9 +71,9 @@ class Generation:
         if call._admitted_by is program.token:
             known = self._usual if facts is _NOWHERE else self.complete(facts)
             quick = decide_quickly(program, call, caller, known, self.id, ())
-            if quick is not None:
+            if isinstance(quick, Decision):
                 return quick
-            return decide(program, call, caller, known, generation=self.id)
+            return decide_at_length(program, call, caller, known, quick, generation=self.id)
         return self.answer(call.tool, call.input, caller=caller, facts=facts).decision
 
     def answer(

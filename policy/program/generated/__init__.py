@@ -2,6 +2,6 @@
 
 from policy.program.generated.fields import is_plain_text
 from policy.program.generated.index import write_layer
-from policy.program.generated.layer import Ask, Item, Unsettled
+from policy.program.generated.layer import Ask, Item, Tool, Unsettled
 
-__all__ = ["Ask", "Item", "Unsettled", "is_plain_text", "write_layer"]
+__all__ = ["Ask", "Item", "Tool", "Unsettled", "is_plain_text", "write_layer"]

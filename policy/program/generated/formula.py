@@ -13,9 +13,11 @@ from typing import Any
 
 from policy.catalog import ToolSpec
 from policy.checks import checked
+from policy.program.evaluation import DeclaredResources
 from policy.program.expressions import constant_value
 from policy.program.generated.fields import FieldKind, Fields
 from policy.program.generated.quoting import Quoting, literal, text_set
+from policy.program.resource_tests import known_answer
 from policy.records import dataclass
 from policy.values import (
     PlainRegex,
@@ -52,10 +54,13 @@ class _Condition:
 class Formulas:
     """Writes the tests of one layer on one tool; what they read is gathered in `fields`."""
 
-    __slots__ = ("_quoting", "_spec", "fields", "reads_agent", "reads_role")
+    __slots__ = ("_declared", "_quoting", "_spec", "fields", "reads_agent", "reads_role")
 
-    def __init__(self, spec: ToolSpec, fields: Fields, quoting: Quoting) -> None:
+    def __init__(
+        self, spec: ToolSpec, declared: DeclaredResources, fields: Fields, quoting: Quoting
+    ) -> None:
         self._spec = spec
+        self._declared = declared
         self._quoting = quoting
         self.fields = fields
         self.reads_role = False
@@ -81,6 +86,8 @@ class Formulas:
                 return self._leaf(value, "flag", _flag(value=True), absent_is_false=absent_is_false)
             case checked.Comparison():
                 return self._comparison(test, absent_is_false=absent_is_false)
+            case checked.ResourceTest():
+                return self._resource(test)
             case _:
                 return self._of_text(test, absent_is_false=absent_is_false)
 
@@ -98,6 +105,11 @@ class Formulas:
         return (
             Sides(there, missing, total=True) if test.present else Sides(missing, there, total=True)
         )
+
+    def _resource(self, test: checked.ResourceTest) -> Sides | None:
+        """Return what the declarations of the tool settle for every call."""
+        answer = known_answer(test, self._declared)
+        return None if answer is None else Sides(str(answer), str(not answer), total=True)
 
     def _comparison(self, test: checked.Comparison, *, absent_is_false: bool) -> Sides | None:
         if not isinstance(test.right, checked.Constant):

@@ -11,10 +11,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from policy.catalog import ToolSpec
 from policy.checks import checked
 from policy.program.generated.formula import constant_texts, input_field, like_head
-from policy.program.generated.layer import Ask, Item, Writer, demands, write_in_line
+from policy.program.generated.layer import Ask, Item, Tool, Writer, demands, write_in_line
 from policy.records import dataclass
 from policy.values import is_ordinary
 
@@ -41,12 +40,11 @@ class Key:
 class Pending:
     """The function of some rules, written when it is first asked for."""
 
-    __slots__ = ("_ask", "_items", "_slots", "_spec")
+    __slots__ = ("_ask", "_items", "_tool")
 
-    def __init__(self, items: Sequence[Item], spec: ToolSpec, *, slots: int) -> None:
+    def __init__(self, items: Sequence[Item], tool: Tool) -> None:
         self._items = items
-        self._spec = spec
-        self._slots = slots
+        self._tool = tool
         self._ask: Ask | None = None
 
     @property
@@ -54,7 +52,7 @@ class Pending:
         """The function; one that always gives up where the code cannot be compiled."""
         ask = self._ask
         if ask is None:
-            ask = self._ask = write_in_line(self._items, self._spec, slots=self._slots) or _give_up
+            ask = self._ask = write_in_line(self._items, self._tool) or _give_up
         return ask
 
 
@@ -62,18 +60,18 @@ def _give_up(*call: object) -> None:
     """Find nothing out, so that every rule is asked."""
 
 
-def write_layer(items: Sequence[Item], spec: ToolSpec, *, slots: int, indexed: bool) -> Ask | None:
+def write_layer(items: Sequence[Item], tool: Tool, *, indexed: bool) -> Ask | None:
     """Return the function that finds the rules which a call meets; None if it cannot be compiled.
 
     Of the caller, the code takes the role and the agent's name as plain text. `indexed` says
     whether many rules may be told apart by an index first.
     """
     if indexed and len(items) > _MOST_IN_LINE:
-        return write_indexed(items, spec, slots=slots)
-    return write_in_line(items, spec, slots=slots)
+        return write_indexed(items, tool)
+    return write_in_line(items, tool)
 
 
-def write_indexed(items: Sequence[Item], spec: ToolSpec, *, slots: int) -> Ask | None:
+def write_indexed(items: Sequence[Item], tool: Tool) -> Ask | None:
     """Return the function that looks rules up by their keys, and asks the others in line."""
     found = {item.number: keys(item) for item in items}
     crowd: Counter[tuple[str, Relation, str]] = Counter(
@@ -95,14 +93,14 @@ def write_indexed(items: Sequence[Item], spec: ToolSpec, *, slots: int) -> Ask |
                 equal[key.field][text].append(item)
             else:
                 begin[key.field].append((text, item))
-    writer = Writer(spec, slots=slots)
+    writer = Writer(tool)
     lookups: list[str] = []
     for field, groups in equal.items():
-        table = {text: Pending(group, spec, slots=slots) for text, group in groups.items()}
+        table = {text: Pending(group, tool) for text, group in groups.items()}
         lookups += _lookup(writer, field, table, None)
     for field, pairs in begin.items():
         for length, beginnings in _by_length(pairs).items():
-            table = {text: Pending(group, spec, slots=slots) for text, group in beginnings.items()}
+            table = {text: Pending(group, tool) for text, group in beginnings.items()}
             lookups += _lookup(writer, field, table, length)
     return writer.function(rest, lookups)
 

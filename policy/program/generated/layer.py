@@ -15,7 +15,7 @@ from policy.call import Caller
 from policy.catalog import ToolSpec
 from policy.checks import checked
 from policy.facts import Facts
-from policy.program.evaluation import Evaluation
+from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.expressions import TestOf
 from policy.program.generated.fields import Fields, is_plain_text
 from policy.program.generated.formula import Formulas, Sides, both, opposite
@@ -71,19 +71,28 @@ class Ask(Protocol):
         """Return which rules the call meets."""
 
 
-def write_in_line(items: Sequence[Item], spec: ToolSpec, *, slots: int) -> Ask | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """What code is written for: a tool, what the layer knows of it, and its rules' variables."""
+
+    spec: ToolSpec
+    declared: DeclaredResources
+    slots: int
+
+
+def write_in_line(items: Sequence[Item], tool: Tool) -> Ask | None:
     """Return a function that asks one rule after the other; None if it cannot be compiled."""
-    return Writer(spec, slots=slots).function(items)
+    return Writer(tool).function(items)
 
 
 class Writer:
     """Writes one function: its opening, the tests of its rules, and what it returns."""
 
-    def __init__(self, spec: ToolSpec, *, slots: int) -> None:
+    def __init__(self, tool: Tool) -> None:
         self.quoting = Quoting()
-        self.formulas = Formulas(spec, Fields(), self.quoting)
-        self._evaluation = (self.quoting.name(spec), self.quoting.name(Evaluation))
-        self._slots = slots
+        self.formulas = Formulas(tool.spec, tool.declared, Fields(), self.quoting)
+        self._evaluation = (self.quoting.name(tool.spec), self.quoting.name(Evaluation))
+        self._slots = tool.slots
 
     def function(self, items: Sequence[Item], lookups: Iterable[str] = ()) -> Ask | None:
         """Return the compiled function; `lookups` are lines that add what an index finds."""

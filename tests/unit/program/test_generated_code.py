@@ -13,13 +13,15 @@ from policy.call import Caller, freeze
 from policy.catalog import Origin, ToolSpec
 from policy.checks import checked
 from policy.facts import Facts
-from policy.program.generated import Item
+from policy.program.evaluation import DeclaredResources
+from policy.program.generated import Item, Tool
 from policy.program.generated.index import write_layer
 from policy.program.generated.layer import Writer
 from policy.program.generated.quoting import literal
 from policy.program.truth import Undecided
 
 SPEC = ToolSpec(name="pay", origin=Origin(kind="host", tool="pay"))
+TOOL = Tool(spec=SPEC, declared=DeclaredResources((), complete=True, unseen=False), slots=0)
 ROLE = checked.Fact(path=("session", "role"))
 OWN = re.compile(r"ask|input|caller|facts|role|agent|[emutgbx]|[aK][0-9]+|str|int|float|bool|tuple")
 ATTRIBUTES = {
@@ -111,7 +113,7 @@ def _check_source(source: str, texts: set[str]) -> None:
 
 
 def _check(name: str, text: str) -> None:
-    source = Writer(SPEC, slots=0).text(_items(name, text))
+    source = Writer(TOOL).text(_items(name, text))
     assert source.isascii()
     _check_source(source, {text, text + "x", text + "*", name, name + "n", like(text)})
 
@@ -149,7 +151,7 @@ def test_a_hostile_text_is_still_compared(text: str, indexed: bool) -> None:
         )
         for number in range(40)
     ]
-    ask = write_layer(items, SPEC, slots=0, indexed=indexed)
+    ask = write_layer(items, TOOL, indexed=indexed)
     assert ask is not None
     found = ask(freeze({text: text + "!"}), Caller(), Facts())  # type: ignore[arg-type]
     if text == "\ud800":
@@ -186,7 +188,7 @@ def test_what_the_compiler_cannot_take_is_left_to_the_closures() -> None:
         more=False,
         whole=Never(),
     )
-    assert write_layer([item], SPEC, slots=0, indexed=True) is None
+    assert write_layer([item], TOOL, indexed=True) is None
 
 
 def _presence(name: str) -> checked.Test:
