@@ -89,7 +89,7 @@ class _Declared:
 
     def init(self, cls: type) -> Callable[..., None]:
         """Write `__init__`: each value goes to its slot at once, past what forbids assignments."""
-        known: dict[str, Any] = {"_missing": _MISSING}
+        known: dict[str, Any] = {"_missing": _NEWLY_MADE}
         positional: list[str] = []
         by_name: list[str] = []
         body: list[str] = []
@@ -179,18 +179,34 @@ def _tuple_of(owner: str, names: list[str]) -> str:
 
 
 class _Later:
-    """An attribute of a class that is made when it is first looked up, and then stands there."""
+    """An attribute of a class that is made when it is first looked up, and then stands there.
 
-    __slots__ = ("make", "name")
+    It stands in the record itself, whichever class inherits it: what that says of its own stays.
+    """
 
-    def __init__(self, name: str, make: Callable[[type], Any]) -> None:
-        self.name = name
+    __slots__ = ("make", "name", "record")
+
+    def __init__(self, make: Callable[[type], Any]) -> None:
         self.make = make
 
+    def __set_name__(self, record: type, name: str) -> None:
+        self.record = record
+        self.name = name
+
     def __get__(self, instance: object, owner: type) -> Any:
-        made = self.make(owner)
-        setattr(owner, self.name, made)
-        return getattr(owner if instance is None else instance, self.name)
+        made = self.make(self.record)
+        setattr(self.record, self.name, made)
+        return made.__get__(instance, owner) if hasattr(made, "__get__") else made
+
+
+class _NewlyMade:
+    """Stands where a value is made by the default of a field."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+_NEWLY_MADE = _NewlyMade()
 
 
 def _refuse_assignment(self: object, name: str, value: object) -> None:
@@ -218,23 +234,23 @@ def _record(cls: type | None = None, /, **options: bool) -> Any:
         return dataclasses.dataclass(**options)(cls)
     declared = _Declared(cls, options)
     methods: dict[str, Any] = {
-        "__dataclass_fields__": _Later("__dataclass_fields__", declared.fields),
-        "__dataclass_params__": _Later("__dataclass_params__", declared.params),
-        "__init__": _Later("__init__", declared.init),
+        "__dataclass_fields__": _Later(declared.fields),
+        "__dataclass_params__": _Later(declared.params),
+        "__init__": _Later(declared.init),
         "__slots__": tuple(declared.annotations),
-        "__match_args__": _Later("__match_args__", declared.match_args),
+        "__match_args__": _Later(declared.match_args),
     }
     own = {name: value for name, value in vars(cls).items() if name not in declared.annotations}
     if "__repr__" not in own:
-        methods["__repr__"] = _Later("__repr__", declared.repr)
+        methods["__repr__"] = _Later(declared.repr)
     if options.get("eq", True):
-        methods["__eq__"] = _Later("__eq__", declared.eq)
+        methods["__eq__"] = _Later(declared.eq)
         methods["__hash__"] = None
     if options.get("frozen"):
         methods |= {"__setattr__": _refuse_assignment, "__delattr__": _refuse_deletion}
         methods |= {"__getstate__": _state, "__setstate__": _restore}
         if options.get("eq", True):
-            methods["__hash__"] = _Later("__hash__", declared.hash)
+            methods["__hash__"] = _Later(declared.hash)
     del own["__dict__"], own["__weakref__"]
     made = type(cls)(cls.__name__, (), own | methods)
     made.__qualname__ = cls.__qualname__

@@ -127,6 +127,44 @@ def test_methods_are_written_when_they_are_first_used() -> None:
     assert not callable(vars(Made)["__repr__"])
 
 
+def test_what_inherits_a_record_keeps_what_it_says_itself() -> None:
+    base: Any = dataclass(frozen=True, slots=True)(declared([{"kind": "required"}], "Doc."))
+
+    class Own(base):  # type: ignore[misc]
+        """A record that is made otherwise, compares otherwise and is shown otherwise."""
+
+        __slots__ = ()
+
+        def __init__(self, double: int) -> None:
+            super().__init__(2 * double)
+
+        def __eq__(self, other: object) -> bool:
+            return super().__eq__(other) is True
+
+        def __hash__(self) -> int:
+            return hash((super().__hash__(), "own"))
+
+        def __repr__(self) -> str:
+            return f"own {super().__repr__()}"
+
+    for _ in range(2):  # the second time with methods that are written
+        own = Own(4)
+        assert own.path == 8
+        assert own == Own(4)
+        assert own != Own(5)
+        assert hash(own) == hash(Own(4)) != hash(base(8))
+        assert repr(own).startswith("own ")
+        assert base(8) == base(8)
+        assert dataclasses.fields(Own) == dataclasses.fields(base)
+
+
+def test_a_signature_shows_no_value_that_is_made_anew() -> None:
+    listed = [{"kind": "field", "flags": {"default_factory": list}}]
+    record: Any = dataclass(frozen=True, slots=True)(declared(listed, "Doc."))
+    assert str(inspect.signature(record)) == "(path: 'int' = <factory>) -> None"
+    assert record().path == []
+
+
 def test_what_a_class_says_itself_stays() -> None:
     @dataclass(frozen=True, slots=True)
     class Made:
