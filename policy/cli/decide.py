@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 from policy.call import thaw
+from policy.cli.fast_paths import cache_option
 from policy.cli.loading import (
     WRONG_USAGE,
     as_json,
@@ -48,8 +49,14 @@ lexical_option = click.option(
 @catalog_option
 @call_option
 @lexical_option
+@cache_option
 def command(
-    path: Path, *, catalog_file: Path | None, call_file: BinaryIO | None, lexical: bool
+    path: Path,
+    *,
+    catalog_file: Path | None,
+    call_file: BinaryIO | None,
+    lexical: bool,
+    cache: bool,
 ) -> None:
     """Decide calls by the policy at PATH: JSON lines in, one decision a line out.
 
@@ -58,10 +65,11 @@ def command(
     wrong, nothing is answered and the exit status is 1.
 
     \b
-    Example:
+    Examples:
       echo '{"tool": "file_read", "input": {"path": "/etc/passwd"}}' | placet decide rules/
+      placet decide rules/ --call calls.jsonl --cache
     """
-    generation = generation_at(path, catalog_file)
+    generation = generation_at(path, catalog_file, cache=cache)
     wrong = 0
     for line in lines_of(call_file):
         record = _answered(line, generation, lexical=lexical)
@@ -110,7 +118,7 @@ def ask(line: bytes, *, lexical: bool) -> AskedCall | NoCall:
     return read_call(line, disk=Resolvers() if lexical else _disk().resolvers())
 
 
-@cache
+@functools.cache
 def _disk() -> Disk:
     from policy.reload import Disk
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,17 +13,17 @@ import click
 
 from policy import later
 from policy.cli import collector
+from policy.cli.fast_paths import fast_paths
 
 # The engine is imported by a command that runs, not by one that only tells how it is called.
 if TYPE_CHECKING:
     from policy.catalog import Catalog
     from policy.diagnostics import Diagnostic, Format, render, visible
-    from policy.reload import Built, Generation, build, read_folder
+    from policy.reload import Built, Generation, read_policy
 else:
     render = later.function("policy.diagnostics", "render")
     visible = later.function("policy.diagnostics", "visible")
-    build = later.function("policy.reload", "build")
-    read_folder = later.function("policy.reload", "read_folder")
+    read_policy = later.function("policy.reload", "read_policy")
 
 WRONG_POLICY = 1
 WRONG_USAGE = 2
@@ -98,10 +97,17 @@ def _bytes(file: Path) -> bytes:
         stop(f"{file} cannot be read: {error.strerror or error}")
 
 
-def build_at(path: Path, catalog_file: Path | None) -> Built:
+def build_at(path: Path, catalog_file: Path | None, *, cache: bool = False) -> Built:
     """Return what the files at `path` make, good or not."""
-    catalog = read_catalog(catalog_file)
-    built = build(read_folder(path), catalog=catalog, number=1, now=datetime.now(UTC))
+    ways = fast_paths(cache=cache)
+    built = read_policy(
+        path,
+        catalog=read_catalog(catalog_file),
+        cache=ways.cache,
+        remembering=ways.remembering,
+        plain=ways.plain,
+        shortcuts=ways.shortcuts,
+    )
     collector.settle()
     return built
 
@@ -132,9 +138,9 @@ def prefix(path: Path) -> str:
     return "" if str(folder) == "." else f"{folder.as_posix().rstrip('/')}/"
 
 
-def generation_at(path: Path, catalog_file: Path | None) -> Generation:
+def generation_at(path: Path, catalog_file: Path | None, *, cache: bool = False) -> Generation:
     """Return the generation at `path`, or end the command with all that is wrong."""
-    built = build_at(path, catalog_file)
+    built = build_at(path, catalog_file, cache=cache)
     if built.generation is None:
         click.echo(show(built, path), err=True)
         raise SystemExit(exit_code(built.diagnostics))

@@ -17,6 +17,7 @@ import click
 
 from policy.cli.approvals import store_path, watched_paths
 from policy.cli.approvers import Asked, approving, scripted_answers
+from policy.cli.fast_paths import cache_option, fast_paths
 from policy.cli.governed import Governed, Serving
 from policy.cli.loading import path_argument, stop
 from policy.diagnostics import visible
@@ -67,6 +68,7 @@ _SHORTEST_TOKEN = 16
     help="Append a record of every call to this file, as JSON lines.",
 )
 @click.option("--agent", metavar="NAME", help="Which agent calls; else what `[serve]` says.")
+@cache_option
 def command(
     path: Path,
     *,
@@ -78,6 +80,7 @@ def command(
     script: Path | None,
     audit: Path | None,
     agent: str | None,
+    cache: bool,
 ) -> None:
     """Offer the tools to MCP clients, governed by the policy at PATH, until the client leaves.
 
@@ -88,6 +91,7 @@ def command(
     Examples:
       placet serve rules/ --workspace ~/project
       placet serve rules/ --workspace ~/project --http 127.0.0.1:8642 --token-file token
+      placet serve rules/ --workspace ~/project --cache
     """
     if find_spec("mcp") is None:
         stop("serving needs the extra `mcp`: install placet[mcp]")
@@ -110,7 +114,16 @@ def command(
 
     # Guarded whether it is used or not: another server of this policy may use it.
     guarded = watched_paths(store_path(path, None))
-    store = PolicyStore(path, on_change=(_tell,), guarded=guarded)
+    ways = fast_paths(cache=cache)
+    store = PolicyStore(
+        path,
+        on_change=(_tell,),
+        guarded=guarded,
+        cache=ways.cache,
+        remembering=ways.remembering,
+        plain=ways.plain,
+        shortcuts=ways.shortcuts,
+    )
     try:
         governed = Governed(store, serving, listener=keep)
     except StoreUnusable as error:

@@ -179,8 +179,8 @@ class Shortcuts:
     indexed: bool = True
 
 
-ALL_SHORTCUTS = Shortcuts()
-NO_SHORTCUTS = Shortcuts(generated=False, indexed=False)
+ALL_SHORTCUTS: Shortcuts = Shortcuts()
+NO_SHORTCUTS: Shortcuts = Shortcuts(generated=False, indexed=False)
 
 
 PlanLayer: TypeAlias = Callable[[int, ToolSpec], LayerPlan]

@@ -18,7 +18,7 @@ from policy.checks import PolicySources, Remembered, check
 from policy.decision import GenerationId
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, visible
 from policy.layers import merge
-from policy.program import Carried, Floor, compile_policy
+from policy.program import ALL_SHORTCUTS, Carried, Floor, Shortcuts, compile_policy
 from policy.records import dataclass
 from policy.reload.beyond import Beyond
 from policy.reload.data import data_files
@@ -79,6 +79,8 @@ class Builder:
 
     Files of the same text are not parsed again, nor are rules, and rules in the same surroundings
     are not checked again: see `checks.Remembered`. Without `remembering`, every rule is.
+    With `plain`, statements are read by Lark alone; `shortcuts` are those of the program. Neither
+    changes what is built.
     `guarded` are files besides those of the policy that no tool may write, by absolute path, and
     `guarded_folders` folders.
     """
@@ -89,12 +91,16 @@ class Builder:
         guarded: Iterable[str] = (),
         guarded_folders: Iterable[str] = (),
         remembering: bool = True,
+        plain: bool = False,
+        shortcuts: Shortcuts = ALL_SHORTCUTS,
     ) -> None:
         self._guarded = tuple(guarded)
         self._guarded_folders = tuple(guarded_folders)
         self._parsed: dict[tuple[str, str], Parsed] = {}
         self._remembered = Remembered() if remembering else None
         self._carried = Carried() if remembering else None
+        self._plain = plain
+        self._shortcuts = shortcuts
         self._beyond = Beyond()
         self._catalogues = Catalogues()
 
@@ -119,7 +125,7 @@ class Builder:
         if not files and not tables:
             work.problems += _empty(snapshot)
             return work.failed()
-        shipped = used_packs(files)
+        shipped = used_packs(files, plain=self._plain)
         work.sources |= {name: pack.source for name, pack in shipped.items()}
         sources, _ = program_sources(snapshot)
         work.sources |= sources
@@ -152,7 +158,12 @@ class Builder:
             return work.failed()
         floor = _floor(snapshot, settings, guarded=self._guarded, folders=self._guarded_folders)
         program = compile_policy(
-            merged.policy, tools, floor=floor, profiles=profiles, carried=self._carried
+            merged.policy,
+            tools,
+            floor=floor,
+            profiles=profiles,
+            shortcuts=self._shortcuts,
+            carried=self._carried,
         )
         examples = run_examples(checked.suites, program, catalog=tools)
         work.problems += (problem for result in examples for problem in result.diagnostics)
@@ -200,7 +211,7 @@ class Builder:
                 if source is None:
                     work.problems += problems if snapshot.only in (None, name) else ()
                     continue
-                parsed = parse(source, known=heads)
+                parsed = parse(source, known=heads, plain=self._plain)
                 work.fresh.append(parsed.tree)
             kept[key] = parsed
             is_pack = isinstance(parsed.tree.header, tree.PackHeader)

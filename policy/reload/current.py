@@ -22,6 +22,7 @@ from policy.catalog import Catalog, ToolSpec, builtin_catalog
 from policy.decision import Answer, Decision, GenerationId
 from policy.diagnostics import Diagnostic
 from policy.facts import Facts
+from policy.program import ALL_SHORTCUTS, Shortcuts
 from policy.records import dataclass
 from policy.reload.builder import Builder, Built, unexpected
 from policy.reload.cache import Where, cache_folders, open_cache
@@ -67,7 +68,8 @@ class PolicyStore:
     long an error waits for one more read before it is believed (a save may be half done).
     `guarded` are files besides those of the policy that no tool may write. With a `cache`, a folder
     or True for this user's own, what was found out of the rules is kept there for the next process.
-    Without `remembering`, every build checks everything anew, which gives the same.
+    Without `remembering`, every build checks everything anew; with `plain`, statements are read by
+    Lark alone; `shortcuts` are those that deciding takes. None of them changes what comes out.
     """
 
     def __init__(
@@ -81,6 +83,8 @@ class PolicyStore:
         guarded: Iterable[str | os.PathLike[str]] = (),
         cache: Where = False,
         remembering: bool = True,
+        plain: bool = False,
+        shortcuts: Shortcuts = ALL_SHORTCUTS,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._path = os.path.abspath(os.fspath(path))
@@ -95,9 +99,17 @@ class PolicyStore:
         self._cache = cache
         self._opened = False
         folders = cache_folders(cache)
-        self._builder = Builder(guarded=kept, guarded_folders=folders, remembering=remembering)
-        # Edits are built beside what is being reloaded, one after the other.
-        self._drafts = Builder(guarded=kept, guarded_folders=folders, remembering=remembering)
+        self._builder, self._drafts = (
+            Builder(
+                guarded=kept,
+                guarded_folders=folders,
+                remembering=remembering,
+                plain=plain,
+                shortcuts=shortcuts,
+            )
+            # Edits are built beside what is being reloaded, one after the other.
+            for _ in range(2)
+        )
         self._editing = threading.Lock()
         self._done: _Work | None = None
         self._good: _Work | None = None

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from policy.catalog import Catalog, builtin_catalog
 from policy.errors import PolicyInvalid
+from policy.program import ALL_SHORTCUTS, Shortcuts
 from policy.reload.builder import Builder, Built
 from policy.reload.cache import Where, cache_folders, open_cache
 from policy.reload.folder import read_folder
@@ -19,20 +20,31 @@ def read_policy(
     *,
     catalog: Catalog | None = None,
     cache: Where = False,
+    remembering: bool = True,
+    plain: bool = False,
+    shortcuts: Shortcuts = ALL_SHORTCUTS,
 ) -> Built:
     """Read and check a policy folder or file; what is wrong is in the diagnostics.
 
     With a `cache`, a folder or True for this user's own, what was found out of its rules is kept
-    there, and rules that are known from there are not checked again: see `Cache`.
+    there, and rules that are known from there are not checked again: see `Cache`. `remembering`,
+    `plain` and `shortcuts` as in `PolicyStore`.
     """
+    builder = Builder(
+        guarded_folders=cache_folders(cache),
+        remembering=remembering,
+        plain=plain,
+        shortcuts=shortcuts,
+    )
     with no_collecting():
-        return _read_policy(path, catalog or builtin_catalog(), cache)
+        return _read_policy(path, builder, catalog=catalog or builtin_catalog(), cache=cache)
 
 
-def _read_policy(path: str | os.PathLike[str], catalog: Catalog, cache: Where) -> Built:
+def _read_policy(
+    path: str | os.PathLike[str], builder: Builder, *, catalog: Catalog, cache: Where
+) -> Built:
     snapshot = read_folder(path)
     kept = open_cache(cache, snapshot)
-    builder = Builder(guarded_folders=cache_folders(cache))
     remembered = builder.remembered
     if kept is not None and remembered is not None:
         kept.read(remembered)
@@ -47,12 +59,22 @@ def load(
     *,
     catalog: Catalog | None = None,
     cache: Where = False,
+    remembering: bool = True,
+    plain: bool = False,
+    shortcuts: Shortcuts = ALL_SHORTCUTS,
 ) -> Generation:
-    """Return the generation of a policy folder or file; `cache` as in `read_policy`.
+    """Return the generation of a policy folder or file; the rest as in `read_policy`.
 
     Raises PolicyInvalid with all diagnostics if any is an error.
     """
-    built = read_policy(path, catalog=catalog, cache=cache)
+    built = read_policy(
+        path,
+        catalog=catalog,
+        cache=cache,
+        remembering=remembering,
+        plain=plain,
+        shortcuts=shortcuts,
+    )
     if built.generation is None:
         raise PolicyInvalid(built.diagnostics)
     return built.generation

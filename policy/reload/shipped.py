@@ -49,10 +49,12 @@ def _package() -> Traversable:
     return files("policy")
 
 
-def used_packs(files: Iterable[tree.PolicyFile]) -> Mapping[str, tree.PolicyFile]:
+def used_packs(
+    files: Iterable[tree.PolicyFile], *, plain: bool = False
+) -> Mapping[str, tree.PolicyFile]:
     """Return those of the shipped packs that `files` use, parsed, and those that they use.
 
-    All of them if one is not there, so that a mistake in a name can be told.
+    All of them if one is not there, so that a mistake in a name can be told. `plain` as in `parse`.
     """
     found: dict[str, tree.PolicyFile] = {}
     wanted = [name for file in files for name in _uses(file)]
@@ -60,9 +62,9 @@ def used_packs(files: Iterable[tree.PolicyFile]) -> Mapping[str, tree.PolicyFile
     while wanted:
         name = wanted.pop()
         if name not in names:
-            return MappingProxyType({name: _parsed(name) for name in names})
+            return MappingProxyType({name: _parsed(name, plain) for name in names})
         if name not in found:
-            found[name] = _parsed(name)
+            found[name] = _parsed(name, plain)
             wanted += _uses(found[name])
     return MappingProxyType(found)
 
@@ -73,8 +75,8 @@ def _uses(file: tree.PolicyFile) -> list[str]:
 
 
 @cache
-def _parsed(name: str) -> tree.PolicyFile:
-    return parse(shipped_packs()[name], known=NO_HEADS).tree
+def _parsed(name: str, plain: object) -> tree.PolicyFile:
+    return parse(shipped_packs()[name], known=NO_HEADS, plain=bool(plain)).tree
 
 
 @cache

@@ -15,7 +15,7 @@ from policy.diagnostics import Diagnostic, diagnose, in_order
 from policy.records import dataclass
 from policy.source import Source
 from policy.syntax.cutter import BYTE_ORDER_MARK, MAX_DEPTH, Cuts, Piece, cut, unseen
-from policy.syntax.known import Head, Heads, KnownRule
+from policy.syntax.known import Head, Heads, KnownRule, ReadRule
 from policy.syntax.statement import Start, parse_statement
 from policy.syntax.tree import Header, PackHeader, PolicyFile, PolicyHeader, Rule, Statement
 
@@ -54,12 +54,13 @@ def parse(source: Source, *, known: Heads | None = None, plain: bool = False) ->
     diagnostics = [*_marks(source, unseen_at), *_stray(source, cuts)]
     header: Header | None = None
     statements: list[Statement] = []
+    read = _read_plainly if plain else _read_rule
     for number, piece in enumerate(cuts.pieces):
         text = cuts.code[piece.start : piece.end]
         head = None if known is None else known.get(text)
         if head is not None:
             span = source.span(piece.start, piece.end)
-            statements.append(KnownRule(head, source, span=span, read=_read_rule))
+            statements.append(KnownRule(head, source, span=span, read=read))
             continue
         is_header = _HEADER.match(cuts.code, piece.start) is not None
         node, problems = _parse_piece(
@@ -72,7 +73,7 @@ def parse(source: Source, *, known: Heads | None = None, plain: bool = False) ->
                 header = node
         elif node is not None and not isinstance(node, PolicyHeader | PackHeader):
             if known is not None and isinstance(node, Rule) and not problems:
-                node = _with_text(node, text, source)
+                node = _with_text(node, text, source, read)
             statements.append(node)
     diagnostics += _missing(source, cuts)
     tree = PolicyFile(
@@ -81,14 +82,21 @@ def parse(source: Source, *, known: Heads | None = None, plain: bool = False) ->
     return Parsed(tree=tree, diagnostics=in_order(diagnostics))
 
 
-def _with_text(rule: Rule, text: str, source: Source) -> KnownRule:
+def _with_text(rule: Rule, text: str, source: Source, read: ReadRule) -> KnownRule:
     head = Head(text, rule.name, verdict=rule.verdict, shadow=rule.shadow)
-    return KnownRule(head, source, span=rule.span, read=_read_rule, whole=rule)
+    return KnownRule(head, source, span=rule.span, read=read, whole=rule)
 
 
 def _read_rule(source: Source, text: str, start: int) -> Rule:
     """Read a statement that is known to be a rule, at its place."""
     node = parse_statement(source, text, start, start_rule="statement").node
+    assert isinstance(node, Rule)
+    return node
+
+
+def _read_plainly(source: Source, text: str, start: int) -> Rule:
+    """Read the same by Lark."""
+    node = parse_statement(source, text, start, start_rule="statement", plain=True).node
     assert isinstance(node, Rule)
     return node
 

@@ -62,7 +62,10 @@ def run_examples(
         if suite.base is not None:
             if suite.base not in bases:
                 bases[suite.base] = compile_policy(
-                    merge(suite.base).policy, catalog, profiles=program.profiles
+                    merge(suite.base).policy,
+                    catalog,
+                    profiles=program.profiles,
+                    shortcuts=program.shortcuts,
                 )
             under_test = bases[suite.base]
         runner = _Runner(suite=suite, program=under_test, catalog=catalog)

@@ -1,0 +1,68 @@
+"""`PLACET_NO_FAST` in, the quick ways that loading and deciding may take out.
+
+Each quick way gives what the slow one gives; somebody who doubts that switches it off and compares.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+import click
+
+from policy.records import dataclass
+
+# As in `loading`: a command that only tells how it is called imports no engine.
+if TYPE_CHECKING:
+    from policy.program import Shortcuts
+
+VARIABLE = "PLACET_NO_FAST"
+
+cache_option = click.option(
+    "--cache/--no-cache",
+    "cache",
+    default=False,
+    show_default=True,
+    help="Keep what was found out of the rules for the next start, in $XDG_CACHE_HOME/placet or "
+    "~/.cache/placet.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FastPaths:
+    """Which quick ways are taken; the fields are what `PolicyStore` and `read_policy` take."""
+
+    cache: bool
+    remembering: bool
+    plain: bool
+    shortcuts: Shortcuts
+
+
+def fast_paths(*, cache: bool) -> FastPaths:
+    """Return the ways for a command that was told to keep a cache or not.
+
+    What the environment switches off stays off. Raises UsageError for a name that is no quick way.
+    """
+    from policy.program import ALL_SHORTCUTS
+
+    shortcuts = [field.name for field in fields(ALL_SHORTCUTS)]
+    off = _switched_off(("cache", "remembering", "prebuilt", *shortcuts))
+    return FastPaths(
+        cache=cache and "cache" not in off,
+        remembering="remembering" not in off,
+        plain="prebuilt" in off,
+        shortcuts=replace(ALL_SHORTCUTS, **{name: name not in off for name in shortcuts}),
+    )
+
+
+def _switched_off(known: tuple[str, ...]) -> frozenset[str]:
+    named = (name.strip() for name in os.environ.get(VARIABLE, "").split(","))
+    off = frozenset(name for name in named if name)
+    if unknown := sorted(off.difference(known)):
+        from policy.diagnostics import visible
+
+        raise click.UsageError(
+            f"{VARIABLE} names '{visible(unknown[0], 80)}'; it takes {', '.join(known)}."
+        )
+    return off
