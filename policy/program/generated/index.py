@@ -38,21 +38,30 @@ class Key:
 
 
 class Pending:
-    """The function of some rules, written when it is first asked for."""
+    """The function of some rules, written when it is first asked for.
 
-    __slots__ = ("_ask", "_items", "_tool")
+    `asks_whole` says, once it is written, that it may ask closures: these see the one evaluation
+    of the call that all groups share, so that no two rules of a decision see different worlds.
+    """
+
+    __slots__ = ("_ask", "_items", "_tool", "asks_whole")
 
     def __init__(self, items: Sequence[Item], tool: Tool) -> None:
         self._items = items
         self._tool = tool
         self._ask: Ask | None = None
+        self.asks_whole = False
 
     @property
     def ask(self) -> Ask:
         """The function; one that always gives up where the code cannot be compiled."""
         ask = self._ask
         if ask is None:
-            ask = self._ask = write_in_line(self._items, self._tool) or _give_up
+            writer = Writer(self._tool)
+            ask = writer.function(self._items) or _give_up
+            self.asks_whole = writer.asks_whole
+            # Last, so that whoever finds it finds both.
+            self._ask = ask
         return ask
 
 
@@ -132,7 +141,9 @@ def _lookup(writer: Writer, field: str, table: dict[str, Pending], length: int |
         f"if {name}.__class__ is str:",
         f" b = {rules}.get({text})",
         " if b is not None:",
-        "  x = b.ask(input, caller, facts, e)",
+        "  f = b.ask",
+        f"  if b.asks_whole: {writer.shared()}",
+        "  x = f(input, caller, facts, e)",
         "  if x.__class__ is tuple: m += x",
         "  elif x is None: return None",
         "  else:",

@@ -86,13 +86,17 @@ def write_in_line(items: Sequence[Item], tool: Tool) -> Ask | None:
 
 
 class Writer:
-    """Writes one function: its opening, the tests of its rules, and what it returns."""
+    """Writes one function: its opening, the tests of its rules, and what it returns.
+
+    `asks_whole` says whether the function may ask a closure.
+    """
 
     def __init__(self, tool: Tool) -> None:
         self.quoting = Quoting()
         self.formulas = Formulas(tool.spec, tool.declared, Fields(), self.quoting)
         self._evaluation = (self.quoting.name(tool.spec), self.quoting.name(Evaluation))
         self._slots = tool.slots
+        self.asks_whole = False
 
     def function(self, items: Sequence[Item], lookups: Iterable[str] = ()) -> Ask | None:
         """Return the compiled function; `lookups` are lines that add what an index finds."""
@@ -156,16 +160,21 @@ class Writer:
 
     def _whole(self, item: Item, met: str) -> list[str]:
         """Return the lines that ask the rule's closure, indented by one."""
-        spec, evaluation = self._evaluation
-        make = f"{evaluation}({spec}, input, caller=caller, facts=facts, slots={self._slots})"
+        self.asks_whole = True
         lines = [
-            f" e = e or {make}",
+            f" {self.shared()}",
             f" t = {met}(e)",
             f" if t is True: m += ({item.number},)",
         ]
         if not item.gives:
             lines.append(f" elif t is not False: u += (({item.number}, t),)")
         return lines
+
+    def shared(self) -> str:
+        """Return the line that makes the evaluation which all closures of a decision are given."""
+        spec, evaluation = self._evaluation
+        make = f"{evaluation}({spec}, input, caller=caller, facts=facts, slots={self._slots})"
+        return f"e = e or {make}"
 
 
 def demands(item: Item) -> list[tuple[checked.Test, bool, bool]]:

@@ -112,3 +112,25 @@ def test_the_lists_of_what_a_call_does_are_unknown_where_something_is_out_of_sig
         decision = ask(policy, tool, input).decision
         assert decision.verdict == "deny"
         assert decision.reasons[0].undecided
+
+
+def test_rules_that_an_index_finds_apart_see_one_world() -> None:
+    asked: list[str] = []
+
+    def look_up(name: str) -> tuple[str, ...]:
+        asked.append(name)
+        return ("10.0.0.1",) if len(asked) == 1 else ("8.8.8.8",)
+
+    many = "\n".join(f'x{n}: deny pay when input.note == "n{n}"' for n in range(40))
+    policy = program(
+        f"default allow\n{many}\n"
+        'a: deny web_fetch when input.url starts with "http" and connects to "10.0.0.0/8"\n'
+        'b: deny web_fetch when input.method == "GET" and connects to "10.0.0.0/8"\n'
+        'c: deny web_fetch when connects to "10.0.0.0/8"\n'
+        + "\n".join(f'y{n}: deny web_fetch when input.url == "n{n}"' for n in range(40))
+    )
+    facts = replace(HERE, resolvers=Resolvers(host=look_up))
+    given = {"url": "http://a.example/", "method": "GET"}
+    decision = ask(policy, "web_fetch", given, facts=facts).decision
+    assert asked == ["a.example"]
+    assert {"a", "b", "c"} <= {reason.rule for reason in decision.reasons}
