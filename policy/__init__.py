@@ -96,7 +96,3 @@ __all__ = [
     "configure",
     "load",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -35,6 +35,8 @@ _CALLED = "()"
 def exported(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the `__getattr__` of a package: it imports a name, and keeps it in the package.
 
+    The package gets a `__dir__` as well, so that `help` and whoever completes names find them all.
+
     `modules` holds the names that each module has, with spaces between them; `theirs=ours` is one
     that the module calls otherwise.
     """
@@ -53,7 +55,9 @@ def exported(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
             value = later.function(path, theirs.removesuffix(_CALLED))
         else:
             value = getattr(import_module(path), theirs)
-        setattr(sys.modules[package], name, value)
+        setattr(here, name, value)
         return value
 
+    here = sys.modules[package]
+    vars(here)["__dir__"] = lambda: sorted({*vars(here), *places})
     return get
