@@ -115,7 +115,13 @@ def compile_policy(
         return plan
 
     def plan_layer(index: int, spec: ToolSpec) -> LayerPlan:
-        plan = _plan_layer(indexes, index, spec, floor=floor, profiles=profiles)
+        declared = _declared(
+            _added(indexes[0].policy, indexes[index].policy, spec),
+            spec,
+            profiles=profiles,
+            prepared=shortcuts.prepared,
+        )
+        plan = _plan_layer(indexes, index, spec, declared=declared, floor=floor)
         if not shortcuts.generated:
             return plan
         tool = Tool(spec=spec, declared=plan.declared, slots=slots)
@@ -181,12 +187,15 @@ class _Index(Generic[_Rule]):
 
 
 def _plan_layer(
-    indexes: list[_LayerIndex], index: int, spec: ToolSpec, *, floor: Floor, profiles: Profiles
+    indexes: list[_LayerIndex],
+    index: int,
+    spec: ToolSpec,
+    *,
+    declared: DeclaredResources,
+    floor: Floor,
 ) -> LayerPlan:
     here = indexes[index]
-    added = _added(indexes[0].policy, here.policy, spec)
-    declared = _declared(added, spec, profiles=profiles)
-    meaning = declared_meaning(added)
+    meaning = declared_meaning(_added(indexes[0].policy, here.policy, spec))
     layer = here.policy.key.title
     allows: list[RulePlan] = []
     takes: list[RulePlan] = []
@@ -242,7 +251,11 @@ def _added(
 
 
 def _declared(
-    added: tuple[checked.CheckedDeclaration, ...], spec: ToolSpec, *, profiles: Profiles
+    added: tuple[checked.CheckedDeclaration, ...],
+    spec: ToolSpec,
+    *,
+    profiles: Profiles,
+    prepared: bool,
 ) -> DeclaredResources:
     """Return what the tool says of its arguments, with what statements add."""
     resources: dict[Resource, None] = dict.fromkeys(spec.resources)
@@ -251,7 +264,11 @@ def _declared(
         resources.update(dict.fromkeys(declaration.resources))
         complete = complete or declaration.complete
     return DeclaredResources(
-        tuple(resources), complete=complete, unseen=spec.unseen, profiles=profiles
+        tuple(resources),
+        complete=complete,
+        unseen=spec.unseen,
+        profiles=profiles,
+        prepared=prepared,
     )
 
 

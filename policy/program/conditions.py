@@ -225,7 +225,7 @@ def _in_list(value: Value, items: Value) -> Truth:
 
 
 def _member_of_set(left: ValueOf, values: checked.ValueSet, *, text: str, place: Place) -> TestOf:
-    members = SetTest(values, place.declared.profiles)
+    members = SetTest(values, place.declared.profiles, prepared=place.declared.prepared)
     absent = _absent(place, text)
 
     def test(call: Evaluation) -> Truth:

@@ -172,15 +172,17 @@ class Shortcuts:
     """Which ways around asking every rule's closure are taken; each gives the same decisions.
 
     `generated`: rules are asked by generated code. `indexed`: of many rules on one tool, only those
-    are asked that a call can meet.
+    are asked that a call can meet. `prepared`: paths and hosts are looked up in sets, and not held
+    against one item after the other.
     """
 
     generated: bool = True
     indexed: bool = True
+    prepared: bool = True
 
 
 ALL_SHORTCUTS: Shortcuts = Shortcuts()
-NO_SHORTCUTS: Shortcuts = Shortcuts(generated=False, indexed=False)
+NO_SHORTCUTS: Shortcuts = Shortcuts(generated=False, indexed=False, prepared=False)
 
 
 PlanLayer: TypeAlias = Callable[[int, ToolSpec], LayerPlan]

@@ -23,7 +23,8 @@ from tests.laws.policies import GLOBAL, PolicyText
 from tests.laws.situations import Situation, Tally, situations
 
 MANY = settings(max_examples=250)
-IN_LINE = Shortcuts(generated=True, indexed=False)
+IN_LINE = Shortcuts(indexed=False)
+UNPREPARED = Shortcuts(prepared=False)
 
 # What an input may hold where a rule expects a plain text, a number or a flag.
 ODD: tuple[Any, ...] = (
@@ -54,7 +55,7 @@ def _said(decision: Decision) -> dict[str, Any]:
 def _agree(program: Program, call: ToolCall, caller: Caller, facts: Facts) -> Decision:
     """Return the decision, once all ways of coming to it have given the same."""
     asked = decide(_again(program, NO_SHORTCUTS), call, caller, facts)
-    for way in (program, _again(program, IN_LINE)):
+    for way in (program, _again(program, IN_LINE), _again(program, UNPREPARED)):
         # Twice: what follows from a set of rules is worked out once and kept.
         for _ in range(2):
             assert _said(decide(way, call, caller, facts)) == _said(asked)

@@ -23,7 +23,9 @@ from policy.program.truth import Undecided
 SPEC = ToolSpec(name="pay", origin=Origin(kind="host", tool="pay"))
 TOOL = Tool(spec=SPEC, declared=DeclaredResources((), complete=True, unseen=False), slots=0)
 ROLE = checked.Fact(path=("session", "role"))
-OWN = re.compile(r"ask|input|caller|facts|role|agent|[emutgbfx]|[aK][0-9]+|str|int|float|bool|tuple")
+OWN = re.compile(
+    r"ask|input|caller|facts|role|agent|[emutgbfx]|[aK][0-9]+|str|int|float|bool|tuple"
+)
 ATTRIBUTES = {
     *("get", "isascii", "startswith", "endswith", "__class__", "role", "agent"),
     *("met", "undecided", "ask", "asks_whole"),
