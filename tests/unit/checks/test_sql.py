@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from policy.values import Unreadable, can_read_sql, read_sql
+from policy.values import Unreadable, read_sql
+from policy.values import sql as reader
 from tests.unit.checks.checking import only
 
 RULE = 'look: allow web_fetch when sql(input.url, "postgres").writes == []'
@@ -16,10 +17,10 @@ RULE = 'look: allow web_fetch when sql(input.url, "postgres").writes == []'
 @pytest.fixture
 def without_reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setitem(sys.modules, "sqlglot", None)
-    for remembered in (can_read_sql, read_sql):
+    for remembered in (reader.can_read_sql, reader.read_sql):
         remembered.cache_clear()
     yield
-    for remembered in (can_read_sql, read_sql):
+    for remembered in (reader.can_read_sql, reader.read_sql):
         remembered.cache_clear()
 
 
