@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import reduce
 
@@ -38,6 +38,7 @@ class Catalogues:
             None if settled is None else settled.content,
             *(snapshot.files[name].content if name in snapshot.files else name for name in listed),
             *(snapshot.unread.get(name) for name in listed),
+            _nearby(snapshot, listed),
         )
         if self._made is None or base is not self._base or known != self._known:
             self._made = catalogue(base, settings, snapshot=snapshot, found=found)
@@ -78,6 +79,13 @@ def catalogue(
     return _added(catalog, settings), tuple(problems)
 
 
+def _nearby(snapshot: Snapshot, listed: Iterable[str]) -> tuple[str, ...]:
+    """Return the files that may have been meant, if one that is listed is not there."""
+    if all(name in snapshot.files or name in snapshot.unread for name in listed):
+        return ()
+    return tuple(file for file in snapshot.files if file.endswith(".json"))
+
+
 def _listed(
     snapshot: Snapshot,
     name: str,
@@ -90,8 +98,10 @@ def _listed(
         problems.append(snapshot.unread[name])
         return ()
     if name not in snapshot.files:
-        known = tuple(file for file in snapshot.files if file.endswith(".json"))
-        help = did_you_mean(name, known) or "paths start at the policy folder, and end in `.json`"
+        help = (
+            did_you_mean(name, _nearby(snapshot, (name,)))
+            or "paths start at the policy folder, and end in `.json`"
+        )
         problems.append(_bad(f"there is no file `{visible(name, 200)}`", name, span, help=help))
         return ()
     read = read_json(snapshot.files[name].content)

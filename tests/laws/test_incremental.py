@@ -226,3 +226,13 @@ def test_moved_and_repeated_rules_stand_where_they_stand(rules: list[str], again
         "b.policy": "\n".join(["policy for every agent", *rules[:again]]),
     }
     assert told(build(remembering, files)) == told(build(Builder(remembering=False), files))
+
+
+def test_a_hint_follows_the_files_that_are_there() -> None:
+    remembering = Builder()
+    files = {"a.policy": GOOD, "placet.toml": '[catalogue]\nfiles = ["tolls.json"]\n'}
+    build(remembering, files)
+    files["tools.json"] = "[]"
+    again = build(remembering, files)
+    assert told(again) == told(build(Builder(remembering=False), files))
+    assert "did you mean `tools.json`?" in {one.help for one in again.diagnostics}
