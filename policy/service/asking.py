@@ -23,7 +23,6 @@ from policy.service.approvals import (
     Grant,
     Ledger,
     MemoryApprovals,
-    caller_digest,
     serving,
 )
 from policy.service.in_flight import InFlight, RawCall
@@ -130,7 +129,7 @@ class Asking:
             return {}
         clock = self._clock()
         now = self._latest_of(clock)
-        grants = await self._ledger.grants(caller_digest(held.caller), now=now)
+        grants = await self._ledger.grants(held.asker, now=now)
         if clock < now:
             # Until a clock that stepped back has caught up, nothing that ends is relied on.
             grants = tuple(grant for grant in grants if grant.expires is None)

@@ -39,7 +39,7 @@ from policy.verdict import Verdict
 class OnHold:
     """One call on hold. `asking` is everything that has to be answered, now or in advance.
 
-    `alone` says that standing approvals serve it no more.
+    `alone` says that standing approvals serve it no more; `asker` is the digest of who asks.
     """
 
     def __init__(self, call: InFlight, judgement: Judgement) -> None:
@@ -49,6 +49,8 @@ class OnHold:
         self._answers: dict[AskKey, tuple[Person, ...]] = {}
         self._requests: dict[AskKey, str] = {}
         self._digest = ""
+        # Who asks stays who it is, however often the call is looked at.
+        self.asker = caller_digest(call.caller)
         self.look_at(judgement)
 
     @property
@@ -69,6 +71,7 @@ class OnHold:
             spec=self.judgement.spec,
             digest=self._digest,
             caller=self.caller,
+            asker=self.asker,
         )
 
     def look_at(self, judgement: Judgement) -> None:
@@ -163,14 +166,7 @@ class OnHold:
             remember = reason.terms.remember if reason.terms is not None else None
             if not people or remember is None or remember.times == 1:
                 continue
-            asked = self.asked_call
-            key = remembered_key(
-                reason,
-                call=asked.call,
-                spec=asked.spec,
-                digest=asked.digest,
-                caller=asked.caller,
-            )
+            key = remembered_key(reason, self.asked_call)
             if key is None:
                 continue
             seconds = remember.seconds
@@ -178,7 +174,7 @@ class OnHold:
                 id=uuid.uuid4().hex,
                 kind="remembered",
                 key=key,
-                caller=caller_digest(self.caller),
+                caller=self.asker,
                 session=root_session(self.caller),
                 people=people,
                 uses=None if remember.times is None else remember.times - 1,

@@ -8,6 +8,7 @@ from policy.service.approvals.answer import (
     TimedOut,
 )
 from policy.service.approvals.binding import (
+    AskedCall,
     AskKey,
     ask_key,
     call_digest,
@@ -37,7 +38,7 @@ from policy.service.approvals.request import ApprovalRequest
 from policy.service.approvals.scripted import ScriptedApprover
 from policy.service.approvals.shown import question, shown_input
 from policy.service.approvals.sqlite import SqliteApprovals
-from policy.service.approvals.standing import AskedCall, serving
+from policy.service.approvals.standing import serving
 from policy.service.approvals.terminal import TerminalApprover
 from policy.service.approvals.wanted import answerable_by, serving_for
 

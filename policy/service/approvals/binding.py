@@ -14,9 +14,21 @@ from policy.audit import digest_of
 from policy.call import Caller, ToolCall
 from policy.catalog import ToolSpec
 from policy.reason import Reason
+from policy.records import dataclass
 
 # What tells one opinion that asks from another, wherever in its file it stands by now.
 AskKey: TypeAlias = tuple[str, str | None, str | None, str | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedCall:
+    """One call that asks, with the digest that names it, and `asker`, that of who asks."""
+
+    call: ToolCall
+    spec: ToolSpec | None
+    digest: str
+    caller: Caller
+    asker: str
 
 
 def call_digest(call: ToolCall, spec: ToolSpec | None, resources: tuple[str, ...]) -> str:
@@ -66,30 +78,28 @@ def ask_key(reason: Reason) -> AskKey:
     return ("" if unnamed else reason.rule, reason.layer, reason.file, told)
 
 
-def remembered_key(
-    reason: Reason, *, call: ToolCall, spec: ToolSpec | None, digest: str, caller: Caller
-) -> str | None:
+def remembered_key(reason: Reason, asked: AskedCall) -> str | None:
     """Return what a remembered answer to this opinion serves; None where it serves nothing else.
 
-    `digest` is that of the whole call, which must be equal where the rule names no fields.
+    The whole call must be equal where the rule names no fields.
     """
     terms = reason.terms
     if terms is None or terms.remember is None or reason.undecided is not None:
         return None
     fields = terms.remember.fields
-    told: Any = {"call": digest}
+    told: Any = {"call": asked.digest}
     if fields:
-        values = [_at(call.input, steps) for steps in fields]
+        values = [_at(asked.call.input, steps) for steps in fields]
         if any(value is None for value in values):
             return None
         told = {"fields": fields, "values": values}
     return digest_of(
         {
-            "tool": call.tool,
-            "definition": _definition(spec),
+            "tool": asked.call.tool,
+            "definition": _definition(asked.spec),
             "rule": ask_key(reason),
-            "caller": caller_digest(caller),
-            "session": root_session(caller),
+            "caller": asked.asker,
+            "session": root_session(asked.caller),
             **told,
         }
     )

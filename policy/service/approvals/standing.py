@@ -11,11 +11,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import assert_never
 
-from policy.call import Caller, ToolCall
-from policy.catalog import ToolSpec
 from policy.reason import Reason
-from policy.records import dataclass
-from policy.service.approvals.binding import AskKey, ask_key, caller_digest, remembered_key
+from policy.service.approvals.binding import AskedCall, AskKey, ask_key, remembered_key
 from policy.service.approvals.elevation import fits_tool
 from policy.service.approvals.entitlement import unanswered
 from policy.service.approvals.grant import Grant
@@ -26,26 +23,15 @@ from policy.service.approvals.transitions import is_past
 _NEVER_IN_ADVANCE = frozenset({"pin", "floor"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedCall:
-    """One call that asks, with the digest that names it."""
-
-    call: ToolCall
-    spec: ToolSpec | None
-    digest: str
-    caller: Caller
-
-
 def serving(
     asked: AskedCall, reasons: Iterable[Reason], grants: tuple[Grant, ...], *, now: datetime
 ) -> Mapping[AskKey, Grant]:
     """Return the grant that answers each opinion, the oldest first; those without one are left."""
-    mine = caller_digest(asked.caller)
     # One given at a time that is yet to come was written by another clock, or by somebody else.
     usable = tuple(
         grant
         for grant in grants
-        if grant.caller == mine and is_past(grant.given_at, now) and serves(grant, now)
+        if grant.caller == asked.asker and is_past(grant.given_at, now) and serves(grant, now)
     )
     found: dict[AskKey, Grant] = {}
     for reason in reasons if usable else ():
@@ -58,9 +44,7 @@ def serving(
 def _answering(asked: AskedCall, reason: Reason, grants: tuple[Grant, ...]) -> Grant | None:
     if reason.undecided is not None:
         return None
-    key = remembered_key(
-        reason, call=asked.call, spec=asked.spec, digest=asked.digest, caller=asked.caller
-    )
+    key = remembered_key(reason, asked)
     for grant in grants:
         if _fits(grant, asked, reason, key=key) and not unanswered(
             (reason,), grant.people, asked.caller
