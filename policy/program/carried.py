@@ -46,13 +46,14 @@ class Ingredients:
             and len(self.rules) == len(other.rules)
             and all(a is b for a, b in zip(self.rules, other.rules, strict=True))
             and self._rest() == other._rest()
+            # Equality knows no difference between 1, 1.0 and true; what is written does.
+            and repr(self.rewrites) == repr(other.rewrites)
             and self._places() == other._places()
         )
 
     def _rest(self) -> tuple[Any, ...]:
         return (
             self.key,
-            self.rewrites,
             self.defaults,
             self.delegations,
             self.declarations,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from policy import PolicyStore, ToolCall, Verdict
 
 READ = ToolCall(tool="file_read", input={"path": "/srv/a"})
@@ -39,3 +41,28 @@ def test_the_plan_of_a_tool_that_nothing_is_about_stays(tmp_path: Path) -> None:
     named = {reason.rule for reason in store.decide(READ).reasons}
     assert "c" in named
     assert "b" not in named
+
+
+@pytest.mark.parametrize(("before", "after"), [("1", "true"), ("1", "1.0"), ("0", "false")])
+@pytest.mark.parametrize(
+    "rewrite", ["set input.timeout = table.x", "when input.timeout == table.x"]
+)
+def test_a_value_of_another_kind_in_a_file_of_data_is_in_force(
+    tmp_path: Path, before: str, after: str, rewrite: str
+) -> None:
+    changes = "" if rewrite.startswith("set") else " set input.timeout = 3"
+    (tmp_path / "data").mkdir()
+    data = tmp_path / "data" / "table.toml"
+    data.write_text(f"x = {before}\n")
+    (tmp_path / "a.policy").write_text(
+        'policy for every agent\ndata table from "data/table.toml"\ndefault allow\n'
+        f"r: rewrite bash_exec {rewrite}{changes}\n"
+    )
+    call = ToolCall(tool="bash_exec", input={"command": "ls", "timeout": 7})
+    store = PolicyStore(tmp_path)
+    store.decide(call)
+    data.write_text(f"x = {after}\n")
+    assert store.reload().changed
+    edited, fresh = store.decide(call), PolicyStore(tmp_path).decide(call)
+    assert repr(edited.call) == repr(fresh.call)
+    assert edited.reasons == fresh.reasons
