@@ -45,18 +45,18 @@ def test_the_plan_of_a_tool_that_nothing_is_about_stays(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("before", "after"), [("1", "true"), ("1", "1.0"), ("0", "false")])
 @pytest.mark.parametrize(
-    "rewrite", ["set input.timeout = table.x", "when input.timeout == table.x"]
+    "clauses",
+    ["set input.timeout = table.x", "when input.timeout == table.x set input.timeout = 3"],
 )
 def test_a_value_of_another_kind_in_a_file_of_data_is_in_force(
-    tmp_path: Path, before: str, after: str, rewrite: str
+    tmp_path: Path, before: str, after: str, clauses: str
 ) -> None:
-    changes = "" if rewrite.startswith("set") else " set input.timeout = 3"
     (tmp_path / "data").mkdir()
     data = tmp_path / "data" / "table.toml"
     data.write_text(f"x = {before}\n")
     (tmp_path / "a.policy").write_text(
         'policy for every agent\ndata table from "data/table.toml"\ndefault allow\n'
-        f"r: rewrite bash_exec {rewrite}{changes}\n"
+        f"tool bash_exec extra fields allowed\nr: rewrite bash_exec {clauses}\n"
     )
     call = ToolCall(tool="bash_exec", input={"command": "ls", "timeout": 7})
     store = PolicyStore(tmp_path)
