@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import FrozenInstanceError, field
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from policy import later
-from policy.records import dataclass
+from policy.records import dataclass, field, refuse_assignment, refuse_deletion
 
 _LINE_END = later.pattern("\n")
 
@@ -104,11 +103,8 @@ class Span:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise FrozenInstanceError(f"cannot assign to field {name!r}")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise FrozenInstanceError(f"cannot delete field {name!r}")
+    __setattr__ = refuse_assignment
+    __delattr__ = refuse_deletion
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _told, self._all()

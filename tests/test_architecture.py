@@ -28,7 +28,7 @@ Modules = Mapping[str, str]
 OUTER = frozenset({"audit", "reload", "service", "lsp", "proxy", "console", "cli"})
 IMPURE = frozenset({"open", "print", "input", "eval", "exec", "__import__", "breakpoint"})
 # Who writes code as text and compiles it: of names and quoted literals alone.
-WRITERS = frozenset({"policy.records", "policy.program.generated.layer"})
+WRITERS = frozenset({"policy.declared", "policy.program.generated.layer"})
 EMPTY_NAMES = frozenset({"utils", "util", "helpers", "common", "manager", "misc", "base"})
 
 
@@ -105,13 +105,15 @@ def impure_builtins(tree: Modules) -> list[str]:
 
 
 def standard_dataclasses(tree: Modules) -> list[str]:
-    """Return the modules that declare records by the standard decorator, which costs at import."""
+    """Return the modules that take from `dataclasses`, which costs at import, what is ours too."""
+    ours = {"dataclass", "field", "fields", "is_dataclass", "replace"}
     return [
         name
         for name, text in tree.items()
         if name != "policy.records"
         and any(
-            module == "dataclasses" and "dataclass" in names for _, module, names in imports(text)
+            module == "dataclasses" and ours.intersection(names)
+            for _, module, names in imports(text)
         )
     ]
 
@@ -348,9 +350,10 @@ def test_a_standard_dataclass_is_found() -> None:
     tree = {
         "policy.a": "from dataclasses import dataclass, field\n",
         "policy.b": "from dataclasses import field\nfrom policy.records import dataclass\n",
+        "policy.c": "from policy.records import dataclass, field\n",
         "policy.records": "from dataclasses import dataclass\n",
     }
-    assert standard_dataclasses(tree) == ["policy.a"]
+    assert standard_dataclasses(tree) == ["policy.a", "policy.b"]
 
 
 LATE = (

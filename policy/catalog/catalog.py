@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from types import MappingProxyType
 
 from policy import later
@@ -15,7 +14,7 @@ from policy.catalog.pattern import ToolSelector
 from policy.catalog.slips import Slips
 from policy.catalog.tool import VERSION_MARK, Origin, ToolSpec, full_name
 from policy.catalog.view import SchemaViews
-from policy.records import dataclass
+from policy.records import dataclass, field
 
 # As many selectors are remembered with the tools they fit.
 _MOST_FITTING = 50_000

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 
 from policy import later
-from policy.records import dataclass
+from policy.records import dataclass, field
 
 # So few names are all worth a look.
 _FEW = 16

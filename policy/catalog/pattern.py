@@ -12,12 +12,11 @@ second one speaks of all versions, one that fits only the first of that version 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
 from typing import Literal, TypeAlias
 
 from policy import later
 from policy.catalog.tool import Origin, ToolSpec
-from policy.records import dataclass
+from policy.records import dataclass, field
 from policy.values import compile_name_glob, has_wildcard, literal_text
 
 Fits: TypeAlias = Callable[[ToolSpec], bool]

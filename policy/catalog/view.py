@@ -7,7 +7,6 @@ true of one stays true.
 
 from __future__ import annotations
 
-from dataclasses import field
 from decimal import Decimal
 from hashlib import blake2b
 from types import MappingProxyType
@@ -15,7 +14,7 @@ from typing import Any
 
 from policy.catalog.schema import FieldInfo, lookup, named_fields
 from policy.catalog.walk import Schema, Step, descend
-from policy.records import dataclass
+from policy.records import dataclass, field
 
 # How many paths a view remembers before it begins anew: more than policies ask about.
 _MOST_PATHS = 1_024

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 
 from policy.checks.checked import LayerKey
 from policy.checks.report import Report
 from policy.checks.scopes import Bound, Scope, define
 from policy.checks.sources import BINDER_KINDS, DEFAULT_BINDERS, PolicySources, Table
 from policy.diagnostics import Label, did_you_mean
-from policy.records import dataclass
+from policy.records import dataclass, field
 from policy.source import Span
 from policy.syntax import beside_rules, tree
 from policy.values import has_wildcard
@@ -39,17 +38,23 @@ _NAMED = (
 class Unit:
     """One file's statements in one layer.
 
-    `prefix` stands before its rules' names; `gives` says whether its `allow`, `default`,
+    `prefix` stands before its rules' names: the `names` that packs were used by on the way here,
+    which may hold dots themselves. `gives` says whether its `allow`, `default`,
     `delegate` and `assume` count; `table` that its rules are keys of a configuration table.
     """
 
     statements: tuple[tree.Statement, ...]
     scope: Scope
-    prefix: str = ""
+    names: tuple[str, ...] = ()
     gives: bool = True
     table: bool = False
     pack: bool = False
     use: tree.Use | None = None
+
+    @property
+    def prefix(self) -> str:
+        """What stands before the names of the unit's rules."""
+        return "".join(f"{name}." for name in self.names)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -205,7 +210,7 @@ def _use(
     inner = Unit(
         statements=file.statements,
         scope=scope,
-        prefix=f"{unit.prefix}{use.alias or name}.",
+        names=(*unit.names, use.alias or name),
         gives=unit.gives and use.granting,
         pack=True,
         use=use,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from functools import cache
@@ -19,6 +18,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 from policy.catalog import ToolPattern, ToolSelector
 from policy.checks import checked
 from policy.reason import Remembering, Terms
+from policy.records import fields, is_dataclass
 
 Accepts: TypeAlias = Callable[[Any], bool]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, assert_never
 
@@ -34,6 +33,7 @@ from policy.checks.scopes import Definition
 from policy.checks.sets import named_set, operand_set
 from policy.checks.texts import dotted, fill_in
 from policy.diagnostics import did_you_mean
+from policy.records import replace
 from policy.source import Span
 from policy.syntax import print_expr, tree
 from policy.values import Unreadable, compile_regex, parse_clock, read_zone

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -10,7 +9,7 @@ from policy.catalog import SchemaView, SchemaViews, Step, ToolSpec
 from policy.checks.kinds import ANY, Kind, list_of, of_field, union
 from policy.checks.report import Report
 from policy.diagnostics import Severity, did_you_mean
-from policy.records import dataclass
+from policy.records import dataclass, field
 from policy.source import Span
 
 # How many tools a warning names before it counts the others.

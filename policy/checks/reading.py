@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import field
 
 from policy.catalog import Step
 from policy.checks.checked import Constant, Local, Truth, Value
@@ -14,7 +13,7 @@ from policy.checks.report import Report
 from policy.checks.scopes import Scope
 from policy.checks.world import World
 from policy.diagnostics import Label
-from policy.records import dataclass
+from policy.records import dataclass, field
 from policy.source import Span
 from policy.syntax import Spelled, print_expr, tree
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
 
 from policy.checks.assembly import Unit
 from policy.checks.checked import CheckedRule, LayerKey
@@ -11,7 +10,7 @@ from policy.checks.remembered import Remembered
 from policy.checks.report import Report
 from policy.checks.surroundings import context
 from policy.diagnostics import Diagnostic
-from policy.records import dataclass
+from policy.records import dataclass, field
 from policy.source import Span
 from policy.syntax import KnownRule, tree
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-
 from policy.diagnostics import Diagnostic, Label, Severity, diagnose, in_order
-from policy.records import dataclass
+from policy.records import dataclass, field
 from policy.source import Span
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-
 from policy.catalog import Resource
 from policy.checks.assembly import EVERY, Layer, Unit, layer_key
 from policy.checks.changes import input_steps
@@ -39,7 +37,7 @@ from policy.checks.sets import MISSING, SET_KINDS, data_at, named_set
 from policy.checks.texts import SAMPLES, constant, value_of_param
 from policy.checks.world import World
 from policy.diagnostics import Label
-from policy.records import dataclass
+from policy.records import dataclass, field
 from policy.source import Span
 from policy.syntax import beside_rules, print_tools, tree
 from policy.verdict import Verdict

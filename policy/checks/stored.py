@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
 from itertools import product
 from typing import Any
 
@@ -18,6 +17,7 @@ from policy.checks import checked
 from policy.checks.checked import CheckedRule, Test
 from policy.checks.codec import NotStorable, read, write
 from policy.reason import Terms
+from policy.records import fields
 from policy.source import Span
 from policy.syntax import Head
 from policy.verdict import Verdict

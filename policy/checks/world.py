@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from policy.catalog import Catalog, ToolSelector
@@ -14,7 +13,7 @@ from policy.checks.report import Report
 from policy.checks.scopes import Definition, Extent
 from policy.checks.tools import ToolReader
 from policy.commands import Profiles
-from policy.records import dataclass
+from policy.records import dataclass, field
 
 if TYPE_CHECKING:
     from policy.checks.reading import Typed

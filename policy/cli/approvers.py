@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -13,7 +12,7 @@ import click
 from policy.cli.approvals import store_path
 from policy.cli.loading import stop
 from policy.cli.users import person_of
-from policy.records import dataclass
+from policy.records import dataclass, replace
 from policy.reload import ApprovalSettings
 from policy.service import (
     ApprovalGate,

@@ -6,12 +6,11 @@ Each quick way gives what the slow one gives; somebody who doubts that switches 
 from __future__ import annotations
 
 import os
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import click
 
-from policy.records import dataclass
+from policy.records import dataclass, fields, replace
 
 # As in `loading`: a command that only tells how it is called imports no engine.
 if TYPE_CHECKING:

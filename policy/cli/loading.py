@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,6 +13,7 @@ import click
 from policy import later
 from policy.cli import collector
 from policy.cli.fast_paths import fast_paths
+from policy.records import replace
 
 # The engine is imported by a command that runs, not by one that only tells how it is called.
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 
 from policy.commands.cursor import Cursor, Findings
@@ -12,6 +11,7 @@ from policy.commands.script import Script
 from policy.commands.script_reader import ScriptReader
 from policy.commands.shell import Shell
 from policy.commands.word import Assignment
+from policy.records import replace
 from policy.values import Unreadable, is_ordinary
 
 _LONGEST = 1_000_000

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from policy import later
 from policy.commands.double_brackets import read_test
 from policy.commands.pieces import to_words
@@ -12,6 +10,7 @@ from policy.commands.refusal import NotReadable
 from policy.commands.reserved import Lists, reserved_word
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Word
+from policy.records import replace
 
 CASE_END = later.pattern(r";;&|;;|;&")
 _NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*(?=[\s;&|()<>]|\Z)")

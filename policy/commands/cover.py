@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 
 from policy.commands.fit import fits, is_harmless_assignment, uncovered_redirections
 from policy.commands.invocation import Invocation
@@ -11,7 +10,7 @@ from policy.commands.pattern import CommandPattern
 from policy.commands.pattern_set import near
 from policy.commands.profiles import NO_PROFILES, Profiles
 from policy.commands.understander import STANDARD_PLACES
-from policy.records import dataclass
+from policy.records import dataclass, field
 from policy.values import any_of, both
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 from typing import TypeAlias
 
 from policy import later
 from policy.commands.refusal import NotReadable
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Assignment
-from policy.records import dataclass
+from policy.records import dataclass, field
 
 _DEEPEST = 32
 # Each word is looked at by every rule that speaks of resources; no command of an agent has more.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from policy import later
 from policy.commands.pieces import to_word
 from policy.commands.refusal import NotReadable
 from policy.commands.reserved import Lists
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Word
+from policy.records import replace
 
 _SIGN = later.pattern(r"&&|\|\||[()<>]")
 _NUMBER_TEST = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import field, replace
 from typing import TypeAlias
 
 from policy import later
@@ -28,7 +27,7 @@ from policy.commands.word_forms import (
     read_pathspec,
     split_keyed,
 )
-from policy.records import dataclass
+from policy.records import dataclass, field, replace
 from policy.values import quote
 
 _ReadText: TypeAlias = Callable[[str], Doings]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeAlias
 
 from policy import later
@@ -15,7 +14,7 @@ from policy.commands.invocation import Invocation
 from policy.commands.operand_places import text_of
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Assignment, Word
-from policy.records import dataclass
+from policy.records import dataclass, replace
 from policy.values import Unreadable, escape_glob
 
 # What is run in turn, and why there may be more.

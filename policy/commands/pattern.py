@@ -6,7 +6,6 @@ by what its options mean. A `*` as a whole word stands for any words, other wild
 
 from __future__ import annotations
 
-from dataclasses import field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from policy.commands.wildcards import (
     with_wildcards,
 )
 from policy.commands.word import Assignment, Redirection, Word
-from policy.records import dataclass
+from policy.records import dataclass, field, replace
 from policy.values import Unreadable, quote
 
 if TYPE_CHECKING:

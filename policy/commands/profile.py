@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import field
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from policy.records import dataclass
+from policy.records import dataclass, field
 
 # Roles that take this word and those after it.
 MANY_WORDS = frozenset({"argv...", "argv-more...", "argv-until", "env-argv...", "words-command..."})

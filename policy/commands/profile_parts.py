@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from policy import later
@@ -23,6 +22,7 @@ from policy.commands.profile_file import (
     read_profile_file,
 )
 from policy.commands.section import Section, below, read_section
+from policy.records import replace
 
 if TYPE_CHECKING:
     import tomllib

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from types import MappingProxyType
@@ -22,7 +21,7 @@ from policy.commands.profile_merger import profile_of
 from policy.commands.profile_parts import read_profile_parts
 from policy.commands.section import Section
 from policy.commands.variables import VariableRole, Variables
-from policy.records import dataclass
+from policy.records import dataclass, field, replace
 from policy.values import quote
 
 # The other names of a program stand before the first table of its file.

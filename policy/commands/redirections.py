@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field, replace
 
 from policy import later
 from policy.commands.cursor import Cursor, PendingText
@@ -13,7 +12,7 @@ from policy.commands.refusal import NotReadable
 from policy.commands.shell import Shell
 from policy.commands.word import Redirection, Word
 from policy.commands.word_reader import WordReader
-from policy.records import dataclass
+from policy.records import dataclass, field, replace
 
 _START = later.pattern(
     r"(?:(?P<fd>[0-9]+)|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\})?"

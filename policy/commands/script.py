@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-
 from policy.commands.word import Assignment, Redirection, Word
-from policy.records import dataclass
+from policy.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

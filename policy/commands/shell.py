@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -11,7 +10,7 @@ from policy import later
 from policy.commands.cursor import Findings
 from policy.commands.refusal import NotReadable
 from policy.commands.word import Assignment, Word
-from policy.records import dataclass
+from policy.records import dataclass, field, replace
 
 # Names that are no environment variables by custom, so that no program sees them unless exported.
 _PRIVATE_NAME = later.pattern(r"[a-z_][a-z0-9_]*")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from policy import later
@@ -16,6 +15,7 @@ from policy.commands.operand_places import argv_start, possible_roles
 from policy.commands.profile import Profile
 from policy.commands.roles import PROGRAMS, bare_role, touches
 from policy.commands.word import Word
+from policy.records import replace
 
 _INPUT = "runs what it is given as input"
 

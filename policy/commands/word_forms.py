@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from policy import later
 from policy.commands.small_language import NOTHING, Doings, Touched
 from policy.commands.word import Word
+from policy.records import replace
 
 _EXCLUDES = later.pattern(r":[!^]|:\([^)]*\bexclude\b[^)]*\)")
 _MAGIC = later.pattern(r":[(/]")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-
 from policy.call import ToolCall
 from policy.reason import Reason
-from policy.records import dataclass
+from policy.records import dataclass, field
 from policy.verdict import Verdict
 
 

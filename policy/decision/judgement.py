@@ -7,7 +7,6 @@ matching rewrites want. Nothing here stops early: all matching rules are reasons
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Any, TypeAlias
 
 from policy.call import Caller
@@ -27,7 +26,7 @@ from policy.program import (
     Wanted,
 )
 from policy.reason import Reason
-from policy.records import dataclass
+from policy.records import dataclass, field, replace
 from policy.verdict import Verdict, strictest
 
 _NO_GRANT = Reason(rule="none", verdict=Verdict.DENY, message="no rule allows this")

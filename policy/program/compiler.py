@@ -7,7 +7,6 @@ thousand rules costs their checking, not their compiling.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -45,6 +44,7 @@ from policy.program.prospect import (
 from policy.program.resource_tests import compile_cover
 from policy.program.truth import all_of, negated
 from policy.reason import Reason, Terms
+from policy.records import replace
 from policy.verdict import Verdict, strictest
 
 _Rule = TypeVar("_Rule", checked.CheckedRule, checked.CheckedRewrite)

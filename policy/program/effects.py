@@ -9,7 +9,6 @@ kept, as `Unreadable`. Everything is found at once, and read as paths or hosts w
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
 from typing import Any, TypeAlias
 
 from policy.catalog import Resource
@@ -18,7 +17,7 @@ from policy.facts import HasOtherNames
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.touches import Folders, Origin, Touch, looked_for, touches_of
 from policy.program.truth import Undecided, Value
-from policy.records import dataclass
+from policy.records import dataclass, field, replace
 from policy.values import (
     Endpoint,
     Path,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from policy import later
 from policy.commands import Invocation, SimpleCommand, understand, understand_command
@@ -17,6 +16,7 @@ from policy.program.effects import Effects, PossibleWord, read_resource
 from policy.program.evaluation import Evaluation
 from policy.program.membership import SetTest
 from policy.program.truth import Undecided
+from policy.records import replace
 from policy.values import (
     Endpoint,
     Unreadable,

@@ -10,12 +10,12 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from functools import cache
 from operator import attrgetter
 from typing import Any
 
 from policy.catalog import Catalog, ToolSpec
+from policy.records import fields
 from policy.source import Source
 from policy.version import VERSION
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
@@ -19,7 +18,7 @@ from policy.decision import GenerationId
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, visible
 from policy.layers import merge
 from policy.program import ALL_SHORTCUTS, Carried, Floor, Shortcuts, compile_policy
-from policy.records import dataclass
+from policy.records import dataclass, field, replace
 from policy.reload.beyond import Beyond
 from policy.reload.data import data_files
 from policy.reload.folder import (

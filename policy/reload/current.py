@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -23,7 +22,7 @@ from policy.decision import Answer, Decision, GenerationId
 from policy.diagnostics import Diagnostic
 from policy.facts import Facts
 from policy.program import ALL_SHORTCUTS, Shortcuts
-from policy.records import dataclass
+from policy.records import dataclass, replace
 from policy.reload.builder import Builder, Built, unexpected
 from policy.reload.cache import Where, cache_folders, open_cache
 from policy.reload.configuration import Configured, Witness, configure

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,7 @@ from policy.decision import (
 from policy.diagnostics import Diagnostic
 from policy.facts import Facts
 from policy.program import Program
-from policy.records import dataclass
+from policy.records import dataclass, field, replace
 from policy.reload.settings import Settings
 from policy.source import Source
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import reduce
 
 from policy.catalog import Catalog, CatalogError, ToolSpec, read_listing
 from policy.diagnostics import Diagnostic, Severity, diagnose, did_you_mean, visible
+from policy.records import replace
 from policy.reload.folder import SETTINGS_FILE, Snapshot
 from policy.reload.places import Path, Place
 from policy.reload.settings import Settings, ToolSettings

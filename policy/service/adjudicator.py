@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Protocol
 
 from policy.call import EMPTY, Caller, ToolCall
@@ -18,7 +17,7 @@ from policy.decision import Decision, Outlook, Reason
 from policy.diagnostics import visible
 from policy.errors import NotFound, ToolError, ValidationFailed
 from policy.facts import Facts
-from policy.records import dataclass
+from policy.records import dataclass, replace
 from policy.service.guards import GuardCell, Guards
 from policy.service.joining import joined
 from policy.service.judge import Answer, Judge, JudgeSource, NoPolicy, Refusal

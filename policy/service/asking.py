@@ -9,13 +9,13 @@ then has been answered. Otherwise it is asked once more, or denied.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 
 from policy.audit import Approval
 from policy.call import freeze, thaw
 from policy.decision import Reason
 from policy.errors import PermissionDenied, ToolError
+from policy.records import replace
 from policy.service.adjudicator import Adjudicator, Judgement
 from policy.service.approvals import (
     Approver,

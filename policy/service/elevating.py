@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import uuid
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,6 +13,7 @@ from policy.call import Caller, ToolCall
 from policy.decision import Decision, Reason
 from policy.errors import PermissionDenied, ValidationFailed
 from policy.facts import Facts
+from policy.records import replace
 from policy.service.adjudicator import Judgement
 from policy.service.approvals import (
     ApprovalRequest,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -23,7 +22,7 @@ from policy.facts import (
     ResolvePath,
     Resolvers,
 )
-from policy.records import dataclass
+from policy.records import dataclass, field
 from policy.reload import Disk
 
 # Looks a host name up; None where it does not resolve.

@@ -7,12 +7,11 @@ tree whatever stands beside it. Nothing here raises, and nothing recurses.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from typing import TypeAlias
 
 from policy import later
 from policy.diagnostics import Diagnostic, diagnose, in_order
-from policy.records import dataclass
+from policy.records import dataclass, fields, is_dataclass
 from policy.source import Source
 from policy.syntax.cutter import BYTE_ORDER_MARK, MAX_DEPTH, Cuts, Piece, cut, unseen
 from policy.syntax.known import Head, Heads, KnownRule, ReadRule

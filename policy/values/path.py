@@ -8,12 +8,11 @@ are followed by the resolver of the context, where there is one.
 from __future__ import annotations
 
 import posixpath
-from dataclasses import field, replace
 from typing import Any
 
 from policy import later
 from policy.facts import FoldsCase, HasOtherNames, ResolvePath
-from policy.records import dataclass
+from policy.records import dataclass, field, replace
 from policy.values.path_text import path_spelled
 from policy.values.reading import Unreadable
 from policy.values.text import normalise, quote

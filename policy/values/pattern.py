@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from policy import later
-from policy.records import dataclass
+from policy.records import dataclass, field
 from policy.values.plain_regex import PlainRegex, RegexPlan, TextTest, compile_plain, plan_regex
 from policy.values.reading import Unreadable
 from policy.values.text import escape_for_people, is_encodable

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from policy import records
 from policy.records import dataclass, maker
 
 FLAGS = st.fixed_dictionaries(
@@ -45,7 +46,7 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-def declared(said: list[dict[str, Any]], doc: str | None) -> type:
+def declared(said: list[dict[str, Any]], doc: str | None, field: Any = dataclasses.field) -> type:
     body: dict[str, Any] = {"__module__": __name__, "__annotations__": {}}
     if doc is not None:
         body["__doc__"] = doc
@@ -54,7 +55,7 @@ def declared(said: list[dict[str, Any]], doc: str | None) -> type:
         if one["kind"] == "value":
             body[name] = one["value"]
         elif one["kind"] == "field":
-            body[name] = dataclasses.field(**one["flags"])
+            body[name] = field(**one["flags"])
     return type("Declared", (), body)
 
 
@@ -65,16 +66,22 @@ def outcome(do: Callable[[], Any]) -> object:
         return type(error), str(error)
 
 
-def seen(made: Any, arguments: tuple[int, ...], named: dict[str, int]) -> list[object]:
+def seen(
+    made: Any, functions: Any, arguments: tuple[int, ...], named: dict[str, int]
+) -> list[object]:
     """Return everything that can be seen of a class and two of its instances."""
     first, second = (made(*arguments, **named) for _ in range(2))
-    fields = dataclasses.fields(made)
+    fields = functions.fields(made)
     for field in fields:
         if not hasattr(first, field.name):
             return ["a field without a value"]
     changed = {field.name: 7 for field in fields[:1] if field.init}
     return [
-        [(f.name, f.type, f.compare, f.repr, f.init, f.hash, f.kw_only) for f in fields],
+        [(f.name, f.compare, f.repr, f.init, f.hash) for f in fields],
+        [(f.name, f.type, f.default, f.kw_only) for f in dataclasses.fields(made)],
+        [functions.is_dataclass(one) for one in (made, first, int, 1)],
+        repr(functions.replace(first, **changed)),
+        [str(outcome(partial(functions.replace, first, **{field.name: 9}))) for field in fields],
         [getattr(first, field.name) for field in fields],
         repr(first),
         first == second,
@@ -95,23 +102,28 @@ def seen(made: Any, arguments: tuple[int, ...], named: dict[str, int]) -> list[o
     ]
 
 
-@given(st.lists(FIELDS, max_size=len(NAMES)), OPTIONS, st.lists(st.integers(0, 3), max_size=3))
+@given(
+    st.lists(FIELDS, max_size=len(NAMES)),
+    OPTIONS,
+    st.lists(st.integers(0, 3), max_size=3),
+    st.sampled_from([dataclasses.field, records.field]),
+)
 def test_a_record_is_what_the_standard_decorator_makes(
-    said: list[dict[str, Any]], options: dict[str, bool], given: list[int]
+    said: list[dict[str, Any]], options: dict[str, bool], given: list[int], field: Any
 ) -> None:
     try:
         standard: Any = dataclasses.dataclass(**options)(declared(said, "Said."))
     except TypeError:
         return  # no class at all: an order of defaults that mypy refuses as well
-    ours: Any = dataclass(**options)(declared(said, "Said."))
+    ours: Any = dataclass(**options)(declared(said, "Said.", field))
     required = {
         name: number
         for number, (name, one) in enumerate(inspect.signature(standard).parameters.items())
         if one.default is one.empty and one.kind is one.KEYWORD_ONLY
     }
     arguments = tuple(given)
-    expected = outcome(lambda: seen(standard, arguments, required))
-    found = outcome(lambda: seen(ours, arguments, required))
+    expected = outcome(lambda: seen(standard, dataclasses, arguments, required))
+    found = outcome(lambda: seen(ours, records, arguments, required))
     assert found == expected
 
 
@@ -163,6 +175,20 @@ def test_a_signature_shows_no_value_that_is_made_anew() -> None:
     record: Any = dataclass(frozen=True, slots=True)(declared(listed, "Doc."))
     assert str(inspect.signature(record)) == "(path: 'int' = <factory>) -> None"
     assert record().path == []
+
+
+def test_fields_of_a_class_that_adds_some_are_all_known() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Base:
+        path: str
+
+    @dataclass(frozen=True, slots=True)
+    class More(Base):
+        size: int = records.field(default=0, compare=False)
+
+    assert [field.name for field in records.fields(More)] == ["path", "size"]
+    assert repr(records.replace(More("a", 2), path="b")).endswith("(path='b', size=2)")
+    assert More("a", 2) == More("a", 3)
 
 
 def test_what_a_class_says_itself_stays() -> None:

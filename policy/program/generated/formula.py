@@ -8,7 +8,6 @@ expressions, and is asked of its closure. The meaning is that of `conditions`, w
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
 from typing import Any
 
 from policy.catalog import ToolSpec
@@ -18,7 +17,7 @@ from policy.program.expressions import constant_value
 from policy.program.generated.fields import FieldKind, Fields
 from policy.program.generated.quoting import Quoting, literal, text_set
 from policy.program.resource_tests import known_answer
-from policy.records import dataclass
+from policy.records import dataclass, field
 from policy.values import (
     PlainRegex,
     Unreadable,

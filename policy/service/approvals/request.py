@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
 
 from policy.call import Caller
 from policy.decision import GenerationId, Reason
-from policy.records import dataclass
+from policy.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,7 @@ Only what has to change does, comments stay, and a file in canonical form stays 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from policy.records import replace
 from policy.source import Source
 from policy.syntax import Parsed, format_source, parse, print_clause, print_tree, tree
 from policy.verdict import Verdict
