@@ -19,8 +19,11 @@ from policy.values.glob import (
     path_segments,
 )
 
-# What every glob gets to see of a path, worked out once a path.
+# What every glob gets to see of a path, worked out once a path. It holds all folders above, which
+# for the longest path are some megabytes; so of long paths only a few are remembered.
 _SPOTS_REMEMBERED = 1024
+_LONG_SPOTS_REMEMBERED = 8
+_LONG = 256
 
 
 class Spot:
@@ -45,10 +48,13 @@ class Spot:
         self.name = segments[-1]
 
 
-@lru_cache(maxsize=_SPOTS_REMEMBERED)
+_short_spot = lru_cache(maxsize=_SPOTS_REMEMBERED)(Spot)
+_long_spot = lru_cache(maxsize=_LONG_SPOTS_REMEMBERED)(Spot)
+
+
 def spot_of(text: str) -> Spot:
     """Return what globs look at of a path, which follows from its text alone."""
-    return Spot(text)
+    return _short_spot(text) if len(text) <= _LONG else _long_spot(text)
 
 
 _Tries: TypeAlias = dict[str, list[Test]]
