@@ -39,7 +39,7 @@ def context(key: LayerKey, unit: Unit) -> str | None:
         return None
     kind = "pack" if unit.pack else "file"
     gives = "gives" if unit.gives else "takes"
-    return repr((kind, gives, unit.prefix, key.kind, key.names))
+    return repr((kind, gives, unit.names, key.kind, key.names))
 
 
 def _parts(sources: PolicySources) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from policy import Caller, ToolCall
+from policy import Caller, ToolCall, Verdict
 from policy.catalog import builtin_catalog
 from policy.checks import lines_of, read_lines
 from policy.reload import Builder, Built, ReadFile, Snapshot
@@ -226,6 +226,29 @@ def test_moved_and_repeated_rules_stand_where_they_stand(rules: list[str], again
         "b.policy": "\n".join(["policy for every agent", *rules[:again]]),
     }
     assert told(build(remembering, files)) == told(build(Builder(remembering=False), files))
+
+
+def test_a_rule_means_what_its_own_pack_means() -> None:
+    """`p.q.` stands before the rules of a pack of that name, and of a pack `q` within a `p`."""
+    rule = "rr: deny file_read when input.path == at\n"
+    files = {
+        "a.policy": "policy for every agent\ndefault allow\n"
+        'use "one.policy"\nuse "two.policy" as p\n',
+        "one.policy": f'pack "p.q"\nlet at = "/one"\n{rule}',
+        "two.policy": 'pack "two"\nuse "three.policy" as q\n',
+        "three.policy": 'pack "three"\nlet at = "/home"\n',
+    }
+    remembering = Builder()
+    assert build(remembering, files).generation is not None
+    files |= {
+        "one.policy": files["one.policy"].removesuffix(rule),
+        "three.policy": files["three.policy"] + rule,
+    }
+    again = build(remembering, files)
+    assert told(again) == told(build(Builder(remembering=False), files))
+    assert again.generation is not None
+    home = ToolCall(tool="file_read", input={"path": "/home"})
+    assert again.generation.decide(home, Caller()).verdict is Verdict.DENY
 
 
 def test_a_hint_follows_the_files_that_are_there() -> None:
