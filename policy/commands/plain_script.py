@@ -27,6 +27,8 @@ _TOKEN = later.pattern(
     r"|(&&|\|\||\|(?![|&])|;(?![;&|])|\n)[ \t\n]*)"
 )
 _WORD, _SINGLE, _DOUBLE, _FILE, _COPY, _OPERATOR = 1, 2, 3, 6, 8, 9
+# Longer words are not remembered: they come from callers, and may be as long as a script.
+_SHORT = 200
 _RESERVED = frozenset(
     "if then elif else fi for while until do done case esac select function time coproc in".split()
 )
@@ -71,7 +73,8 @@ class _PlainReader:
             self.first = token.start()
         self.last = token.end()
         if kind <= _DOUBLE:
-            self.words.append(_word(token[kind]))
+            text = token[kind]
+            self.words.append(_word(text) if len(text) <= _SHORT else Word(text))
             return len(self.words) <= _MOST_WORDS
         if kind == _COPY:
             self.redirections.append(Redirection(">&", Word(token[_COPY]), _number(token[7])))
