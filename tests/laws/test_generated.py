@@ -83,6 +83,15 @@ def test_shortcuts_change_no_decision() -> None:
         tally.shows(verdict)
 
 
+def test_a_word_of_the_tool_that_is_no_valid_text_stays_undecided() -> None:
+    spec = dataclasses.replace(SPEC, category="\ud800")
+    rules = ("policy for every agent", "no: deny pay when tool.category contains /x+y/")
+    policy = PolicyText(files=((GLOBAL, (*rules, "default allow")),))
+    program = build_over(policy, Catalog(specs=(spec,), complete=True)).program
+    found = _agree(program, ToolCall(tool="pay", input={}), Caller(), Facts())
+    assert found.reasons[0].undecided
+
+
 # ------------------------------------------------------------------ many rules on one tool
 
 FIELDS = ("path", "host", "size", "flag")

@@ -14,7 +14,7 @@ from policy.catalog import ToolSpec
 from policy.checks import checked
 from policy.program.evaluation import DeclaredResources
 from policy.program.expressions import constant_value
-from policy.program.generated.fields import FieldKind, Fields
+from policy.program.generated.fields import FieldKind, Fields, is_plain_text
 from policy.program.generated.quoting import Quoting, literal, text_set
 from policy.program.resource_tests import known_answer
 from policy.records import dataclass, field
@@ -260,7 +260,7 @@ def like_head(pattern: str) -> str | None:
 
 
 def _plain_literal(text: str | None) -> str | None:
-    return literal(text) if type(text) is str and is_ordinary(text) else None
+    return literal(text) if type(text) is str and is_plain_text(text) else None
 
 
 def _flag(*, value: bool) -> _Condition:
