@@ -44,9 +44,12 @@ def open_cache(where: Where, snapshot: Snapshot) -> Cache | None:
 
 
 def cache_folders(where: Where) -> tuple[str, ...]:
-    """Return the folder as spelled and with links resolved: no tool may write there."""
-    folder = _folder(where)
-    return () if folder is None else tuple(dict.fromkeys((folder, os.path.realpath(folder))))
+    """Return the folders that no tool may write, as spelled and with links resolved.
+
+    This user's own is one of them even for who keeps nothing: another process may begin with it.
+    """
+    found = [folder for folder in (_folder(where), default_folder()) if folder is not None]
+    return tuple(dict.fromkeys((*found, *map(os.path.realpath, found))))
 
 
 def _folder(where: Where) -> str | None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from click import UsageError
 
+import policy
+from policy import PolicyStore
 from policy.cli.fast_paths import fast_paths
 from policy.program import ALL_SHORTCUTS, NO_SHORTCUTS
-from tests.unit.cli.running import decide, rules_in, run
+from policy.syntax import statement
+from tests.unit.cli.running import POLICY, decide, rules_in, run
 
 READ = {"tool": "file_read", "input": {"path": "/srv/work/a"}}
 NAMES = ("cache", "remembering", "prebuilt", *(one.name for one in fields(ALL_SHORTCUTS)))
@@ -65,6 +69,23 @@ def test_each_name_switches_off_what_it_names(monkeypatch: pytest.MonkeyPatch) -
     none = fast_paths(cache=True)
     assert (none.cache, none.remembering, none.plain) == (False, False, True)
     assert none.shortcuts == NO_SHORTCUTS
+
+
+def test_the_page_tells_every_name() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "operations.md").read_text(encoding="utf-8")
+    part = page.partition("## Switching quick ways off")[2].partition("\n## ")[0]
+    assert set(re.findall(r"^\| `([a-z]+)` \|", part, re.MULTILINE)) == set(NAMES)
+
+
+def test_a_store_and_a_load_take_the_same_switches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = rules_in(tmp_path, POLICY + 'use "placet:secrets"\n')
+    monkeypatch.setattr(statement, "_prebuilt", lambda: pytest.fail("the tables were used"))
+    made = policy.load(rules, plain=True, shortcuts=NO_SHORTCUTS)
+    store = PolicyStore(rules, plain=True, shortcuts=NO_SHORTCUTS, remembering=False)
+    assert store.current is not None
+    assert made.program.shortcuts == store.current.program.shortcuts == NO_SHORTCUTS
 
 
 def test_a_name_that_is_none_is_refused_with_the_list(

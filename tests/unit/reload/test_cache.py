@@ -278,3 +278,16 @@ def test_files_of_policies_long_gone_go(rules: Path, kept: Path) -> None:
     policy.load(rules, cache=kept)
     assert len(list(kept.iterdir())) == 64
     assert are_stored(policy.load(rules, cache=kept)) == {True}
+
+
+@pytest.mark.parametrize("cache", [False, True])
+def test_no_tool_writes_where_another_process_may_keep_its_cache(
+    rules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: bool
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    (rules / "a.policy").write_text("policy for every agent\ndefault allow\n")
+    target = str(tmp_path / "caches" / "placet" / "x.known")
+    call = ToolCall(tool="file_write", input={"path": target, "content": ""})
+    for decided in (policy.load(rules, cache=cache), PolicyStore(rules, cache=cache)):
+        decision = decided.decide(call)
+        assert (decision.verdict, decision.reasons[0].rule) == (Verdict.DENY, "floor")
