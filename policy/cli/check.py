@@ -6,15 +6,8 @@ from pathlib import Path
 
 import click
 
-from policy.cli.loading import (
-    WRONG_POLICY,
-    build_at,
-    catalog_option,
-    counted,
-    exit_code,
-    path_argument,
-    show,
-)
+from policy.cli.clicked import catalog_option, path_argument
+from policy.cli.loading import WRONG_POLICY, build_at, counted, exit_code, show
 from policy.diagnostics import Format, Severity, has_errors
 from policy.reload import Generation
 

@@ -9,8 +9,9 @@ from typing import Any, Literal, TypeAlias
 
 import click
 
+from policy.cli.clicked import format_option, path_argument
 from policy.cli.config_edit import refused, set_key, unset_key
-from policy.cli.loading import WRONG_POLICY, format_option, path_argument, stop
+from policy.cli.loading import WRONG_POLICY, stop
 from policy.diagnostics import visible
 from policy.errors import ConfigurationRefused, PolicyInvalid
 from policy.reload import read_configuration, value_of, write_key, write_value

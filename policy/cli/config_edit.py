@@ -14,15 +14,8 @@ import click
 from policy.audit import JsonlSink
 from policy.call import Caller
 from policy.catalog import Catalog
-from policy.cli.loading import (
-    catalog_option,
-    exit_code,
-    format_option,
-    path_argument,
-    prefix,
-    read_catalog,
-    stop,
-)
+from policy.cli.clicked import catalog_option, format_option, path_argument
+from policy.cli.loading import exit_code, prefix, read_catalog, stop
 from policy.cli.people_only import refuse_agents
 from policy.cli.users import person_of
 from policy.diagnostics import Diagnostic, render, visible

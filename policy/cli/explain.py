@@ -12,22 +12,15 @@ import click
 
 from policy.cli.account import account
 from policy.cli.calls import AskedCall, NoCall
-from policy.cli.decide import (
-    ask,
+from policy.cli.clicked import (
     call_option,
-    decision_record,
-    lexical_option,
-    lines_of,
-)
-from policy.cli.loading import (
-    as_json,
     catalog_option,
     format_option,
-    generation_at,
+    lexical_option,
     path_argument,
-    prefix,
-    stop,
 )
+from policy.cli.deciding import ask, decision_record, lines_of
+from policy.cli.loading import as_json, generation_at, prefix, stop
 from policy.decision import Explanation, ResourceUse, explain
 from policy.reload import Generation
 from policy.values import Unreadable, read_json

@@ -8,24 +8,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-import click
-
+from policy import later
 from policy.records import dataclass, fields, replace
 
 # As in `loading`: a command that only tells how it is called imports no engine.
 if TYPE_CHECKING:
+    import click
+
     from policy.program import Shortcuts
+else:
+    click = later.module("click")
 
 VARIABLE = "PLACET_NO_FAST"
-
-cache_option = click.option(
-    "--cache/--no-cache",
-    "cache",
-    default=False,
-    show_default=True,
-    help="Keep what was found out of the rules for the next start, in $XDG_CACHE_HOME/placet or "
-    "~/.cache/placet.",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from policy.cli.loading import WRONG_POLICY, WRONG_USAGE, counted, exit_code, path_argument, prefix
+from policy.cli.clicked import path_argument
+from policy.cli.loading import WRONG_POLICY, WRONG_USAGE, counted, exit_code, prefix
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, render, visible
 from policy.records import dataclass
 from policy.reload import Moved, Snapshot, decode, read_folder, replace_file

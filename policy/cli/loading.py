@@ -8,8 +8,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import click
-
 from policy import later
 from policy.cli import collector
 from policy.cli.fast_paths import fast_paths
@@ -17,10 +15,13 @@ from policy.records import replace
 
 # The engine is imported by a command that runs, not by one that only tells how it is called.
 if TYPE_CHECKING:
+    import click
+
     from policy.catalog import Catalog
     from policy.diagnostics import Diagnostic, Format, render, visible
     from policy.reload import Built, Generation, read_policy
 else:
+    click = later.module("click")
     render = later.function("policy.diagnostics", "render")
     visible = later.function("policy.diagnostics", "visible")
     read_policy = later.function("policy.reload", "read_policy")
@@ -31,36 +32,6 @@ WRONG_USAGE = 2
 # What is wrong with the disk rather than with what somebody wrote.
 _UNREADABLE = frozenset({"unreadable-file", "file-too-large", "outside-folder", "link-cycle"})
 _LARGEST_CATALOG = 16 * 1024 * 1024  # bytes, as much as JSON may be
-
-
-def _is_policy(_context: click.Context, _parameter: click.Parameter, path: Path) -> Path:
-    if path.is_file() and path.suffix != ".policy":
-        raise click.BadParameter(f"'{path}' is no policy: give a folder or one `.policy` file.")
-    return path
-
-
-path_argument = click.argument(
-    "path",
-    type=click.Path(exists=True, path_type=Path),
-    default="rules",
-    required=False,
-    callback=_is_policy,
-)
-catalog_option = click.option(
-    "--catalog",
-    "catalog_file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Tools beside the built-in ones: an MCP tools/list answer, or a list of definitions.",
-)
-
-
-format_option = click.option(
-    "--format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="text for people, json for programs.",
-)
 
 
 def stop(message: str, *, code: int = WRONG_USAGE) -> NoReturn:

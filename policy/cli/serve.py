@@ -17,9 +17,10 @@ import click
 
 from policy.cli.approvals import store_path, watched_paths
 from policy.cli.approvers import Asked, approving, scripted_answers
-from policy.cli.fast_paths import cache_option, fast_paths
+from policy.cli.clicked import cache_option, path_argument
+from policy.cli.fast_paths import fast_paths
 from policy.cli.governed import Governed, Serving
-from policy.cli.loading import path_argument, stop
+from policy.cli.loading import stop
 from policy.diagnostics import visible
 from policy.reload import PolicyStore, Reloaded
 from policy.service import Filed, StoreUnusable

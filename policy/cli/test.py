@@ -9,14 +9,13 @@ from xml.etree import ElementTree
 
 import click
 
+from policy.cli.clicked import catalog_option, path_argument
 from policy.cli.loading import (
     WRONG_POLICY,
     as_json,
     build_at,
-    catalog_option,
     counted,
     exit_code,
-    path_argument,
     prefix,
     show,
     stop,

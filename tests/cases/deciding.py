@@ -19,7 +19,7 @@ from typing import Any
 
 from policy.catalog import Catalog, builtin_catalog, read_listing
 from policy.cli.calls import NoCall, read_call
-from policy.cli.decide import decision_record
+from policy.cli.deciding import decision_record
 from policy.cli.loading import as_json
 from policy.decision import lines_for
 from policy.facts import ResolvePath, Resolvers

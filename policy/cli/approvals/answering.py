@@ -12,7 +12,8 @@ import click
 from policy.cli.approvals.counter import Counter, chosen, counter_at, questions
 from policy.cli.approvals.proposing import show_proposal
 from policy.cli.approvals.shown import short
-from policy.cli.loading import WRONG_POLICY, catalog_option, counted, path_argument, stop
+from policy.cli.clicked import catalog_option, path_argument
+from policy.cli.loading import WRONG_POLICY, counted, stop
 from policy.cli.people_only import refuse_agents
 from policy.diagnostics import visible
 from policy.service import (

@@ -10,15 +10,8 @@ import click
 
 from policy.call import ToolCall
 from policy.cli.approvals.counter import chosen, counter_at, questions
-from policy.cli.loading import (
-    WRONG_POLICY,
-    catalog_option,
-    exit_code,
-    path_argument,
-    prefix,
-    read_catalog,
-    show,
-)
+from policy.cli.clicked import catalog_option, path_argument
+from policy.cli.loading import WRONG_POLICY, exit_code, prefix, read_catalog, show
 from policy.diagnostics import visible
 from policy.facts import Facts
 from policy.reload import Disk, build, propose_rule, read_folder

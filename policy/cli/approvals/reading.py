@@ -18,7 +18,8 @@ from policy.cli.approvals.shown import (
     since,
     until,
 )
-from policy.cli.loading import as_json, format_option, path_argument, prefix
+from policy.cli.clicked import format_option, path_argument
+from policy.cli.loading import as_json, prefix
 from policy.diagnostics import visible
 from policy.service import Filed, Grant, answerable_by
 

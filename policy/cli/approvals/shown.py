@@ -7,13 +7,12 @@ why, and who may answer.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from policy.call import Caller, thaw
 from policy.cli.account import as_shown
-from policy.cli.decide import reason_record
+from policy.cli.deciding import generation_record, reason_record
 from policy.diagnostics import visible, whereabouts
 from policy.reason import Reason
 from policy.service import Filed, Grant, Person, answerable_by, serving_for, unanswered
@@ -93,7 +92,7 @@ def question_record(filed: Filed) -> dict[str, Any]:
         "agreed": [_person_record(person) for person in filed.people],
         "denied_by": filed.denied_by,
         "message": filed.message,
-        "generation": None if generation is None else asdict(generation),
+        "generation": generation_record(generation),
         "asked_at": _stamp(request.asked_at),
         "expires": _stamp(request.expires),
     }

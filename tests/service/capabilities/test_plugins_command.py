@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from policy.cli import main
+from policy.cli.group import commands
 
 POLICY = "policy for every agent\n\ndefault deny\n"
 MANIFEST = {
@@ -34,7 +34,7 @@ def run(rules: Path, manifest: Any, grants: str) -> Result:
     (rules / "placet.toml").write_text(f"[plugins.weather]\ngrant = {grants}\n")
     file = rules.parent / "weather.json"
     file.write_text(manifest if isinstance(manifest, str) else json.dumps(manifest))
-    return CliRunner().invoke(main, ["plugins", "--rules", str(rules), str(file)])
+    return CliRunner().invoke(commands, ["plugins", "--rules", str(rules), str(file)])
 
 
 def test_what_is_withheld_is_shown_with_the_lines_that_would_grant_it(rules: Path) -> None:
@@ -79,5 +79,5 @@ def test_the_command_prints_what_the_page_shows(
     (rules.parent / "weather.json").write_text(manifest)
     (rules / "placet.toml").write_text(granted)
     monkeypatch.chdir(rules.parent)
-    result = CliRunner().invoke(main, line.split())
+    result = CliRunner().invoke(commands, line.split())
     assert (result.exit_code, result.output) == (0, printed)

@@ -9,7 +9,7 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from policy.cli import main
+from policy.cli.group import commands
 
 POLICY = """\
 policy for every agent
@@ -57,7 +57,7 @@ class Ran:
 def run(*arguments: str | Path, stdin: str | bytes | None = None) -> Ran:
     """Run a command in this process; none may end in a traceback."""
     done = CliRunner().invoke(
-        main, [str(argument) for argument in arguments], input=stdin, prog_name="placet"
+        commands, [str(argument) for argument in arguments], input=stdin, prog_name="placet"
     )
     if done.exception is not None:
         assert isinstance(done.exception, SystemExit), done.exception

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from policy.cli import main
+from policy.cli.group import commands
 from tests.unit.cli.running import POLICY, rules_in, run
 
 COMMANDS = ("check", "fmt", "test", "decide", "explain")
@@ -33,7 +33,7 @@ def test_the_list_of_commands_names_them_all() -> None:
 @pytest.mark.parametrize("name", [*COMMANDS, "serve", "demo"])
 def test_every_command_listed_is_one(name: str) -> None:
     assert isinstance(importlib.import_module(f"policy.cli.{name}").command, click.Command)
-    assert name in main.list_commands(click.Context(main))
+    assert name in commands.list_commands(click.Context(commands))
 
 
 @pytest.mark.parametrize(
