@@ -29,15 +29,15 @@ __all__ = [
 _OPTIONS = frozenset({"frozen", "slots", "kw_only", "eq"})
 # What a class must not say itself, for then there is more to weigh than stands here.
 _OWN = (
-    "__init__", "__eq__", "__hash__", "__setattr__", "__delattr__", "__getstate__", "__setstate__",
+    "__init__", "__eq__", "__setattr__", "__delattr__", "__getstate__", "__setstate__",
     "__match_args__", "__slots__",
 )  # fmt: skip
 # Where the fields stand as they were said to us; the standard functions have a place of their own.
 _OUR_FIELDS = "__record_fields__"
 # An annotation with one of these words may stand for no field.
 _NO_FIELDS = ("ClassVar", "InitVar", "KW_ONLY")
-# What the written methods call things themselves.
-_TAKEN = ("_self", "_missing", "_set", "_default", "_new", "_changes")
+# What the written methods call things themselves, some with a number.
+_TAKEN = ("_self", "_missing", "_set", "_default", "_new", "_new_twin", "_new_one", "_changes")
 _Fields = ParamSpec("_Fields")
 _Made = TypeVar("_Made")
 
@@ -107,12 +107,12 @@ def _record(cls: type | None = None, /, **options: bool) -> Any:
         methods["__repr__"] = _Later(declared.repr)
     if options.get("eq", True):
         methods["__eq__"] = _Later(declared.eq)
-        methods["__hash__"] = None
+        if "__hash__" not in own:
+            frozen = options.get("frozen")
+            methods["__hash__"] = _Later(declared.hash) if frozen else None
     if options.get("frozen"):
         methods |= {"__setattr__": refuse_assignment, "__delattr__": refuse_deletion}
         methods |= {"__getstate__": _state, "__setstate__": _restore}
-        if options.get("eq", True):
-            methods["__hash__"] = _Later(declared.hash)
     del own["__dict__"], own["__weakref__"]
     made = type(cls)(cls.__name__, (), own | methods)
     made.__qualname__ = cls.__qualname__
@@ -153,7 +153,7 @@ def _is_plain(cls: type, options: Mapping[str, bool]) -> bool:
         and cls.__bases__ == (object,)
         and type(cls) is type
         and not any(name in vars(cls) for name in _OWN)
-        and not any(name.startswith(_TAKEN) for name in cls.__annotations__)
+        and not any(name.rstrip("0123456789") in _TAKEN for name in cls.__annotations__)
         and all(
             isinstance(kind, str) and not any(word in kind for word in _NO_FIELDS)
             for kind in cls.__annotations__.values()

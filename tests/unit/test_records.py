@@ -191,6 +191,19 @@ def test_fields_of_a_class_that_adds_some_are_all_known() -> None:
     assert More("a", 2) == More("a", 3)
 
 
+@pytest.mark.parametrize("options", [{"frozen": True}, {}, {"eq": False}])
+@pytest.mark.parametrize("own", [lambda _self: 3, None])
+def test_a_hash_of_its_own_stays(options: dict[str, bool], own: Any) -> None:
+    said: list[dict[str, Any]] = [{"kind": "required"}]
+    outcomes = []
+    for made_by in (dataclasses.dataclass, dataclass):
+        body = declared(said, "Doc.")
+        body.__hash__ = own  # type: ignore[method-assign]
+        made: Any = made_by(slots=True, **options)(body)
+        outcomes.append((outcome(partial(hash, made(1))), made(1) == made(1)))
+    assert outcomes[0] == outcomes[1]
+
+
 def test_what_a_class_says_itself_stays() -> None:
     @dataclass(frozen=True, slots=True)
     class Made:
