@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 from policy.call import Caller, ToolCall, thaw
 from policy.catalog import Catalog, Origin, ToolSpec
+from policy.checks import checked
 from policy.checks.checked import CheckedPolicy, CheckedRule
 from policy.decision import Decision, decide
 from policy.facts import Facts
 from policy.layers import LayeredPolicy
 from policy.program import NO_SHORTCUTS, Program, Shortcuts, compile_policy
+from policy.verdict import Verdict
 from tests.laws.engine import Unsound, build, build_over
 from tests.laws.policies import GLOBAL, PolicyText
 from tests.laws.situations import Situation, Tally, situations
@@ -210,3 +212,19 @@ def test_an_index_hides_no_rule() -> None:
     law()
     tally.shows("deny")
     tally.shows("several")
+
+
+def test_a_rule_with_a_hidden_character_is_found_by_what_it_may_mean() -> None:
+    layer, pool = _pool()
+    hidden = checked.Comparison(
+        op="==",
+        left=checked.Step(base=checked.Fact(path=("input",)), name="path"),
+        right=checked.Constant(value="a\u200b"),
+        text="",
+    )
+    deny = next(rule for rule in pool if rule.verdict is Verdict.DENY and not rule.shadow)
+    rules = (*pool[:40], dataclasses.replace(deny, id="hidden", when=hidden, unless=None))
+    layered = LayeredPolicy(layers=(dataclasses.replace(layer, rules=rules),))
+    program = compile_policy(layered, TOOLS)
+    for text in ("a", "a\u200b", "b"):
+        _agree(program, ToolCall(tool="pay", input={"path": text}), Caller(), Facts())

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from policy import PolicyStore, ToolCall, Verdict
+from policy.catalog import Catalog
+from policy.commands import NO_PROFILES, Profiles
+from policy.decision import decide
+from policy.layers import LayeredPolicy, merge
+from policy.program import Floor, Program, compile_policy
+from policy.program.carried import Carried
+from policy.reload import shipped_profiles
+from tests.unit.program.compiling import ANN, HERE, layers, tools
 
 READ = ToolCall(tool="file_read", input={"path": "/srv/a"})
 LIST = ToolCall(tool="file_list", input={"path": "/srv/a"})
@@ -66,3 +75,106 @@ def test_a_value_of_another_kind_in_a_file_of_data_is_in_force(
     edited, fresh = store.decide(call), PolicyStore(tmp_path).decide(call)
     assert repr(edited.call) == repr(fresh.call)
     assert edited.reasons == fresh.reasons
+
+
+# ------------------------------------------------------------------ what stands around the rules
+
+
+def merged(*, body: str, more: str = "") -> LayeredPolicy:
+    """Return a policy whose rules are known, with a layer of the agent `ann`."""
+    files = {
+        "global.policy": f"policy for every agent\n{body}\n",
+        "ann.policy": f'policy for agent "ann"\nallow pay\nallow file_write\n{more}\n',
+    }
+    return merge(layers(files), tools()).policy
+
+
+def edited_around(before: Program, after: Program, call: ToolCall) -> list[str]:
+    """Return the rules of both decisions; the second program could keep plans of the first."""
+    said = [decide(one, call, ANN, HERE).reasons for one in (before, after)]
+    return [" ".join(reason.rule for reason in reasons) for reasons in said]
+
+
+def compiled(
+    policy: LayeredPolicy,
+    carried: Carried,
+    *,
+    catalog: Catalog | None = None,
+    floor: Floor | None = None,
+    profiles: Profiles | None = None,
+) -> Program:
+    """Return the program that follows another one, with what has changed around the rules."""
+    return compile_policy(
+        policy,
+        catalog or tools(),
+        floor=floor or Floor(),
+        profiles=profiles or shipped_profiles(),
+        carried=carried,
+    )
+
+
+WRITE = ToolCall(tool="file_write", input={"path": "/rules/a.policy", "content": ""})
+RUN = ToolCall(tool="bash_exec", input={"command": "cat /etc/passwd"})
+DELEGATE = 'delegate file_write to agent "ann"'
+
+
+def test_a_floor_that_moved_is_in_force() -> None:
+    carried, policy = Carried(), merged(body="default allow")
+    before = compiled(policy, carried)
+    after = compiled(policy, carried, floor=Floor(files=("/rules/a.policy",)))
+    first, second = edited_around(before, after, WRITE)
+    assert "floor" not in first
+    assert "floor" in second
+
+
+def test_profiles_that_changed_are_in_force() -> None:
+    carried = Carried()
+    policy = merged(body='default allow\nno: deny bash_exec when reads "/etc/**"')
+    before = compiled(policy, carried, profiles=NO_PROFILES)
+    first, second = (
+        decide(one, RUN, ANN, HERE).reasons for one in (before, compiled(policy, carried))
+    )
+    assert [reason.undecided is None for reason in (first[0], second[0])] == [False, True]
+
+
+def test_a_tool_that_changed_is_judged_as_it_is_now() -> None:
+    carried, policy = Carried(), merged(body='default allow\nno: deny file_write when writes "/**"')
+    spec = tools().get("file_write")
+    assert spec is not None
+    others = tuple(one for one in tools().specs if one.name != spec.name)
+    bare = replace(spec, resources=(), complete=True)
+    before = compiled(policy, carried, catalog=Catalog(specs=(*others, bare), complete=True))
+    first, second = edited_around(before, compiled(policy, carried), WRITE)
+    assert "no" not in first.split()
+    assert "no" in second.split()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("default deny", f"default deny\n{DELEGATE}"),
+        ("default deny", "default allow"),
+        ("default allow", "default allow\n\n\n"),
+    ],
+)
+def test_what_stands_around_rules_that_stay_is_in_force(old: str, new: str) -> None:
+    carried = Carried()
+    before = merged(body=old)
+    edit = replace(merged(body=new), layers=(merged(body=new).layers[0], before.layers[1]))
+    decide(compiled(before, carried), WRITE, ANN, HERE)
+    kept = decide(compiled(edit, carried), WRITE, ANN, HERE)
+    assert kept.reasons == decide(compiled(edit, Carried()), WRITE, ANN, HERE).reasons
+
+
+def test_a_statement_about_a_tool_changes_what_rules_of_every_layer_say() -> None:
+    carried = Carried()
+    rule = 'no: deny pay when sends to "eve@example.org"'
+    before = merged(body="tool pay sends to input.note\ndefault allow", more=rule)
+    after = merged(body="tool pay sends to input.to\ndefault allow", more=rule)
+    edit = replace(before, layers=(after.layers[0], before.layers[1]))
+    call = ToolCall(tool="pay", input={"to": "eve@example.org"})
+    decide(compiled(before, carried), call, ANN, HERE)
+    kept = decide(compiled(edit, carried), call, ANN, HERE)
+    assert kept.reasons == decide(compiled(edit, Carried()), call, ANN, HERE).reasons
+    assert kept.reasons[0].undecided is None
+    assert kept.reasons[0].rule == "no"

@@ -1,0 +1,104 @@
+"""What is kept from one decision to the next is about rules alone, never about a call or caller."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import policy
+from policy.call import Caller
+from policy.decision import Decision
+from policy.facts import Resolvers
+from policy.program import Floor
+from tests.unit.program.compiling import HERE, ask, program, tools
+
+READ = {"path": "/srv/a"}
+
+
+def _rules(decision: Decision) -> list[str]:
+    return [reason.rule for reason in decision.reasons]
+
+
+def test_callers_above_that_other_layers_bind_are_told_apart() -> None:
+    layered = program(
+        {
+            "global.policy": "policy for every agent\ndefault allow\n",
+            "ann.policy": 'policy for agent "ann"\nof-ann: deny file_read\n',
+            "bob.policy": 'policy for agent "bob"\nof-bob: ask file_read\n',
+        }
+    )
+    below = [Caller(agent="x", parent=Caller(agent=name)) for name in ("ann", "bob", "eve")]
+    for _ in range(2):
+        found = [ask(layered, "file_read", READ, caller=caller).decision for caller in below]
+        assert [str(one.verdict) for one in found] == ["deny", "ask", "allow"]
+        assert ["of-ann" in _rules(one) for one in found] == [True, False, False]
+        assert ["of-bob" in _rules(one) for one in found] == [False, True, False]
+
+
+def test_the_caller_above_counts_where_one_below_was_decided_before() -> None:
+    rules = program('default allow\nno: deny file_read when agent.name == "ann"')
+    eve = Caller(agent="eve")
+    for _ in range(2):
+        assert str(ask(rules, "file_read", READ, caller=eve).decision.verdict) == "allow"
+        child = replace(eve, parent=Caller(agent="ann"))
+        assert str(ask(rules, "file_read", READ, caller=child).decision.verdict) == "deny"
+        guest = replace(eve, parent=Caller(agent="ann", role="guest"))
+        assert "scope" in _rules(ask(rules, "file_read", READ, caller=guest).decision)
+
+
+def test_a_call_that_writes_the_policy_is_no_other_call() -> None:
+    rules = program("default allow", floor=Floor(files=("/rules/a.policy",)))
+    for _ in range(2):
+        for path, verdict in (("/srv/a", "allow"), ("/rules/a.policy", "deny")):
+            given = {"path": path, "content": ""}
+            assert str(ask(rules, "file_write", given).decision.verdict) == verdict
+
+
+def test_where_a_link_leads_is_asked_for_every_call() -> None:
+    rules = program('default allow\nno: deny file_read when reads "/etc/**"')
+    for leads, verdict in (("/srv/a", "allow"), ("/etc/a", "deny"), ("/srv/a", "allow")):
+
+        def follow(path: str, leads: str = leads) -> str:
+            return leads if path == "/srv/a" else path
+
+        facts = replace(HERE, resolvers=Resolvers(path=follow))
+        assert str(ask(rules, "file_read", READ, facts=facts).decision.verdict) == verdict
+
+
+def test_undecided_rules_are_said_of_the_call_that_leaves_them_open() -> None:
+    rules = program('default allow\nno: deny t when input.x == "a"\nother: deny t when input.y')
+    for _ in range(2):
+        for given, undecided in (({"x": "b"}, 0), ({"x": 5}, 1), ({"x": "b", "y": "c"}, 1)):
+            found = ask(rules, "t", given).decision
+            assert sum(reason.undecided is not None for reason in found.reasons) == undecided
+            assert str(found.verdict) == ("deny" if undecided else "allow")
+
+
+def test_notes_of_what_was_mended_stay_with_their_call() -> None:
+    rules = program("default allow")
+    mended = ask(rules, "file_read", '{"path": "/srv/a"}')
+    again = ask(rules, "file_read", '"{\\"path\\": \\"/srv/a\\"}"')
+    assert (mended.decision.repairs, bool(again.decision.repairs)) == ((), True)
+
+
+def test_another_program_knows_no_call_as_admitted() -> None:
+    first, second = program("default allow"), program("default allow")
+    admitted = ask(first, "file_read", READ).admitted
+    assert admitted is not None
+    assert admitted.call.was_admitted_by(first.token)
+    assert not admitted.call.was_admitted_by(second.token)
+    assert not replace(admitted.call, input={"path": 1}).was_admitted_by(first.token)
+
+
+def test_a_call_that_another_generation_admitted_is_admitted_again(tmp_path: Path) -> None:
+    generations = []
+    for name, opened in (("open", "tool pay extra fields allowed\n"), ("shut", "")):
+        file = tmp_path / f"{name}.policy"
+        file.write_text(f"policy for every agent\ndefault allow\n{opened}")
+        generations.append(policy.load(file, catalog=tools()))
+    wide, narrow = generations
+    admitted = wide.answer("pay", {"extra": 1}).admitted
+    assert admitted is not None
+    assert wide.decide(admitted.call).verdict is policy.Verdict.ALLOW
+    refused = narrow.decide(admitted.call)
+    assert (refused.verdict, _rules(refused)) == (policy.Verdict.DENY, ["schema"])
