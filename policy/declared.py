@@ -70,8 +70,10 @@ def _read(said: Any) -> Field:
     """Return what a class said of a field: a default, or a field of ours or the standard one."""
     if isinstance(said, Field):
         return said
-    library = sys.modules.get("dataclasses")
-    if library is None or not isinstance(said, library.Field):
+    # Another thread may be importing the library just now; then there is no field of its yet.
+    library: Any = sys.modules.get("dataclasses")
+    theirs = getattr(library, "Field", None)
+    if theirs is None or not isinstance(said, theirs):
         return Field(default=said)
     given = {name: getattr(said, name) for name in Field.__slots__ if name != "name"}
     return Field(**{k: v for k, v in given.items() if v is not library.MISSING})

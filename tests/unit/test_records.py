@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -202,6 +203,14 @@ def test_a_hash_of_its_own_stays(options: dict[str, bool], own: Any) -> None:
         made: Any = made_by(slots=True, **options)(body)
         outcomes.append((outcome(partial(hash, made(1))), made(1) == made(1)))
     assert outcomes[0] == outcomes[1]
+
+
+def test_a_record_is_made_while_another_thread_imports_the_library(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    record: Any = dataclass(frozen=True, slots=True)(declared([{"kind": "required"}], "Doc."))
+    monkeypatch.setitem(sys.modules, "dataclasses", ModuleType("dataclasses"))
+    assert record(1).path == 1
 
 
 def test_what_a_class_says_itself_stays() -> None:
