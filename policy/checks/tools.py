@@ -79,6 +79,8 @@ class ToolReader:
     _plain: dict[tuple[int, str, bool], tuple[Scope, ToolSelector]] = field(default_factory=dict)
     # By identity: the selectors hold their parts, and parts equal by meaning are one.
     _selectors: dict[_Parts, ToolSelector] = field(default_factory=dict)
+    # The names of sets of tools that a scope can see, by its identity: none is added any more.
+    _set_names: dict[int, tuple[Scope, list[str]]] = field(default_factory=dict)
     # By identity: the selectors are kept above.
     _extents: dict[int, Extent] = field(default_factory=dict)
 
@@ -292,13 +294,22 @@ class ToolReader:
     def _severity(
         self, pattern: ToolPattern, unknown: _Unknown, scope: Scope | None, *, lenient: bool
     ) -> Severity:
-        if _near_set(pattern, scope):
+        if self._near_set(pattern, scope):
             return Severity.ERROR
         return Severity.WARNING if lenient else unknown.severity
 
     def _help(self, pattern: ToolPattern, unknown: _Unknown, scope: Scope | None) -> str:
-        near = _near_set(pattern, scope)
+        near = self._near_set(pattern, scope)
         return f"did you mean `{near}`?" if near and not unknown.near else unknown.help
+
+    def _near_set(self, pattern: ToolPattern, scope: Scope | None) -> str | None:
+        """Return the set that a word may be meant for; the names of sets are in lower case."""
+        if scope is None or pattern.origin is not None or pattern.text != pattern.text.lower():
+            return None
+        kept = self._set_names.get(id(scope))
+        if kept is None:
+            kept = self._set_names[id(scope)] = (scope, _tool_sets(scope))
+        return nearest(pattern.text, kept[1])
 
     def _look_up(self, pattern: ToolPattern) -> _Unknown | None:
         """Return why no known tool fits; None if one does."""
@@ -382,13 +393,6 @@ class ToolReader:
         )
 
 
-def _near_set(pattern: ToolPattern, scope: Scope | None) -> str | None:
-    """Return the set that a word may be meant for; the names of sets are in lower case."""
-    if pattern.origin is not None or pattern.text != pattern.text.lower():
-        return None
-    return nearest(pattern.text, _tool_sets(scope))
-
-
 def _only_name(tools: tree.Tools) -> str | None:
     """Return the only pattern of a rule's tools if it is of flat names."""
     if len(tools.included) != 1 or tools.excluded or tools.included[0].origin is not None:
@@ -396,9 +400,7 @@ def _only_name(tools: tree.Tools) -> str | None:
     return tools.included[0].pattern
 
 
-def _tool_sets(scope: Scope | None) -> list[str]:
-    if scope is None:
-        return []
+def _tool_sets(scope: Scope) -> list[str]:
     names = []
     for name in scope.visible():
         found = scope.find(name)
