@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 import policy
 from policy.call import Caller
 from policy.decision import Decision
@@ -65,11 +67,13 @@ def test_where_a_link_leads_is_asked_for_every_call() -> None:
         assert str(ask(rules, "file_read", READ, facts=facts).decision.verdict) == verdict
 
 
-def test_undecided_rules_are_said_of_the_call_that_leaves_them_open() -> None:
+@pytest.mark.parametrize("parent", [None, Caller(agent="ann")])
+def test_undecided_rules_are_said_of_the_call_that_leaves_them_open(parent: Caller | None) -> None:
+    caller = Caller(agent="eve", parent=parent)
     rules = program('default allow\nno: deny t when input.x == "a"\nother: deny t when input.y')
     for _ in range(2):
         for given, undecided in (({"x": "b"}, 0), ({"x": 5}, 1), ({"x": "b", "y": "c"}, 1)):
-            found = ask(rules, "t", given).decision
+            found = ask(rules, "t", given, caller=caller).decision
             assert sum(reason.undecided is not None for reason in found.reasons) == undecided
             assert str(found.verdict) == ("deny" if undecided else "allow")
 
