@@ -70,9 +70,11 @@ def test_where_a_link_leads_is_asked_for_every_call() -> None:
 @pytest.mark.parametrize("parent", [None, Caller(agent="ann")])
 def test_undecided_rules_are_said_of_the_call_that_leaves_them_open(parent: Caller | None) -> None:
     caller = Caller(agent="eve", parent=parent)
-    rules = program('default allow\nno: deny t when input.x == "a"\nother: deny t when input.y')
+    rules = program(
+        'default allow\nno: deny t when input.x == "a"\nother: deny t when input.x == 7'
+    )
     for _ in range(2):
-        for given, undecided in (({"x": "b"}, 0), ({"x": 5}, 1), ({"x": "b", "y": "c"}, 1)):
+        for given, undecided in (({}, 0), ({"x": "b"}, 1), ({"x": 5}, 1), ({"x": True}, 2)):
             found = ask(rules, "t", given, caller=caller).decision
             assert sum(reason.undecided is not None for reason in found.reasons) == undecided
             assert str(found.verdict) == ("deny" if undecided else "allow")
@@ -106,3 +108,19 @@ def test_a_call_that_another_generation_admitted_is_admitted_again(tmp_path: Pat
     assert wide.decide(admitted.call).verdict is policy.Verdict.ALLOW
     refused = narrow.decide(admitted.call)
     assert (refused.verdict, _rules(refused)) == (policy.Verdict.DENY, ["schema"])
+
+
+def test_layers_that_declare_a_tool_differently_read_a_call_differently() -> None:
+    layered = program(
+        {
+            "global.policy": "policy for every agent\ndefault allow\ntool pay sends to input.note\n"
+            'first: deny pay when sends to "x@example.org"\n',
+            "ann.policy": 'policy for agent "ann"\ntool pay sends to input.to\n'
+            'second: deny pay when sends to "eve@example.org"\n',
+        }
+    )
+    given = {"to": "eve@example.org", "note": "y@example.org"}
+    found = {r.rule: r.undecided for r in ask(layered, "pay", given).decision.reasons}
+    assert "first" not in found
+    assert "second" in found
+    assert found["second"] is None

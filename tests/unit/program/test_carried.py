@@ -178,3 +178,13 @@ def test_a_statement_about_a_tool_changes_what_rules_of_every_layer_say() -> Non
     assert kept.reasons == decide(compiled(edit, Carried()), call, ANN, HERE).reasons
     assert kept.reasons[0].undecided is None
     assert kept.reasons[0].rule == "no"
+
+
+def test_places_that_moved_are_told_as_they_are_now(tmp_path: Path) -> None:
+    text = "policy for every agent\ndefault deny\n"
+    (tmp_path / "a.policy").write_text(text)
+    store = PolicyStore(tmp_path)
+    assert store.decide(READ).reasons[0].line == 2
+    (tmp_path / "a.policy").write_text(text.replace("\n", "\n\n", 1))
+    assert store.reload().changed
+    assert store.decide(READ).reasons[0].line == 3
