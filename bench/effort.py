@@ -22,10 +22,10 @@ class Effort:
     flat: int = 100_000
     loaded: tuple[int, ...] = (10, 100, 1_000, 10_000, 100_000)
     edited: tuple[tuple[int, int], ...] = ((100, 1), (1_000, 10), (10_000, 100))
-    rounds: int = 7
+    rounds: int = 5
     seconds: float = 0.15
     check_seconds: float = 3.0
-    loads: int = 5
+    loads: int = 3
     starts: int = 7
     streams: float = 4.0
 

@@ -7,7 +7,6 @@ thousand rules costs their checking, not their compiling.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Generic, TypeVar
 
 from policy.catalog import Catalog, Resource, ToolSpec
@@ -15,44 +14,26 @@ from policy.checks import checked
 from policy.commands import NO_PROFILES, Profiles
 from policy.layers import LayeredPolicy
 from policy.program.carried import Carried, Ingredients
-from policy.program.changes import compile_changes
-from policy.program.conditions import compile_test
 from policy.program.evaluation import DeclaredResources
-from policy.program.expressions import Place, TestOf
 from policy.program.floor import Floor, compile_floor
 from policy.program.generated import Item, Tool, write_layer
 from policy.program.meaning import Meanings, declared_meaning
 from policy.program.program import (
     ALL_SHORTCUTS,
-    Clause,
-    Closures,
-    Compiled,
     LayerPlan,
     Program,
     RewritePlan,
     RulePlan,
     Shortcuts,
 )
-from policy.program.prospect import (
-    Known,
-    ProspectOf,
-    anything,
-    compile_prospect,
-    opposite,
-    together,
-)
-from policy.program.resource_tests import compile_cover
-from policy.program.truth import all_of, negated
-from policy.reason import Reason, Terms
+from policy.program.rule_plans import quoted, rewrite_plan, rule_plans, shadow_plan
+from policy.reason import Reason
 from policy.records import replace
 from policy.verdict import Verdict, strictest
 
 _Rule = TypeVar("_Rule", checked.CheckedRule, checked.CheckedRewrite)
 
 _NO_FLOOR = Floor()
-
-# A clause is quoted in reasons up to this many characters.
-_LONGEST_CLAUSE = 200
 
 
 def compile_policy(
@@ -202,7 +183,7 @@ def _plan_layer(
     shadows: list[RulePlan] = []
     for rule in here.rules.fitting(spec):
         terms = here.meanings.of_rule(rule, meaning) if rule.asks else None
-        for plan in _rule_plans(rule, declared, layer=layer, terms=terms):
+        for plan in rule_plans(rule, declared, layer=layer, terms=terms):
             if rule.shadow:
                 shadows.append(plan)
             elif plan.verdict is Verdict.ALLOW:
@@ -211,9 +192,9 @@ def _plan_layer(
                 takes.append(plan)
     rewrites: list[RewritePlan] = []
     for rewrite in here.rewrites.fitting(spec):
-        change = _rewrite_plan(rewrite, declared, layer=layer)
+        change = rewrite_plan(rewrite, declared, layer=layer)
         if rewrite.shadow:
-            shadows.append(_as_rule(change))
+            shadows.append(shadow_plan(change))
         else:
             rewrites.append(change)
     delegated = tuple(d.to for d in here.policy.delegations if d.tools.fits(spec))
@@ -229,16 +210,6 @@ def _plan_layer(
         delegated_to=delegated,
         declared=declared,
         floor=compile_floor(floor, declared) if index == 0 else None,
-    )
-
-
-def _as_rule(rewrite: RewritePlan) -> RulePlan:
-    """Return a shadow rewrite as what it is: a rule without any weight."""
-    return RulePlan(
-        verdict=Verdict.NONE,
-        rule=rewrite.rule,
-        closures=rewrite.closures,
-        reason=rewrite.reason,
     )
 
 
@@ -300,173 +271,6 @@ def _default_reason(
         layer=layer,
         file=first.span.file,
         line=first.span.line,
-        clause=_clause(first.text),
+        clause=quoted(first.text),
         terms=meanings.of_default(first) if verdict is Verdict.ASK else None,
     )
-
-
-# ------------------------------------------------------------------ rules
-
-
-def _rule_plans(
-    rule: checked.CheckedRule,
-    declared: DeclaredResources,
-    *,
-    layer: str,
-    terms: Terms | None,
-) -> Iterator[RulePlan]:
-    """Yield the rule's plan; an `allow … with approval` is that allow and an ask beside it."""
-    yield _rule_plan(rule, rule.verdict, declared, layer=layer, terms=terms)
-    if rule.with_approval and rule.verdict is Verdict.ALLOW:
-        yield _rule_plan(rule, Verdict.ASK, declared, layer=layer, terms=terms)
-
-
-def _rule_plan(
-    rule: checked.CheckedRule,
-    verdict: Verdict,
-    declared: DeclaredResources,
-    *,
-    layer: str,
-    terms: Terms | None,
-) -> RulePlan:
-    gives, asks = verdict is Verdict.ALLOW, verdict is Verdict.ASK
-    return RulePlan(
-        verdict=verdict,
-        rule=rule,
-        closures=Closures(
-            partial(_compiled, rule, declared, gives=gives),
-            partial(_prospect, rule, declared, gives=gives),
-        ),
-        reason=_reason(rule, verdict, layer=layer, terms=terms if asks else None),
-        gives=gives,
-        more=gives and rule.speaks_of_resources,
-    )
-
-
-def _compiled(
-    rule: checked.CheckedRule | checked.CheckedRewrite, declared: DeclaredResources, *, gives: bool
-) -> Compiled:
-    clauses = _clauses(rule, declared, gives=gives)
-    tests = [_demand(clause) for clause in clauses]
-    if gives and isinstance(rule, checked.CheckedRule) and rule.speaks_of_resources:
-        tests.append(compile_cover(_covering(rule.when), declared))
-    return Compiled(met=_met(tests), clauses=clauses)
-
-
-def _prospect(
-    rule: checked.CheckedRule, declared: DeclaredResources, known: Known, *, gives: bool
-) -> ProspectOf:
-    """Return what the rule's formula may become while only some fields are known."""
-    parts: list[ProspectOf] = []
-    if rule.when is not None:
-        place = _place(declared, absent_is_false=not gives, covering=gives)
-        parts.append(compile_prospect(rule.when, place, known))
-    if rule.unless is not None:
-        place = _place(declared, absent_is_false=False, covering=False)
-        parts.append(opposite(compile_prospect(rule.unless, place, known)))
-    if gives and rule.speaks_of_resources:
-        parts.append(anything)
-    return together(parts)
-
-
-def _rewrite_plan(
-    rewrite: checked.CheckedRewrite, declared: DeclaredResources, *, layer: str
-) -> RewritePlan:
-    place = _place(declared, absent_is_false=False, covering=False)
-    return RewritePlan(
-        rule=rewrite,
-        # A rewrite has no say in what a tool may be called for.
-        closures=Closures(partial(_compiled, rewrite, declared, gives=False), lambda _: anything),
-        reason=_reason(rewrite, Verdict.DENY, layer=layer),
-        wishes=compile_changes(rewrite.changes, place, rule=rewrite.id),
-    )
-
-
-def _clauses(
-    rule: checked.CheckedRule | checked.CheckedRewrite,
-    declared: DeclaredResources,
-    *,
-    gives: bool,
-) -> tuple[Clause, ...]:
-    clauses: list[Clause] = []
-    if rule.when is not None:
-        place = _place(declared, absent_is_false=not gives, covering=gives)
-        test = compile_test(rule.when, place)
-        clauses.append(Clause(keyword="when", text=rule.when.text, test=test))
-    if rule.unless is not None:
-        place = _place(declared, absent_is_false=False, covering=False)
-        test = compile_test(rule.unless, place)
-        clauses.append(Clause(keyword="unless", text=rule.unless.text, test=test))
-    return tuple(clauses)
-
-
-def _place(declared: DeclaredResources, *, absent_is_false: bool, covering: bool) -> Place:
-    return Place(
-        declared=declared, absent_is_false=absent_is_false, covering=covering, test=compile_test
-    )
-
-
-def _demand(clause: Clause) -> TestOf:
-    """Return what the formula demands of a clause: `when` holds, `unless` does not."""
-    test = clause.test
-    return test if clause.keyword == "when" else lambda call: negated(test(call))
-
-
-def _met(tests: list[TestOf]) -> TestOf:
-    return all_of(tests) if tests else lambda call: True
-
-
-def _covering(when: checked.Test | None) -> tuple[checked.ResourceTest, ...]:
-    """Return the clauses of an `allow` that cover effects: `only`, `anything`, `nothing`."""
-    return tuple(test for test in _resource_tests(when) if test.permits and _covers(test))
-
-
-def _covers(test: checked.ResourceTest) -> bool:
-    return test.form == "only" or test.operand is None or not test.operand.included
-
-
-def _resource_tests(test: checked.Test | None) -> Iterator[checked.ResourceTest]:
-    match test:
-        case checked.ResourceTest():
-            yield test
-        case checked.AllOf(tests=tests) | checked.AnyOf(tests=tests):
-            for part in tests:
-                yield from _resource_tests(part)
-        case checked.NotOf(test=part) | checked.Quantified(test=part):
-            yield from _resource_tests(part)
-        case _:
-            return
-
-
-# ------------------------------------------------------------------ reasons
-
-
-def _reason(
-    rule: checked.CheckedRule | checked.CheckedRewrite,
-    verdict: Verdict,
-    *,
-    layer: str,
-    terms: Terms | None = None,
-) -> Reason:
-    return Reason(
-        rule=rule.id,
-        verdict=verdict,
-        layer=layer,
-        file=rule.span.file,
-        line=rule.span.line,
-        clause=_deciding_text(rule),
-        message=rule.because,
-        audit=rule.audit,
-        shadow=rule.shadow,
-        terms=terms,
-    )
-
-
-def _deciding_text(rule: checked.CheckedRule | checked.CheckedRewrite) -> str | None:
-    if rule.when is not None:
-        return _clause(rule.when.text)
-    return None if rule.unless is None else _clause(f"unless {rule.unless.text}")
-
-
-def _clause(text: str) -> str:
-    return text if len(text) <= _LONGEST_CLAUSE else f"{text[: _LONGEST_CLAUSE - 1]}…"

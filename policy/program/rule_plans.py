@@ -1,0 +1,204 @@
+"""A checked rule and what a layer knows of a tool in; the rule's plan on that tool out.
+
+A plan says who speaks and when: the rule's formula becomes closures when somebody first asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from policy.checks import checked
+from policy.program.changes import compile_changes
+from policy.program.conditions import compile_test
+from policy.program.evaluation import DeclaredResources
+from policy.program.expressions import Place, TestOf
+from policy.program.program import Clause, Closures, Compiled, RewritePlan, RulePlan
+from policy.program.prospect import (
+    Known,
+    ProspectOf,
+    anything,
+    compile_prospect,
+    opposite,
+    together,
+)
+from policy.program.resource_tests import compile_cover
+from policy.program.truth import all_of, negated
+from policy.reason import Reason, Terms
+from policy.verdict import Verdict
+
+# A clause is quoted in reasons up to this many characters.
+_LONGEST_CLAUSE = 200
+
+
+def shadow_plan(rewrite: RewritePlan) -> RulePlan:
+    """Return a shadow rewrite as what it is: a rule without any weight."""
+    return RulePlan(
+        verdict=Verdict.NONE,
+        rule=rewrite.rule,
+        closures=rewrite.closures,
+        reason=rewrite.reason,
+    )
+
+
+def rule_plans(
+    rule: checked.CheckedRule,
+    declared: DeclaredResources,
+    *,
+    layer: str,
+    terms: Terms | None,
+) -> Iterator[RulePlan]:
+    """Yield the rule's plan; an `allow … with approval` is that allow and an ask beside it."""
+    yield _rule_plan(rule, rule.verdict, declared, layer=layer, terms=terms)
+    if rule.with_approval and rule.verdict is Verdict.ALLOW:
+        yield _rule_plan(rule, Verdict.ASK, declared, layer=layer, terms=terms)
+
+
+def _rule_plan(
+    rule: checked.CheckedRule,
+    verdict: Verdict,
+    declared: DeclaredResources,
+    *,
+    layer: str,
+    terms: Terms | None,
+) -> RulePlan:
+    gives, asks = verdict is Verdict.ALLOW, verdict is Verdict.ASK
+    return RulePlan(
+        verdict=verdict,
+        rule=rule,
+        closures=Closures(
+            partial(_compiled, rule, declared, gives=gives),
+            partial(_prospect, rule, declared, gives=gives),
+        ),
+        reason=_reason(rule, verdict, layer=layer, terms=terms if asks else None),
+        gives=gives,
+        more=gives and rule.speaks_of_resources,
+    )
+
+
+def _compiled(
+    rule: checked.CheckedRule | checked.CheckedRewrite, declared: DeclaredResources, *, gives: bool
+) -> Compiled:
+    clauses = _clauses(rule, declared, gives=gives)
+    tests = [_demand(clause) for clause in clauses]
+    if gives and isinstance(rule, checked.CheckedRule) and rule.speaks_of_resources:
+        tests.append(compile_cover(_covering(rule.when), declared))
+    return Compiled(met=_met(tests), clauses=clauses)
+
+
+def _prospect(
+    rule: checked.CheckedRule, declared: DeclaredResources, known: Known, *, gives: bool
+) -> ProspectOf:
+    """Return what the rule's formula may become while only some fields are known."""
+    parts: list[ProspectOf] = []
+    if rule.when is not None:
+        place = _place(declared, absent_is_false=not gives, covering=gives)
+        parts.append(compile_prospect(rule.when, place, known))
+    if rule.unless is not None:
+        place = _place(declared, absent_is_false=False, covering=False)
+        parts.append(opposite(compile_prospect(rule.unless, place, known)))
+    if gives and rule.speaks_of_resources:
+        parts.append(anything)
+    return together(parts)
+
+
+def rewrite_plan(
+    rewrite: checked.CheckedRewrite, declared: DeclaredResources, *, layer: str
+) -> RewritePlan:
+    """Return the rewrite's plan on a tool."""
+    place = _place(declared, absent_is_false=False, covering=False)
+    return RewritePlan(
+        rule=rewrite,
+        # A rewrite has no say in what a tool may be called for.
+        closures=Closures(partial(_compiled, rewrite, declared, gives=False), lambda _: anything),
+        reason=_reason(rewrite, Verdict.DENY, layer=layer),
+        wishes=compile_changes(rewrite.changes, place, rule=rewrite.id),
+    )
+
+
+def _clauses(
+    rule: checked.CheckedRule | checked.CheckedRewrite,
+    declared: DeclaredResources,
+    *,
+    gives: bool,
+) -> tuple[Clause, ...]:
+    clauses: list[Clause] = []
+    if rule.when is not None:
+        place = _place(declared, absent_is_false=not gives, covering=gives)
+        test = compile_test(rule.when, place)
+        clauses.append(Clause(keyword="when", text=rule.when.text, test=test))
+    if rule.unless is not None:
+        place = _place(declared, absent_is_false=False, covering=False)
+        test = compile_test(rule.unless, place)
+        clauses.append(Clause(keyword="unless", text=rule.unless.text, test=test))
+    return tuple(clauses)
+
+
+def _place(declared: DeclaredResources, *, absent_is_false: bool, covering: bool) -> Place:
+    return Place(
+        declared=declared, absent_is_false=absent_is_false, covering=covering, test=compile_test
+    )
+
+
+def _demand(clause: Clause) -> TestOf:
+    """Return what the formula demands of a clause: `when` holds, `unless` does not."""
+    test = clause.test
+    return test if clause.keyword == "when" else lambda call: negated(test(call))
+
+
+def _met(tests: list[TestOf]) -> TestOf:
+    return all_of(tests) if tests else lambda call: True
+
+
+def _covering(when: checked.Test | None) -> tuple[checked.ResourceTest, ...]:
+    """Return the clauses of an `allow` that cover effects: `only`, `anything`, `nothing`."""
+    return tuple(test for test in _resource_tests(when) if test.permits and _covers(test))
+
+
+def _covers(test: checked.ResourceTest) -> bool:
+    return test.form == "only" or test.operand is None or not test.operand.included
+
+
+def _resource_tests(test: checked.Test | None) -> Iterator[checked.ResourceTest]:
+    match test:
+        case checked.ResourceTest():
+            yield test
+        case checked.AllOf(tests=tests) | checked.AnyOf(tests=tests):
+            for part in tests:
+                yield from _resource_tests(part)
+        case checked.NotOf(test=part) | checked.Quantified(test=part):
+            yield from _resource_tests(part)
+        case _:
+            return
+
+
+def _reason(
+    rule: checked.CheckedRule | checked.CheckedRewrite,
+    verdict: Verdict,
+    *,
+    layer: str,
+    terms: Terms | None = None,
+) -> Reason:
+    return Reason(
+        rule=rule.id,
+        verdict=verdict,
+        layer=layer,
+        file=rule.span.file,
+        line=rule.span.line,
+        clause=_deciding_text(rule),
+        message=rule.because,
+        audit=rule.audit,
+        shadow=rule.shadow,
+        terms=terms,
+    )
+
+
+def _deciding_text(rule: checked.CheckedRule | checked.CheckedRewrite) -> str | None:
+    if rule.when is not None:
+        return quoted(rule.when.text)
+    return None if rule.unless is None else quoted(f"unless {rule.unless.text}")
+
+
+def quoted(text: str) -> str:
+    """Return a clause as reasons quote it."""
+    return text if len(text) <= _LONGEST_CLAUSE else f"{text[: _LONGEST_CLAUSE - 1]}…"
