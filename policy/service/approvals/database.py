@@ -234,7 +234,10 @@ def _mode_in(folder: Path) -> int:
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     # Nothing is written before it is known that the file is ours, or empty.
     connection.execute("PRAGMA trusted_schema=OFF")
+    # In one transaction: between two looks, another process may make the store that this one wants.
+    connection.execute("BEGIN")
     _check(connection, path)
+    connection.execute("COMMIT")
     _write_ahead(connection)
     # An approval that was taken stays taken, whatever happens to the power.
     connection.execute("PRAGMA synchronous=FULL")

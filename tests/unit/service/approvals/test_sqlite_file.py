@@ -11,7 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from policy.service.approvals import AnswerRefused, Filed, SqliteApprovals, StoreUnusable
+from policy.service.approvals import (
+    AnswerRefused,
+    Filed,
+    SqliteApprovals,
+    StoreUnusable,
+    database,
+)
 from policy.service.approvals.codec import decode, encode
 from policy.service.approvals.question_rows import digest
 from tests.unit.service.approvals.desks import ANN, LATER, NOW, a_grant, a_request, asks
@@ -142,6 +148,26 @@ def test_many_that_begin_at_once_make_one_file(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert failed == []
+
+
+def test_a_store_made_while_this_one_looks_is_no_other_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "approvals.db"
+    other = threading.Thread(target=lambda: SqliteApprovals(path).close())
+    looked = database._number
+
+    def interrupted(connection: sqlite3.Connection, question: str) -> int:
+        answer = looked(connection, question)
+        if not other.ident:
+            other.start()
+            # It makes the store now, unless it has to wait for whoever looks.
+            other.join(timeout=0.3)
+        return answer
+
+    monkeypatch.setattr(database, "_number", interrupted)
+    SqliteApprovals(path).close()
+    other.join()
 
 
 DAMAGE = {
