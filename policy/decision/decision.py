@@ -84,10 +84,8 @@ def decided(
     reasons: tuple[Reason, ...],
     *,
     generation: GenerationId | None,
-    shadowed: tuple[Reason, ...] = (),
-    repairs: tuple[str, ...] = (),
 ) -> Decision:
-    """Return the decision on a call that no rewrite changes."""
-    draft = DecisionDraft(verdict, call, reasons, generation, shadowed, repairs)
+    """Return the decision on a call that came to no rules."""
+    draft = DecisionDraft(verdict, call, reasons, generation, (), ())
     draft.__class__ = Decision  # type: ignore[assignment]
     return draft  # type: ignore[return-value]
