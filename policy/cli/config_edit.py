@@ -15,6 +15,7 @@ from policy.audit import JsonlSink
 from policy.call import Caller
 from policy.catalog import Catalog
 from policy.cli.clicked import catalog_option, format_option, path_argument
+from policy.cli.fast_paths import fast_paths
 from policy.cli.loading import exit_code, prefix, read_catalog, stop
 from policy.cli.people_only import refuse_agents
 from policy.cli.users import person_of
@@ -122,12 +123,19 @@ class _Files:
     def __init__(self, path: Path, catalog: Catalog) -> None:
         self._path = path
         self._catalog = catalog
+        self._builder = fast_paths().builder()
 
     def configure(
         self, key: str, value: Any, *, witness: Witness | None = None, dry_run: bool = False
     ) -> Configured:
         return configure(
-            self._path, key, value, catalog=self._catalog, witness=witness, dry_run=dry_run
+            self._path,
+            key,
+            value,
+            catalog=self._catalog,
+            builder=self._builder,
+            witness=witness,
+            dry_run=dry_run,
         )
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import click
 
     from policy.program import Shortcuts
+    from policy.reload import Builder
 else:
     click = later.module("click")
 
@@ -31,8 +32,14 @@ class FastPaths:
     plain: bool
     shortcuts: Shortcuts
 
+    def builder(self) -> Builder:
+        """Return what builds policies in these ways, for a command that keeps no cache."""
+        from policy.reload import Builder
 
-def fast_paths(*, cache: bool) -> FastPaths:
+        return Builder(remembering=self.remembering, plain=self.plain, shortcuts=self.shortcuts)
+
+
+def fast_paths(*, cache: bool = False) -> FastPaths:
     """Return the ways for a command that was told to keep a cache or not.
 
     What the environment switches off stays off. Raises UsageError for a name that is no quick way.

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from policy.cli.clicked import path_argument
+from policy.cli.fast_paths import fast_paths
 from policy.cli.loading import WRONG_POLICY, WRONG_USAGE, counted, exit_code, prefix
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, render, visible
 from policy.records import dataclass
@@ -40,11 +41,12 @@ def command(path: Path, *, check: bool) -> None:
       placet fmt rules/
       placet fmt --check rules/agents/writer.policy
     """
+    plain = fast_paths().plain
     snapshot = read_folder(path)
     files: list[_File] = []
     problems, sources = list(_unread(snapshot)), {}
     for name in _names(snapshot):
-        found = _canonical(snapshot, name, prefix(path))
+        found = _canonical(snapshot, name, before=prefix(path), plain=plain)
         if isinstance(found, _File):
             files.append(found)
             continue
@@ -95,14 +97,14 @@ def _unread(snapshot: Snapshot) -> Iterator[Diagnostic]:
 
 
 def _canonical(
-    snapshot: Snapshot, name: str, before: str
+    snapshot: Snapshot, name: str, *, before: str, plain: bool
 ) -> _File | tuple[Source | None, tuple[Diagnostic, ...]]:
     """Return the file with its canonical form, or its text and what is wrong with it."""
     content = snapshot.files[name].content
     source, problems = decode(name, content)
     if source is None:
         return None, problems
-    parsed = parse(source)
+    parsed = parse(source, plain=plain)
     if has_errors(parsed.diagnostics):
         return source, parsed.diagnostics
     return _File(

@@ -28,10 +28,13 @@ def propose_rule(
     catalog: Catalog,
     name: str,
     now: datetime,
+    builder: Builder | None = None,
+    plain: bool = False,
 ) -> Proposal | NoProposal:
     """Return what the files of `snapshot`, which made `generation`, would have to say.
 
-    `catalog` is what they were built with; `name` is for a new rule. Nothing is written.
+    `catalog` is what they were built with, `builder` what may have built them; `name` is
+    for a new rule. With `plain`, statements are read by Lark alone. Nothing is written.
     """
     call, caller, facts = asked
     facts = generation.complete(facts)
@@ -40,10 +43,10 @@ def propose_rule(
         return NoProposal(why=("the tool is not known any more",))
     judge = _judge(generation)
     decision = judge(call, caller, facts)
-    builder = Builder()
+    building = builder or Builder()
 
     def rebuild(texts: Mapping[str, str]) -> Judge | str:
-        built = builder.build(_with(snapshot, texts), catalog=catalog, number=1, now=now)
+        built = building.build(_with(snapshot, texts), catalog=catalog, number=1, now=now)
         if built.generation is None or has_errors(built.diagnostics):
             return visible(first_error(built.diagnostics) or "it cannot be built", 300)
         return _judge(built.generation)
@@ -58,6 +61,7 @@ def propose_rule(
             rebuild=rebuild,
             name=name,
             tools=tuple(each.name for each in generation.catalog.specs),
+            plain=plain,
         )
     )
 

@@ -13,6 +13,7 @@ from policy.cli.approvals.counter import Counter, chosen, counter_at, questions
 from policy.cli.approvals.proposing import show_proposal
 from policy.cli.approvals.shown import short
 from policy.cli.clicked import catalog_option, path_argument
+from policy.cli.fast_paths import fast_paths
 from policy.cli.loading import WRONG_POLICY, counted, stop
 from policy.cli.people_only import refuse_agents
 from policy.diagnostics import visible
@@ -58,6 +59,8 @@ def approve_command(
       placet approvals approve 3f9a1c2b rules/ --always
     """
     refuse_agents("answering a question")
+    if always:
+        fast_paths()  # what is wrong with a switch is said before anything is answered
     counter = counter_at(path)
     filed = _answered(counter, lambda store, now: _agree(store, now, counter=counter, wanted=id))
     click.echo(_agreement(filed))

@@ -11,10 +11,11 @@ import click
 from policy.call import ToolCall
 from policy.cli.approvals.counter import chosen, counter_at, questions
 from policy.cli.clicked import catalog_option, path_argument
+from policy.cli.fast_paths import fast_paths
 from policy.cli.loading import WRONG_POLICY, exit_code, prefix, read_catalog, show
 from policy.diagnostics import visible
 from policy.facts import Facts
-from policy.reload import Disk, build, propose_rule, read_folder
+from policy.reload import Disk, propose_rule, read_folder
 from policy.service import Filed
 from policy.verify import NoProposal, Proposal
 
@@ -75,7 +76,9 @@ def _proposal(
         return NoProposal(why=("a sub-agent asks: the rules of each agent above it count too",))
     catalog = read_catalog(catalog_file)
     snapshot, now = read_folder(path), datetime.now(UTC)
-    built = build(snapshot, catalog=catalog, number=1, now=now)
+    ways = fast_paths()
+    builder = ways.builder()
+    built = builder.build(snapshot, catalog=catalog, number=1, now=now)
     generation = built.generation
     if generation is None:
         click.echo(show(built, path), err=True)
@@ -89,4 +92,6 @@ def _proposal(
         catalog=catalog,
         name=f"always-{request.digest.rpartition(':')[2][:8]}",
         now=now,
+        builder=builder,
+        plain=ways.plain,
     )

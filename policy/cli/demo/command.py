@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 import policy
 from policy.cli.demo import screen
 from policy.cli.demo.stage import Stage, staged
+from policy.cli.fast_paths import VARIABLE, fast_paths
 from policy.cli.loading import stop
 
 _LONGEST = 120.0  # seconds for everything, on a very slow machine
@@ -30,6 +32,7 @@ def command() -> None:
     """
     if find_spec("mcp") is None or find_spec("httpx2") is None:
         stop("the demo needs the extras `mcp` and `web`: install placet[mcp,web]")
+    fast_paths()  # a name that is none ends the command here, and not its server
     with staged() as stage:
         failed = asyncio.run(_tour(stage))
     if failed:
@@ -49,7 +52,7 @@ async def _tour(stage: Stage) -> int:
         command=program,
         args=arguments,
         cwd=stage.folder,
-        env={"PYTHONPATH": str(Path(policy.__file__).parents[1])},
+        env=server_environment(),
     )
     screen.heading("Placet decides what an agent's tools may do")
     screen.line("rules", f"{stage.rules}, a copy of the shipped ones")
@@ -73,3 +76,11 @@ async def _tour(stage: Stage) -> int:
         failed=len(tour.missed), calls=tour.calls, seconds=time.perf_counter() - began
     )
     return len(tour.missed)
+
+
+def server_environment() -> dict[str, str]:
+    """Return what the server is told besides what the SDK passes on: the ways it may take, too."""
+    told = {"PYTHONPATH": str(Path(policy.__file__).parents[1])}
+    if VARIABLE in os.environ:
+        told[VARIABLE] = os.environ[VARIABLE]
+    return told

@@ -1,6 +1,6 @@
 """A rule file's text and what it should say besides in, the file's new text out.
 
-Only what has to change does, comments stay, and a file in canonical form stays in it.
+Only what has to change does, and comments stay; `finished` keeps a file in canonical form in it.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def with_rule(parsed: Parsed, rule: tree.Rule) -> str:
     anchors = [s for s in parsed.tree.statements if isinstance(s, tree.Rule | tree.Default)]
     text = parsed.tree.source.text
     end = _line_end(text, anchors[-1].span.end) if anchors else len(text)
-    return _finished(parsed, f"{text[:end]}{_on_its_own(rule)}{text[end:]}")
+    return f"{text[:end]}{_on_its_own(rule)}{text[end:]}"
 
 
 def with_exception(parsed: Parsed, rule: tree.Rule, conditions: tuple[tree.Expr, ...]) -> str:
     """Return the text with `unless` these hold in a rule, beside what it leaves out already."""
-    return _finished(parsed, _excepted(parsed, rule, conditions))
+    return _excepted(parsed, rule, conditions)
 
 
 def with_allowed_part(
@@ -54,7 +54,7 @@ def with_allowed_part(
     text = _excepted(parsed, rule, left_out)
     length = len(text) - len(parsed.tree.source.text)
     end = _line_end(text, rule.span.end + length)
-    return _finished(parsed, f"{text[:end]}{_on_its_own(allowed)}{text[end:]}")
+    return f"{text[:end]}{_on_its_own(allowed)}{text[end:]}"
 
 
 def allowing(name: str, tool: str, conditions: tuple[tree.Expr, ...]) -> tree.Rule:
@@ -119,9 +119,10 @@ def _line_end(text: str, offset: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _finished(parsed: Parsed, text: str) -> str:
+def finished(parsed: Parsed, text: str, *, plain: bool) -> str:
+    """Return a new text, in canonical form if the file was in it; `plain` as in `parse`."""
     source = parsed.tree.source
     text = text if text.endswith("\n") else text + "\n"
     if parsed.diagnostics or format_source(parsed) != source.text:
         return text
-    return format_source(parse(Source(name=source.name, text=text)))
+    return format_source(parse(Source(name=source.name, text=text), plain=plain))

@@ -32,7 +32,8 @@ Rebuild: TypeAlias = Callable[[Mapping[str, str]], Judge | str]
 class Situation:
     """A call that asks under the policy as it is: `texts` are its rule files, by name.
 
-    `name` is what a new rule is to be called. `tools` are all that calls may name.
+    `name` is what a new rule is to be called. `tools` are all that calls may name. With `plain`,
+    texts are read by Lark alone.
     """
 
     asked: ExactCall
@@ -42,6 +43,7 @@ class Situation:
     rebuild: Rebuild
     name: str
     tools: tuple[str, ...]
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,19 +155,20 @@ def _lift(
     file = reason.file or ""
     if file not in texts:
         raise _NoText(f"`{reason.rule}` stands in {file}, which is no rule file of this folder")
-    parsed = parse(Source(name=file, text=texts[file]))
+    parsed = parse(Source(name=file, text=texts[file]), plain=situation.plain)
     tool, name = situation.asked.call.tool, _free_name(situation.name, texts)
     if reason.rule == "default":
-        texts[file] = edits.with_rule(parsed, edits.allowing(name, tool, conditions))
-        return
-    rule = _rule(parsed, reason)
-    if rule.tools != edits.exact_tool(tool):
-        # An exception is made for what the rule is about, and that is not this tool alone.
-        conditions = (of_tool(situation.asked.spec), *conditions)
-    if rule.verdict is Verdict.ASK:
-        texts[file] = edits.with_exception(parsed, rule, conditions)
+        text = edits.with_rule(parsed, edits.allowing(name, tool, conditions))
     else:
-        texts[file] = edits.with_allowed_part(parsed, rule, conditions, name=name, tool=tool)
+        rule = _rule(parsed, reason)
+        if rule.tools != edits.exact_tool(tool):
+            # An exception is made for what the rule is about, and that is not this tool alone.
+            conditions = (of_tool(situation.asked.spec), *conditions)
+        if rule.verdict is Verdict.ASK:
+            text = edits.with_exception(parsed, rule, conditions)
+        else:
+            text = edits.with_allowed_part(parsed, rule, conditions, name=name, tool=tool)
+    texts[file] = edits.finished(parsed, text, plain=situation.plain)
 
 
 def _rule(parsed: Parsed, reason: Reason) -> tree.Rule:
