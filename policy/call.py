@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from types import MappingProxyType
@@ -29,12 +29,15 @@ def freeze(value: Any) -> Frozen:
     if kind in _SCALARS:
         return value  # type: ignore[no-any-return]
     if kind is dict or isinstance(value, Mapping):
-        return MappingProxyType(
-            {key: item if type(item) in _SCALARS else freeze(item) for key, item in value.items()}
-        )
+        return MappingProxyType(freeze_fields(value))
     if isinstance(value, (list, tuple)):
         return tuple(freeze(item) for item in value)
     return value  # type: ignore[no-any-return]
+
+
+def freeze_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object's fields in a dict of their own, every value frozen."""
+    return {key: item if type(item) in _SCALARS else freeze(item) for key, item in fields.items()}
 
 
 def thaw(value: Any) -> Any:
@@ -57,9 +60,18 @@ class ToolCall:
     input: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     # What admitted this very object, None for a call that somebody made up.
     _admitted_by: object = field(default=None, init=False, repr=False, compare=False)
+    # `input.get`, without the read-only view between: most of what a quick decision does is to
+    # look fields up. Unset where the input is no object.
+    _get: Callable[[str], Any] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "input", freeze(self.input))
+        if type(self.input) is dict or isinstance(self.input, Mapping):
+            fields = freeze_fields(self.input)
+            object.__setattr__(self, "input", MappingProxyType(fields))
+            object.__setattr__(self, "_get", fields.get)
+        else:
+            # No admission lets it through; what was asked for is kept as it is.
+            object.__setattr__(self, "input", freeze(self.input))
 
     def was_admitted_by(self, token: object) -> bool:
         """Tell whether this very call came out of an admission that the token stands for."""

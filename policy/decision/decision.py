@@ -61,22 +61,6 @@ class DecisionDraft:
     shadowed: tuple[Reason, ...]
     repairs: tuple[str, ...]
 
-    def __init__(
-        self,
-        verdict: Verdict,
-        call: ToolCall,
-        reasons: tuple[Reason, ...],
-        generation: GenerationId | None,
-        shadowed: tuple[Reason, ...],
-        repairs: tuple[str, ...],
-    ) -> None:
-        self.verdict = verdict
-        self.call = self.asked = call
-        self.reasons = reasons
-        self.generation = generation
-        self.shadowed = shadowed
-        self.repairs = repairs
-
 
 def decided(
     verdict: Verdict,
@@ -86,6 +70,12 @@ def decided(
     generation: GenerationId | None,
 ) -> Decision:
     """Return the decision on a call that came to no rules."""
-    draft = DecisionDraft(verdict, call, reasons, generation, (), ())
+    draft = DecisionDraft()
+    draft.verdict = verdict
+    draft.call = draft.asked = call
+    draft.reasons = reasons
+    draft.generation = generation
+    draft.shadowed = ()
+    draft.repairs = ()
     draft.__class__ = Decision  # type: ignore[assignment]
     return draft  # type: ignore[return-value]

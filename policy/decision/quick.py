@@ -51,16 +51,21 @@ def decide_quickly(
         if not isinstance(outcome, Outcome):
             return outcome
     else:
-        met = only(call.input, caller, facts)
+        met = only(call, caller, facts)
         if type(met) is tuple:
             outcome = plan.outcomes.get(met) or _kept(plan, met, _of_one(plan, (met,), ((),)))
         elif isinstance(met, Unsettled):
             outcome = _of_one(plan, (met.met,), (met.undecided,))
         else:
             return None
-    draft = DecisionDraft(
-        outcome.verdict, call, outcome.reasons, generation, outcome.shadowed, repairs
-    )
+    # As `decided` does, without another call.
+    draft = DecisionDraft()
+    draft.verdict = outcome.verdict
+    draft.call = draft.asked = call
+    draft.reasons = outcome.reasons
+    draft.generation = generation
+    draft.shadowed = outcome.shadowed
+    draft.repairs = repairs
     draft.__class__ = Decision  # type: ignore[assignment]
     return draft  # type: ignore[return-value]
 
@@ -132,7 +137,7 @@ def _asked(
         if theirs is None:
             return None
         shared = root if one is caller else root.for_caller(one)
-        asked = theirs.ask(call.input, one, facts, shared)
+        asked = theirs.ask(call, one, facts, shared)
         if asked is None:
             return None
         callers.append((theirs, asked, shared))

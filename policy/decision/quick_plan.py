@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from policy.call import Caller
+from policy.call import Caller, ToolCall
 from policy.catalog import ToolSpec
 from policy.decision.judgement import Judgement, TruthOf, floor_of, join_layers
 from policy.facts import Facts
@@ -67,14 +67,12 @@ class QuickPlan:
         self.only = self._asks[0] if alone else None
         self.outcomes: dict[Any, Outcome] = {}
 
-    def ask(
-        self, input: Mapping[str, Any], caller: Caller, facts: Facts, shared: Evaluation
-    ) -> Asked | None:
+    def ask(self, call: ToolCall, caller: Caller, facts: Facts, shared: Evaluation) -> Asked | None:
         """Ask the rules of every layer; None where some value is not as the code expects it."""
         met: list[Numbers] = []
         undecided: list[tuple[tuple[int, Undecided], ...]] = []
         for ask in self._asks:
-            found = None if ask is None else ask(input, caller, facts, shared)
+            found = None if ask is None else ask(call, caller, facts, shared)
             if found is None:
                 return None
             if isinstance(found, Unsettled):

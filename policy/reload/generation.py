@@ -70,7 +70,7 @@ class Generation:
         if call._admitted_by is program.token:
             known = self._usual if facts is _NOWHERE else self.complete(facts)
             quick = decide_quickly(program, call, caller, known, self.id, ())
-            if isinstance(quick, Decision):
+            if type(quick) is Decision:
                 return quick
             return decide_at_length(program, call, caller, known, quick, generation=self.id)
         return self.answer(call.tool, call.input, caller=caller, facts=facts).decision

@@ -8,6 +8,7 @@ reference decides; below it the tests need no second look.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from policy.program.generated.quoting import literal
@@ -39,6 +40,11 @@ class Fields:
         self._kinds: dict[str, set[FieldKind]] = {}
         self._settled = False
 
+    @property
+    def any(self) -> bool:
+        """Whether any field is read."""
+        return bool(self._kinds)
+
     def settle(self) -> bool:
         """Take all fields and kinds as known; tell whether tests differ in what they expect."""
         self._settled = True
@@ -58,28 +64,42 @@ class Fields:
         wanted = self._kinds[field] - {"any"}
         return None if len(wanted) < 2 else _CHECKS[kind].format(self.variable(field, kind))
 
-    def opening(self, plain: str) -> list[str]:
-        """Return the lines that fetch and look at every field; `plain` names `is_plain_text`."""
-        lines = ["g = input.get"] if self._kinds else []
-        for number, (field, kinds) in enumerate(self._kinds.items()):
-            lines += _fetched(f"a{number}", field, kinds - {"any"}, plain)
+    def fetched(self, variable: str, plain: str, *, inside: Sequence[str] = ()) -> list[str]:
+        """Return the lines that fetch and look at a variable's field; `plain` is `is_plain_text`.
+
+        `inside` are lines to run where the field is there.
+        """
+        field, kinds = self._of(variable)
+        lines = [f"{variable} = g({literal(field)})"]
+        looks = [_looked_at(variable, kind, plain) for kind in sorted(kinds - {"any"})]
+        if len(looks) == 1:
+            lines += looks[0]
+            lines += [f" {line}" for line in inside]
+            lines.append(f"elif {variable} is not None: return None")
+            return lines
+        word = "if"
+        for check, *look in looks:
+            lines += [f"{word}{check.removeprefix('if')}", *look]
+            word = "elif"
+        if looks:
+            lines.append(f"elif {variable} is not None: return None")
+        if inside:
+            lines += [f"if {variable} is not None:", *(f" {line}" for line in inside)]
         return lines
 
+    def _of(self, variable: str) -> tuple[str, set[FieldKind]]:
+        field = list(self._kinds)[int(variable[1:])]
+        return field, self._kinds[field]
 
-def _fetched(name: str, field: str, kinds: set[FieldKind], plain: str) -> list[str]:
-    lines = [f"{name} = g({literal(field)})"]
-    word = "if"
-    for kind in sorted(kinds):
-        lines.append(f"{word} {_CHECKS[kind].format(name)}:")
-        match kind:
-            case "text":
-                lines.append(f" if not {name}.isascii() and not {plain}({name}): return None")
-            case "number":
-                # Not within either for what is no number (NaN) or without bounds.
-                lines.append(f" if not -{_SAFE} <= {name} <= {_SAFE}: return None")
-            case _:
-                lines.append(" pass")
-        word = "elif"
-    if kinds:
-        lines.append(f"{word} {name} is not None: return None")
-    return lines
+
+def _looked_at(name: str, kind: FieldKind, plain: str) -> list[str]:
+    """Return the lines that are left where a value is of a kind, but not plain."""
+    check = f"if {_CHECKS[kind].format(name)}:"
+    match kind:
+        case "text":
+            return [check, f" if not {name}.isascii() and not {plain}({name}): return None"]
+        case "number":
+            # Not within either for what is no number (NaN) or without bounds.
+            return [check, f" if not -{_SAFE} <= {name} <= {_SAFE}: return None"]
+        case _:
+            return [check, " pass"]

@@ -33,11 +33,30 @@ _MOST_PIECES = 16
 
 
 @dataclass(frozen=True, slots=True)
+class Demand:
+    """One of the tests that must all be true, and the variables of fields that it reads.
+
+    `present` is the variable that must not be None, which the test takes for granted unless
+    `of_none`; without a test that is all it demands.
+    """
+
+    test: str | None
+    reads: frozenset[str] = frozenset()
+    present: str | None = None
+    of_none: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Sides:
-    """Where a test is true and where it is false; `total` says that one of them always holds."""
+    """Where a test is true and where it is false; `total` says that one of them always holds.
+
+    `demands` say together what `true` says, `reads` are the variables of fields in either.
+    """
 
     true: str
     false: str
+    demands: tuple[Demand, ...]
+    reads: frozenset[str] = frozenset()
     total: bool = field(kw_only=True)
 
 
@@ -100,15 +119,17 @@ class Formulas:
         if name_in_input is None:
             return None
         name = self.fields.variable(name_in_input, "any")
-        there, missing = f"{name} is not None", f"{name} is None"
-        return (
-            Sides(there, missing, total=True) if test.present else Sides(missing, there, total=True)
-        )
+        demand = Demand(None, frozenset((name,)), name)
+        there = Sides(f"{name} is not None", f"{name} is None", (demand,), demand.reads, total=True)
+        return there if test.present else opposite(there)
 
     def _resource(self, test: checked.ResourceTest) -> Sides | None:
         """Return what the declarations of the tool settle for every call."""
         answer = known_answer(test, self._declared)
-        return None if answer is None else Sides(str(answer), str(not answer), total=True)
+        if answer is None:
+            return None
+        demands = () if answer else (Demand("False"),)
+        return Sides(str(answer), str(not answer), demands, total=True)
 
     def _comparison(self, test: checked.Comparison, *, absent_is_false: bool) -> Sides | None:
         if not isinstance(test.right, checked.Constant):
@@ -166,22 +187,24 @@ class Formulas:
         known = self._fact(value) if kind == "text" else None
         if known is not None:
             holds, fails = condition.holds.format(known), condition.fails.format(known)
-            return Sides(holds, fails, total=True)
+            return Sides(holds, fails, (Demand(holds),), total=True)
         own = input_field(value)
         if own is None:
             return None
         name = self.fields.variable(own, kind)
         holds, fails = condition.holds.format(name), condition.fails.format(name)
+        reads = frozenset((name,))
         guard = self.fields.guard(own, kind)
         if guard is not None:
             true, false = f"{guard} and {holds}", f"{guard} and {fails}"
             if absent_is_false:
                 false = f"({name} is None or {false})"
-            return Sides(true, false, total=False)
+            return Sides(true, false, (Demand(true, reads),), reads, total=False)
+        demands = (Demand(holds, reads, name, condition.of_none),)
         true = holds if condition.of_none else f"{name} is not None and {holds}"
         if absent_is_false:
-            return Sides(true, f"not ({true})", total=True)
-        return Sides(true, f"{name} is not None and {fails}", total=False)
+            return Sides(true, f"not ({true})", demands, reads, total=True)
+        return Sides(true, f"{name} is not None and {fails}", demands, reads, total=False)
 
     def _fact(self, value: checked.Value) -> str | None:
         """Return what stands for a fact that every call has as plain text."""
@@ -216,16 +239,21 @@ def both(parts: Iterable[Sides | None]) -> Sides | None:
         found.append(part)
     if len(found) == 1:
         return found[0]
+    demands = tuple(dict.fromkeys(demand for part in found for demand in part.demands))
+    reads = frozenset(name for part in found for name in part.reads)
     true = " and ".join(f"({part.true})" for part in found) or "True"
     if all(part.total for part in found):
-        return Sides(true, f"not ({true})", total=True)
+        return Sides(true, f"not ({true})", demands, reads, total=True)
     false = " or ".join(f"({part.false})" for part in found) or "False"
-    return Sides(true, false, total=False)
+    return Sides(true, false, demands, reads, total=False)
 
 
 def opposite(sides: Sides | None) -> Sides | None:
     """Return the negation of a test."""
-    return None if sides is None else Sides(sides.false, sides.true, total=sides.total)
+    if sides is None:
+        return None
+    demands = (Demand(sides.false, sides.reads),)
+    return Sides(sides.false, sides.true, demands, sides.reads, total=sides.total)
 
 
 def input_field(value: checked.Value) -> str | None:

@@ -135,6 +135,7 @@ def _by_length(pairs: list[tuple[str, Item]]) -> dict[int, dict[str, list[Item]]
 def _lookup(writer: Writer, field: str, table: dict[str, Pending], length: int | None) -> list[str]:
     """Return the lines that ask the rules of one table, found by a field or its beginning."""
     name = writer.formulas.fields.variable(field, "text")
+    writer.looked_up.add(name)
     rules = writer.quoting.name(table)
     text = name if length is None else f"{name}[:{length}]"
     return [
@@ -143,7 +144,7 @@ def _lookup(writer: Writer, field: str, table: dict[str, Pending], length: int |
         " if b is not None:",
         "  f = b.ask",
         f"  if b.asks_whole: {writer.shared()}",
-        "  x = f(input, caller, facts, e)",
+        "  x = f(call, caller, facts, e)",
         "  if x.__class__ is tuple: m += x",
         "  elif x is None: return None",
         "  else:",

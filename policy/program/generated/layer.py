@@ -7,18 +7,19 @@ written of it leaves that open.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from types import CodeType
 from typing import Any, Protocol, TypeAlias
 
-from policy.call import Caller
+from policy.call import Caller, ToolCall
 from policy.catalog import ToolSpec
 from policy.checks import checked
 from policy.facts import Facts
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.expressions import TestOf
+from policy.program.generated.branches import Branches, Conjunction
 from policy.program.generated.fields import Fields, is_plain_text
-from policy.program.generated.formula import Formulas, Sides, both, opposite
+from policy.program.generated.formula import Demand, Formulas, Sides, both, opposite
 from policy.program.generated.quoting import Quoting
 from policy.program.truth import Undecided
 from policy.records import dataclass
@@ -63,10 +64,10 @@ Found: TypeAlias = tuple[int, ...] | Unsettled | None
 
 
 class Ask(Protocol):
-    """The function: a call's parts in, the rules found out; `e` is shared between layers."""
+    """The function: a call in, the rules found out; `e` is shared between layers."""
 
     def __call__(
-        self, input: Mapping[str, Any], caller: Caller, facts: Facts, e: Evaluation | None = None, /
+        self, call: ToolCall, caller: Caller, facts: Facts, e: Evaluation | None = None, /
     ) -> Found:
         """Return which rules the call meets."""
 
@@ -80,6 +81,15 @@ class Tool:
     slots: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """When the code knows that a rule is met; the lines for when it cannot, and what they read."""
+
+    demands: tuple[Demand, ...] | None
+    otherwise: tuple[str, ...] = ()
+    reads: frozenset[str] = frozenset()
+
+
 def write_in_line(items: Sequence[Item], tool: Tool) -> Ask | None:
     """Return a function that asks one rule after the other; None if it cannot be compiled."""
     return Writer(tool).function(items)
@@ -88,7 +98,8 @@ def write_in_line(items: Sequence[Item], tool: Tool) -> Ask | None:
 class Writer:
     """Writes one function: its opening, the tests of its rules, and what it returns.
 
-    `asks_whole` says whether the function may ask a closure.
+    `asks_whole` says whether the function may ask a closure; `looked_up` are the variables that
+    lookups read.
     """
 
     def __init__(self, tool: Tool) -> None:
@@ -97,6 +108,7 @@ class Writer:
         self._evaluation = (self.quoting.name(tool.spec), self.quoting.name(Evaluation))
         self._slots = tool.slots
         self.asks_whole = False
+        self.looked_up: set[str] = set()
 
     def function(self, items: Sequence[Item], lookups: Iterable[str] = ()) -> Ask | None:
         """Return the compiled function; `lookups` are lines that add what an index finds."""
@@ -104,22 +116,38 @@ class Writer:
 
     def text(self, items: Sequence[Item], lookups: Iterable[str] = ()) -> str:
         """Return the function's source: names of our own, and literals made by `quoting`."""
-        body = self._body(items)
-        if self.formulas.fields.settle():
+        fields = self.formulas.fields
+        written = [self._written(item) for item in items]
+        if fields.settle():
             # What a test must look at depends on what other tests expect of the same field.
-            body = self._body(items)
-        unsettled = self.quoting.name(Unsettled)
+            written = [self._written(item) for item in items]
+        alike: dict[tuple[Demand, ...], list[int]] = {}
+        for item, one in zip(items, written, strict=True):
+            if one.demands is not None:
+                alike.setdefault(one.demands, []).append(item.number)
+        always = alike.pop((), [])
+        branches = Branches(fields, self.quoting.name(is_plain_text))
+        opened = {*self.looked_up, *(name for one in written for name in one.reads)}
+        lookups, otherwise = [*lookups], [line for one in written for line in one.otherwise]
+        leaves_open = bool(lookups or otherwise)
         lines = [
-            *self.formulas.fields.opening(self.quoting.name(is_plain_text)),
+            *(["g = call._get"] if fields.any else []),
+            *branches.opening(opened),
             *(["role = caller.role"] if self.formulas.reads_role else []),
             *(["agent = caller.agent"] if self.formulas.reads_agent else []),
-            "m = ()",
-            "u = ()",
+            f"m = {(*always,)!r}",
+            *(["u = ()"] if leaves_open else []),
             *lookups,
-            *body,
-            f"return {unsettled}(m, u) if u else m",
+            *branches.lines(
+                [Conjunction(demands, (*numbers,)) for demands, numbers in alike.items()],
+                opened=opened,
+            ),
+            *otherwise,
+            f"return {self.quoting.name(Unsettled)}(m, u) if u else m"
+            if leaves_open
+            else "return m",
         ]
-        return "def ask(input, caller, facts, e=None):\n " + "\n ".join(lines) + "\n"
+        return "def ask(call, caller, facts, e=None):\n " + "\n ".join(lines) + "\n"
 
     def sides(self, item: Item) -> tuple[Sides, bool]:
         """Return what can be written of a rule's formula, and whether that is all of it."""
@@ -134,29 +162,18 @@ class Writer:
         sides = self.formulas.sides(test, absent_is_false=absent_is_false)
         return opposite(sides) if refused else sides
 
-    def _body(self, items: Sequence[Item]) -> list[str]:
-        """Return the tests of all rules; those of the same condition are asked once."""
-        alike: dict[str, list[int]] = {}
-        lines: list[str] = []
-        for item in items:
-            condition, otherwise = self._rule(item)
-            if condition is not None:
-                alike.setdefault(condition, []).append(item.number)
-            lines += otherwise
-        hits = [f"if {test}: m += {(*numbers,)!r}" for test, numbers in alike.items()]
-        return hits + lines
-
-    def _rule(self, item: Item) -> tuple[str | None, list[str]]:
-        """Return when the code knows that a rule is met, and the lines for when it cannot know."""
+    def _written(self, item: Item) -> _Written:
         sides, complete = self.sides(item)
         if complete and (item.gives or sides.total):
-            return sides.true, []
+            return _Written(demands=sides.demands)
         if complete:
             # Neither true nor false: what is undecided, and why, the closure says.
             open_ = f"if not ({sides.true}) and not ({sides.false}):"
-            return sides.true, [open_, *self._whole(item, f"{self.quoting.name(item.whole)}.met")]
+            whole = self._whole(item, f"{self.quoting.name(item.whole)}.met")
+            return _Written(sides.demands, (open_, *whole), sides.reads)
         open_ = sides.true if item.gives else f"not ({sides.false})"
-        return None, [f"if {open_}:", *self._whole(item, self.quoting.name(item.whole.met))]
+        whole = self._whole(item, self.quoting.name(item.whole.met))
+        return _Written(None, (f"if {open_}:", *whole), sides.reads)
 
     def _whole(self, item: Item, met: str) -> list[str]:
         """Return the lines that ask the rule's closure, indented by one."""
@@ -173,7 +190,7 @@ class Writer:
     def shared(self) -> str:
         """Return the line that makes the evaluation which all closures of a decision are given."""
         spec, evaluation = self._evaluation
-        make = f"{evaluation}({spec}, input, caller=caller, facts=facts, slots={self._slots})"
+        make = f"{evaluation}({spec}, call.input, caller=caller, facts=facts, slots={self._slots})"
         return f"e = e or {make}"
 
 

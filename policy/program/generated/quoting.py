@@ -13,15 +13,20 @@ from typing import Any
 class Quoting:
     """The objects that one generated function refers to, by the names it knows them by."""
 
-    __slots__ = ("env",)
+    __slots__ = ("_names", "env")
 
     def __init__(self) -> None:
         self.env: dict[str, Any] = {}
+        self._names: dict[tuple[str, int], str] = {}
 
     def name(self, value: object) -> str:
-        """Return the name under which the code finds an object."""
-        name = f"K{len(self.env)}"
-        self.env[name] = value
+        """Return the name under which the code finds an object, or a method of one."""
+        # The objects live as long as the names: no other has their ids.
+        key = (getattr(value, "__name__", ""), id(getattr(value, "__self__", value)))
+        name = self._names.get(key)
+        if name is None:
+            name = self._names[key] = f"K{len(self.env)}"
+            self.env[name] = value
         return name
 
 

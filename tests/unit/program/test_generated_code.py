@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.call import Caller, freeze
+from policy.call import Caller, ToolCall
 from policy.catalog import Origin, ToolSpec
 from policy.checks import checked
 from policy.facts import Facts
@@ -23,12 +24,10 @@ from policy.program.truth import Undecided
 SPEC = ToolSpec(name="pay", origin=Origin(kind="host", tool="pay"))
 TOOL = Tool(spec=SPEC, declared=DeclaredResources((), complete=True, unseen=False), slots=0)
 ROLE = checked.Fact(path=("session", "role"))
-OWN = re.compile(
-    r"ask|input|caller|facts|role|agent|[emutgbfx]|[aK][0-9]+|str|int|float|bool|tuple"
-)
+OWN = re.compile(r"ask|call|caller|facts|role|agent|[emutgbfx]|[aK][0-9]+|str|int|float|bool|tuple")
 ATTRIBUTES = {
     *("get", "isascii", "startswith", "endswith", "__class__", "role", "agent"),
-    *("met", "undecided", "ask", "asks_whole"),
+    *("met", "undecided", "ask", "asks_whole", "input", "_get"),
 }
 HOSTILE = (
     "'; import os; os.system('id') #",
@@ -155,12 +154,12 @@ def test_a_hostile_text_is_still_compared(text: str, indexed: bool) -> None:
     ]
     ask = write_layer(items, TOOL, indexed=indexed)
     assert ask is not None
-    found = ask(freeze({text: text + "!"}), Caller(), Facts())  # type: ignore[arg-type]
+    found = ask(ToolCall(tool="pay", input={text: text + "!"}), Caller(), Facts())
     if text == "\ud800":
         assert found is None, "text that is no text is left to the reference"
     else:
         assert found == tuple(range(40))
-    assert ask(freeze({text: "another"}), Caller(), Facts()) == ()  # type: ignore[arg-type]
+    assert ask(ToolCall(tool="pay", input={text: "another"}), Caller(), Facts()) == ()
 
 
 @pytest.mark.parametrize("value", [None, True, b"x", ("a",), Undecided("why"), 1j, object()])
@@ -191,6 +190,64 @@ def test_what_the_compiler_cannot_take_is_left_to_the_closures() -> None:
         whole=Never(),
     )
     assert write_layer([item], TOOL, indexed=True) is None
+
+
+def _met(item: Item, **given: object) -> object:
+    ask = write_layer([item], TOOL, indexed=True)
+    assert ask is not None
+    return ask(ToolCall(tool="pay", input=given), Caller(role="dev"), Facts())
+
+
+def _demanding(*tests: checked.Test) -> Item:
+    when = checked.AllOf(tests=tests, text="")
+    return Item(number=0, when=when, unless=None, gives=True, more=False, whole=Never())
+
+
+def test_a_field_is_looked_at_only_where_what_was_demanded_before_held() -> None:
+    """A value that the code does not expect leaves it to the reference, if it matters."""
+    path, size = (
+        checked.TextRelation(
+            op="starts with", left=_field("path"), right=_constant("/a/"), text=""
+        ),
+        checked.Comparison(op="<", left=_field("size"), right=_constant(5), text=""),
+    )
+    item = _demanding(path, size)
+    assert _met(item, path="/a/b", size=1) == (0,)
+    assert _met(item, path="/a/b", size=9) == ()
+    assert _met(item, path="/a/b", size=float("nan")) is None
+    assert _met(item, path="/b/b", size=float("nan")) == ()
+    assert _met(item, size=float("nan")) == ()
+    assert _met(item, path=["/b"], size=1) is None
+
+
+def test_a_rule_may_demand_more_fields_than_code_nests() -> None:
+    names = [f"f{number}" for number in range(150)]
+    tests = [
+        checked.Comparison(op="==", left=_field(name), right=_constant(name), text="")
+        for name in names
+    ]
+    item, given = _demanding(*tests), {name: name for name in names}
+    assert _met(item, **given) == (0,)
+    for name in (names[0], names[39], names[40], names[-1]):
+        assert _met(item, **(given | {name: "x"})) == ()
+        assert _met(item, **{other: other for other in names if other != name}) == ()
+
+
+def test_rules_share_more_tests_than_code_nests() -> None:
+    tests = [
+        checked.TextRelation(op="contains", left=_field("path"), right=_constant(word), text="")
+        for word in (f"<{number}>" for number in range(120))
+    ]
+    items = [
+        dataclasses.replace(_demanding(*tests[: 60 + number]), number=number)
+        for number in range(0, 60, 7)
+    ]
+    ask = write_layer(items, TOOL, indexed=True)
+    assert ask is not None
+    path = "".join(f"<{number}>" for number in range(75))
+    found = ask(ToolCall(tool="pay", input={"path": path}), Caller(), Facts())
+    assert isinstance(found, tuple)
+    assert sorted(found) == [0, 7, 14]
 
 
 def _presence(name: str) -> checked.Test:

@@ -1,0 +1,191 @@
+"""Rules as conjunctions in; nested `if` lines that find those a call meets, out.
+
+The rules of a tool demand much of the same. What several of them demand is tested once, for all of
+them, and a field is fetched and looked at only where everything that was demanded before it held:
+most calls lack most of the fields that some rule or other speaks of. Where a demand fails the rule
+is not met, whatever the fields hold that were not looked at.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from policy.program.generated.fields import Fields
+from policy.program.generated.formula import Demand
+from policy.records import dataclass
+
+# Python reads a hundred levels of indentation; what is deeper than this is written side by side.
+_DEEPEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunction:
+    """What must hold for some rules to be met, and their numbers."""
+
+    demands: tuple[Demand, ...]
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What holds at a place in the code: variables fetched, those not None, and how deep it is."""
+
+    fetched: frozenset[str]
+    present: frozenset[str] = frozenset()
+    depth: int = 0
+
+    def deeper(self, variable: str | None = None) -> _Known:
+        """Return what holds one level further in, where this variable is not None."""
+        new = frozenset() if variable is None else frozenset((variable,))
+        return _Known(self.fetched | new, self.present | new, self.depth + 1)
+
+    def opened(self, variables: Iterable[str]) -> _Known:
+        """Return what holds once these were fetched as well."""
+        return _Known(self.fetched.union(variables), self.present, self.depth)
+
+
+_Shared: TypeAlias = str | Demand | None
+
+
+class Branches:
+    """Writes the lines of one function; `plain` names what tells plain texts."""
+
+    __slots__ = ("_fields", "_plain")
+
+    def __init__(self, fields: Fields, plain: str) -> None:
+        self._fields = fields
+        self._plain = plain
+
+    def lines(self, rules: Sequence[Conjunction], *, opened: Iterable[str]) -> list[str]:
+        """Return lines that add to `m` the numbers of the rules met; `opened` is fetched before."""
+        return self._scope(rules, _Known(frozenset(opened)))
+
+    def _scope(self, rules: Sequence[Conjunction], known: _Known) -> list[str]:
+        if known.depth >= _DEEPEST:
+            return self._side_by_side(rules, known)
+        lines: list[str] = []
+        groups = _grouped(rules, known)
+        often = Counter(name for _, group in groups for name in _read(group))
+        for shared, group in groups:
+            needed = {name for name in _read(group) - known.fetched if often[name] > 1}
+            lines += self.opening(needed)
+            known = known.opened(needed)
+            lines += self._group(shared, group, known)
+        return lines
+
+    def _group(self, shared: _Shared, rules: list[Conjunction], known: _Known) -> list[str]:
+        match shared:
+            case None:
+                return [line for rule in rules for line in self._one(rule, known)]
+            case str(variable):
+                return self._where_present(variable, rules, known)
+            case Demand():
+                unread = shared.reads - known.fetched
+                known = known.opened(unread)
+                rest = [_without(rule, shared) for rule in rules]
+                test = _written(shared, known)
+                return [
+                    *self.opening(unread),
+                    f"if {test}:",
+                    *_indented(self._scope(rest, known.deeper())),
+                ]
+
+    def _where_present(
+        self, variable: str, rules: Sequence[Conjunction], known: _Known
+    ) -> list[str]:
+        inside = known.deeper(variable)
+        body = self._scope([_settled(rule, inside) for rule in rules], inside)
+        if variable in known.fetched:
+            return [f"if {variable} is not None:", *_indented(body)]
+        return self._fields.fetched(variable, self._plain, inside=body)
+
+    def _one(self, rule: Conjunction, known: _Known) -> list[str]:
+        """Return the lines of one rule: what can be asked at once, then field after field."""
+        ready = [demand for demand in rule.demands if demand.reads <= known.fetched]
+        later = [demand for demand in rule.demands if not demand.reads <= known.fetched]
+        found = f"m += {rule.numbers!r}"
+        tests = [_written(demand, known) for demand in ready]
+        test = tests[0] if len(tests) == 1 else " and ".join(f"({one})" for one in tests)
+        if not later:
+            return [f"if {test}: {found}" if test else found]
+        rest = Conjunction(tuple(later), rule.numbers)
+        if not ready:
+            return self._next_field(later[0], rest, known)
+        if known.depth >= _DEEPEST:
+            return self._side_by_side([rule], known)
+        return [f"if {test}:", *_indented(self._next_field(later[0], rest, known.deeper()))]
+
+    def _next_field(self, demand: Demand, rest: Conjunction, known: _Known) -> list[str]:
+        if known.depth >= _DEEPEST:
+            return self._side_by_side([rest], known)
+        if demand.present is not None:
+            return self._where_present(demand.present, [rest], known)
+        unread = demand.reads - known.fetched
+        return [*self.opening(unread), *self._one(rest, known.opened(unread))]
+
+    def _side_by_side(self, rules: Sequence[Conjunction], known: _Known) -> list[str]:
+        unread = _read(rules) - known.fetched
+        known = known.opened(unread)
+        return [*self.opening(unread), *(line for rule in rules for line in self._one(rule, known))]
+
+    def opening(self, variables: Iterable[str]) -> list[str]:
+        """Return the lines that fetch and look at these variables' fields."""
+        return [
+            line for name in sorted(variables) for line in self._fields.fetched(name, self._plain)
+        ]
+
+
+def _grouped(
+    rules: Sequence[Conjunction], known: _Known
+) -> list[tuple[_Shared, list[Conjunction]]]:
+    """Return the rules by what most others of them demand too: that a field is there, or a test."""
+    often: Counter[_Shared] = Counter()
+    wanted = [_wanted(rule, known) for rule in rules]
+    for each in wanted:
+        often.update(each)
+    groups: dict[_Shared, list[Conjunction]] = defaultdict(list)
+    for rule, each in zip(rules, wanted, strict=True):
+        # The first of the most frequent: fields stand before tests.
+        best = max(each, key=often.__getitem__, default=None)
+        groups[best if often[best] > 1 else None].append(rule)
+    return list(groups.items())
+
+
+def _wanted(rule: Conjunction, known: _Known) -> list[_Shared]:
+    """Return what a rule demands that it may share: fields first, each once."""
+    fields = {
+        demand.present
+        for demand in rule.demands
+        if demand.present is not None and demand.present not in known.present
+    }
+    tests = dict.fromkeys(demand for demand in rule.demands if demand.test is not None)
+    return [*sorted(fields), *tests]
+
+
+def _read(rules: Iterable[Conjunction]) -> set[str]:
+    return {name for rule in rules for demand in rule.demands for name in demand.reads}
+
+
+def _without(rule: Conjunction, held: Demand) -> Conjunction:
+    return Conjunction(tuple(one for one in rule.demands if one != held), rule.numbers)
+
+
+def _settled(rule: Conjunction, known: _Known) -> Conjunction:
+    """Return the rule without demands for no more than a field that is there."""
+    left = (one for one in rule.demands if one.test is not None or one.present not in known.present)
+    return Conjunction(tuple(left), rule.numbers)
+
+
+def _written(demand: Demand, known: _Known) -> str:
+    there = demand.present
+    if there is None or there in known.present:
+        return demand.test or "True"
+    if demand.test is None:
+        return f"{there} is not None"
+    return demand.test if demand.of_none else f"{there} is not None and {demand.test}"
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f" {line}" for line in lines]
