@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any
-
-from jsonschema_rs import FancyRegexOptions, ValidationError, ValidationErrorKind, validator_for
+from typing import TYPE_CHECKING, Any
 
 from policy.admission.coercion import is_whole, shown
 from policy.admission.place import Place
+from policy.admission.plain_schema import plain_check
 from policy.call import thaw
 from policy.catalog import ToolSpec, fault, kind_of, unfolded
 from policy.values import escape_for_people
+
+# The schema library is imported by the first gate that needs it: see `plain_schema`.
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError, Validator
 
 _MOST_PROBLEMS = 5
 # Listing every problem takes far longer than finding that there is one.
 _LARGEST_LISTED = 2_000
 # A pattern from a tool's schema may look around; it must not search for long.
-_PATTERNS = FancyRegexOptions(backtrack_limit=100_000)
+_MOST_STEPS_BACK = 100_000
+# How many inputs a gate is asked about before the schema library is worth its import.
+_FEW = 32
 _WORDS = {
     "string": "text",
     "number": "a number",
@@ -32,50 +37,78 @@ _WORDS = {
 
 
 class Gate:
-    """The checks of one tool; `fault` says why there are none, and every call is refused."""
+    """The checks of one tool; `fault` says why there are none, and every call is refused.
 
-    def __init__(self, spec: ToolSpec) -> None:
+    With `plain`, the first inputs that surely fit a plain schema are accepted without the schema
+    library. Once it is imported it is the faster one: a gate that is asked often turns to it.
+    """
+
+    def __init__(self, spec: ToolSpec, *, plain: bool = True) -> None:
         self.fault = spec.fault or fault(spec.schema)
         self.place = Place({}, {})
         if self.fault is not None:
             return
-        schema = thaw(spec.schema)
+        self._schema = schema = thaw(spec.schema)
+        self._fits = plain_check(schema) if plain else None
+        self._validator: Validator | None = None
+        self._asked = 0
         try:
-            validator = validator_for(
-                schema, offline=True, mask="the value", pattern_options=_PATTERNS
-            )
+            # A plain schema is known to be valid; the library reads it when it is asked.
+            if self._fits is None:
+                self._validator = _validator(schema)
             self.place = Place(schema, schema, top=True)
         except Exception as error:  # noqa: BLE001  (whatever a stranger's schema makes it raise)
             self.fault = f"its schema is not valid: {_first_line(str(error))}"
             return
         size, is_cyclic = unfolded(schema)
         self._lists = size <= _LARGEST_LISTED and not is_cyclic
-        self._validator = validator
-        self.accepts = validator.is_valid
+        self.accepts: Callable[[Any], bool] = (
+            self._accepts if self._validator is None else self._validator.is_valid
+        )
 
     def problems(self, value: dict[str, Any]) -> tuple[str, ...]:
         """Return what keeps the schema from accepting `value`, one sentence each, a few at most."""
         found = list(islice(_plain_problems(value, self.place, ()), _MOST_PROBLEMS))
         if not found and self._lists:
-            errors = islice(self._validator.iter_errors(value), _MOST_PROBLEMS)
+            errors = islice(self._full().iter_errors(value), _MOST_PROBLEMS)
             found = [_sentence(error) for error in errors]
         return tuple(found) or ("the input does not fit the tool's schema",)
 
+    def _accepts(self, value: Any) -> bool:
+        assert self._fits is not None
+        self._asked += 1
+        if self._asked > _FEW:
+            self.accepts = self._full().is_valid
+        return self._fits(value) or self._full().is_valid(value)
 
-_GATES: dict[int, tuple[ToolSpec, Gate]] = {}
+    def _full(self) -> Validator:
+        if self._validator is None:
+            self._validator = _validator(self._schema)
+        return self._validator
+
+
+def _validator(schema: Any) -> Validator:
+    from jsonschema_rs import FancyRegexOptions, validator_for
+
+    patterns = FancyRegexOptions(backtrack_limit=_MOST_STEPS_BACK)
+    return validator_for(schema, offline=True, mask="the value", pattern_options=patterns)
+
+
+_GATES: dict[tuple[int, bool], tuple[ToolSpec, Gate]] = {}
 _MOST_GATES = 4096
 
 
-def gate_of(spec: ToolSpec) -> Gate:
+def gate_of(spec: ToolSpec, *, plain: bool = True) -> Gate:
     """Return the gate of a tool, made when it is first asked for."""
-    known = _GATES.get(id(spec))
+    key = (id(spec), plain)
+    known = _GATES.get(key)
     # Holding the definition keeps its id from being used again.
     if known is not None and known[0] is spec:
         return known[1]
-    gate = Gate(spec)
+    gate = Gate(spec, plain=plain)
     if len(_GATES) >= _MOST_GATES:
         _GATES.clear()
-    _GATES[id(spec)] = (spec, gate)
+    _GATES[key] = (spec, gate)
     return gate
 
 
@@ -107,6 +140,8 @@ def _is_number(value: Any, wanted: frozenset[str]) -> bool:
 
 
 def _sentence(error: ValidationError) -> str:
+    from jsonschema_rs import ValidationErrorKind
+
     where = shown(tuple(error.instance_path))
     match error.kind:
         case ValidationErrorKind.Required(property=name):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jsonschema_rs import validator_for
-
+from policy import later
 from policy.call import thaw
 from policy.catalog import (
     ANY,
@@ -21,6 +20,11 @@ from policy.catalog import (
     parts,
     requires,
 )
+
+if TYPE_CHECKING:
+    from jsonschema_rs import validator_for
+else:
+    validator_for = later.function("jsonschema_rs", "validator_for")
 
 
 class Place:

@@ -17,15 +17,15 @@ ROOT = Path(__file__).resolve().parents[2]
 # What costs a start as much as deciding does, or more, and what a plain decision has no use for.
 HEAVY = frozenset(
     {
-        "ada_url", "annotated_types", "anyio", "ast", "asyncio", "click", "dataclasses", "html",
-        "hypothesis", "importlib.metadata", "importlib.resources", "inspect", "interegular", "lark",
-        "logging", "mcp",
-        "pydantic", "pydantic_core", "re2", "sqlglot", "sqlite3", "ssl", "starlette", "tempfile",
-        "tomlkit", "tomllib", "tree_sitter", "typing_extensions", "urllib.request", "uvicorn",
-        "watchfiles", "yaml", "zipfile", "zoneinfo", "policy.service", "policy.proxy",
-        "policy.capabilities", "policy.audit", "policy.reload.current",
-        "policy.reload.settings_file", "policy.commands.understander", "policy.commands.bash",
-        "policy.verify.proposal",
+        "ada_url", "annotated_types", "anyio", "ast", "asyncio", "click", "dataclasses", "email",
+        "html", "hypothesis", "importlib.metadata", "importlib.resources", "inspect", "interegular",
+        "jsonschema_rs", "lark", "logging", "mcp", "policy.audit", "policy.capabilities",
+        "policy.commands.bash", "policy.commands.understander", "policy.proxy",
+        "policy.reload.current", "policy.reload.settings_file", "policy.service",
+        "policy.verify.proposal", "pydantic", "pydantic_core", "random", "re2", "socket", "sqlglot",
+        "sqlite3", "ssl", "starlette", "tempfile", "tomlkit", "tomllib", "tree_sitter",
+        "typing_extensions", "urllib.request", "uvicorn", "watchfiles", "yaml", "zipfile",
+        "zoneinfo",
     }
 )  # fmt: skip
 
