@@ -5,10 +5,14 @@ each time; here a process declares hundreds of classes and uses a few dozen of t
 the same class, and writes each method when it is first looked up. What it does not know it leaves
 to the standard one, whose functions know these classes too. Where nobody asks those, `dataclasses`
 is not imported: it takes twice as long as Python does to start.
+
+With `records` in PLACET_NO_FAST the standard decorator makes every class. That acts while classes
+are declared, so that the environment is the one place to say it.
 """
 
 from __future__ import annotations
 
+import os  # noqa: TID251 — for the one variable that is read before there is anything to pass
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
@@ -179,7 +183,12 @@ def maker(record: Callable[_Fields, _Made]) -> Callable[_Fields, _Made]:
     return Declared(cls, {}).written("make", f"{text}\n return _self", known)
 
 
-if TYPE_CHECKING:
+def _is_switched_off() -> bool:
+    named = os.environ.get("PLACET_NO_FAST", "")
+    return "records" in (name.strip() for name in named.split(","))
+
+
+if TYPE_CHECKING or _is_switched_off():
     from dataclasses import dataclass, field, fields, is_dataclass, replace
 else:
     dataclass = _record

@@ -74,10 +74,12 @@ def admit(
     *,
     open_fields: Callable[[ToolSpec], bool] = never,
     limits: Limits = _LIMITS,
+    quick: bool = True,
 ) -> Admitted | Refused:
     """Return the call that `raw` means, or why it means none; never raises.
 
-    Admitting an admitted call again changes nothing.
+    Admitting an admitted call again changes nothing. Without `quick`, nothing is taken for usual:
+    every input goes the way of the oddest one, to the same end.
     """
     name = raw.tool
     if not isinstance(name, str):
@@ -92,7 +94,7 @@ def admit(
         spec = catalog.get(repaired.name)
         assert spec is not None
         notes = (f"tool name `{escape_for_people(name, 60)}` read as `{spec.name}`",)
-    read = _read(raw.input, spec, limits)
+    read = _read(raw.input, spec, limits=limits, quick=quick)
     if isinstance(read, Refused):
         return read
     value, more = read
@@ -107,11 +109,11 @@ def admit(
 
 
 def _read(
-    given: Any, spec: ToolSpec, limits: Limits
+    given: Any, spec: ToolSpec, *, limits: Limits, quick: bool
 ) -> tuple[dict[str, Any], tuple[str, ...]] | Refused:
     """Return the input as writable objects and lists of its own."""
     if type(given) is dict or isinstance(given, Mapping):
-        copied = copy_value(given, limits=limits)
+        copied = copy_value(given, limits=limits, quick=quick)
         if isinstance(copied, Unreadable):
             return _refused("not-a-call", spec.name, f"the input is no JSON: {copied.reason}")
         return copied, ()

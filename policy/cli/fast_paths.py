@@ -21,6 +21,9 @@ else:
     click = later.module("click")
 
 VARIABLE = "PLACET_NO_FAST"
+# Not passed on: `cli.plain` leaves words to click wherever the variable is set, and
+# `policy.records` reads it while it is imported.
+_ELSEWHERE = ("words", "records")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +50,7 @@ def fast_paths(*, cache: bool = False) -> FastPaths:
     from policy.program import ALL_SHORTCUTS
 
     shortcuts = [field.name for field in fields(ALL_SHORTCUTS)]
-    off = _switched_off(("cache", "remembering", "prebuilt", *shortcuts))
+    off = _switched_off(("cache", "remembering", "prebuilt", *_ELSEWHERE, *shortcuts))
     return FastPaths(
         cache=cache and "cache" not in off,
         remembering="remembering" not in off,

@@ -38,7 +38,12 @@ def answer(
     outcome: Admitted | Refused | None = _known_unknown(program, tool)
     if outcome is None:
         raw = RawCall(tool=tool, input=input)
-        outcome = admit(raw, program.catalog, open_fields=program.open_fields)
+        outcome = admit(
+            raw,
+            program.catalog,
+            open_fields=program.open_fields,
+            quick=program.shortcuts.admission,
+        )
     if isinstance(outcome, Admitted):
         mark_admitted(outcome.call, program.token)
         decision = decide(

@@ -35,7 +35,12 @@ def decide_again(
     rewritten = ToolCall(tool=call.tool, input=changed)
     if rewritten.input == call.input:
         return call, first
-    admitted = admit(rewritten, program.catalog, open_fields=program.open_fields)
+    admitted = admit(
+        rewritten,
+        program.catalog,
+        open_fields=program.open_fields,
+        quick=program.shortcuts.admission,
+    )
     if not isinstance(admitted, Admitted):
         return call, _refused(first, f"the rewritten input is refused: {admitted.message}")
     if admitted.call.input != rewritten.input:

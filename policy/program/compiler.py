@@ -100,7 +100,7 @@ def compile_policy(
             _added(indexes[0].policy, indexes[index].policy, spec),
             spec,
             profiles=profiles,
-            prepared=shortcuts.prepared,
+            shortcuts=shortcuts,
         )
         plan = _plan_layer(indexes, index, spec, declared=declared, floor=floor)
         if not shortcuts.generated:
@@ -226,7 +226,7 @@ def _declared(
     spec: ToolSpec,
     *,
     profiles: Profiles,
-    prepared: bool,
+    shortcuts: Shortcuts,
 ) -> DeclaredResources:
     """Return what the tool says of its arguments, with what statements add."""
     resources: dict[Resource, None] = dict.fromkeys(spec.resources)
@@ -239,7 +239,8 @@ def _declared(
         complete=complete,
         unseen=spec.unseen,
         profiles=profiles,
-        prepared=prepared,
+        prepared=shortcuts.prepared,
+        expressions=shortcuts.expressions,
     )
 
 

@@ -38,7 +38,6 @@ from policy.program.truth import (
 from policy.values import (
     Unreadable,
     compare_text,
-    compile_regex,
     compile_text_glob,
     is_number,
     is_ordinary,
@@ -269,7 +268,7 @@ def _on_text(test: Callable[[str], bool | None], value: Value) -> Truth:
 
 
 def _regex(node: checked.RegexTest, place: Place) -> TestOf:
-    regex = compile_regex(node.pattern)
+    regex = place.declared.regex(node.pattern)
     left = compile_value(node.left, place)
     if isinstance(regex, Unreadable):
         reason = regex.reason

@@ -14,7 +14,7 @@ from policy.catalog import ToolSpec
 from policy.commands import NO_PROFILES, Profiles
 from policy.facts import Facts, HasOtherNames, ResolveHost
 from policy.program.truth import ABSENT, Value
-from policy.values import PathContext
+from policy.values import PathContext, Regex, Unreadable, by_re2_alone, compile_regex
 
 if TYPE_CHECKING:
     from policy.program.effects import Effects
@@ -145,13 +145,16 @@ class DeclaredResources:
     """What one layer knows of a tool's arguments: the spec's own resources and its additions.
 
     `profiles` say what the programs do that its commands run. Without `prepared` nothing is looked
-    up: sets are asked item by item, against which the quicker ways are held.
+    up: sets are asked item by item, against which the quicker ways are held. Without
+    `expressions`, RE2 does every test of an expression.
 
     Held by a program for as long as it lives, so its identity can stand for it. `tests` are the
     tests of resources that were compiled for it, by what they ask.
     """
 
-    __slots__ = ("complete", "prepared", "profiles", "resources", "tests", "unseen", "verbs")
+    __slots__ = (
+        "complete", "expressions", "prepared", "profiles", "resources", "tests", "unseen", "verbs",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -161,14 +164,20 @@ class DeclaredResources:
         unseen: bool,
         profiles: Profiles = NO_PROFILES,
         prepared: bool = True,
+        expressions: bool = True,
     ) -> None:
         self.resources = resources
         self.complete = complete
         self.unseen = unseen
         self.profiles = profiles
         self.prepared = prepared
+        self.expressions = expressions
         self.verbs = frozenset(resource.verb for resource in resources)
         self.tests: dict[Any, Any] = {}
+
+    def regex(self, source: str) -> Regex | Unreadable:
+        """Compile an expression that calls are tested by."""
+        return compile_regex(source) if self.expressions else by_re2_alone(source)
 
     def may(self, verb: str) -> bool:
         """Tell whether a call may have an effect of this kind, whatever its arguments are."""

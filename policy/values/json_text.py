@@ -64,13 +64,13 @@ def check_value(value: object, *, limits: Limits = _DEFAULT) -> Unreadable | Non
     return copied if isinstance(copied, Unreadable) else None
 
 
-def copy_value(value: object, *, limits: Limits = _DEFAULT) -> Any:
+def copy_value(value: object, *, limits: Limits = _DEFAULT, quick: bool = True) -> Any:
     """Return a copy of a value from elsewhere, in dicts and lists of its own, or Unreadable.
 
     What `read_json` would not have given is Unreadable. Each part is looked at once, so that what
-    was checked is what was copied.
+    was checked is what was copied. Without `quick`, what most calls pass is walked like all else.
     """
-    if type(value) is dict:
+    if quick and type(value) is dict:
         plain = _copy_plain(value, limits)
         if plain is not None:
             return plain

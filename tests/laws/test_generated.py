@@ -18,7 +18,7 @@ from policy.checks.checked import CheckedPolicy, CheckedRule
 from policy.decision import Decision, decide
 from policy.facts import Facts
 from policy.layers import LayeredPolicy
-from policy.program import NO_SHORTCUTS, Program, Shortcuts, compile_policy
+from policy.program import ALL_SHORTCUTS, NO_SHORTCUTS, Program, Shortcuts, compile_policy
 from policy.verdict import Verdict
 from tests.laws.engine import Unsound, build, build_over
 from tests.laws.policies import GLOBAL, PolicyText
@@ -26,7 +26,11 @@ from tests.laws.situations import Situation, Tally, situations
 
 MANY = settings(max_examples=250)
 IN_LINE = Shortcuts(indexed=False)
-UNPREPARED = Shortcuts(prepared=False)
+# Each shortcut left out, the others taken.
+ALL_BUT_ONE = tuple(
+    dataclasses.replace(ALL_SHORTCUTS, **{field.name: False})
+    for field in dataclasses.fields(ALL_SHORTCUTS)
+)
 
 # What an input may hold where a rule expects a plain text, a number or a flag.
 ODD: tuple[Any, ...] = (
@@ -57,7 +61,7 @@ def _said(decision: Decision) -> dict[str, Any]:
 def _agree(program: Program, call: ToolCall, caller: Caller, facts: Facts) -> Decision:
     """Return the decision, once all ways of coming to it have given the same."""
     asked = decide(_again(program, NO_SHORTCUTS), call, caller, facts)
-    for way in (program, _again(program, IN_LINE), _again(program, UNPREPARED)):
+    for way in (program, *(_again(program, ways) for ways in ALL_BUT_ONE)):
         # Twice: what follows from a set of rules is worked out once and kept.
         for _ in range(2):
             assert _said(decide(way, call, caller, facts)) == _said(asked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import inspect
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -268,3 +269,19 @@ def test_a_maker_makes_the_record_that_its_class_makes() -> None:
         made.name = "b"  # type: ignore[misc]
     with pytest.raises(TypeError):
         maker(Place)(name="a")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("off", ["records", "generated, records ,cache"])
+def test_switched_off_every_record_is_made_by_the_standard_decorator(off: str) -> None:
+    program = (
+        "import dataclasses\n"
+        "from policy import records\n"
+        "from policy.call import Caller\n"
+        "names = 'dataclass', 'field', 'fields', 'is_dataclass', 'replace'\n"
+        "assert all(getattr(records, name) is getattr(dataclasses, name) for name in names)\n"
+        "assert callable(vars(Caller)['__init__']) and not hasattr(Caller, '__record_fields__')\n"
+    )
+    ours = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
+    assert b"AssertionError" in ours.stderr
+    environment = {**os.environ, "PLACET_NO_FAST": off}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)

@@ -17,7 +17,10 @@ from policy.syntax import statement
 from tests.unit.cli.running import POLICY, decide, rules_in, run
 
 READ = {"tool": "file_read", "input": {"path": "/srv/work/a"}}
-NAMES = ("cache", "remembering", "prebuilt", *(one.name for one in fields(ALL_SHORTCUTS)))
+NAMES = (
+    *("cache", "remembering", "prebuilt", "words", "records"),
+    *(one.name for one in fields(ALL_SHORTCUTS)),
+)
 
 
 @pytest.fixture
