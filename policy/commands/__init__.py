@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         Understanding,
     )
     from policy.commands.pattern import CommandPattern, read_command_pattern
-    from policy.commands.pattern_set import PatternSet
+    from policy.commands.pattern_set import CommandSets, PatternSet
     from policy.commands.profile import Profile
     from policy.commands.profile_check import check_examples
     from policy.commands.profile_fault import ProfileFault
@@ -36,7 +36,7 @@ else:
             "fit": "fits() is_harmless_redirection()",
             "invocation": "Effect GivenOperand GivenOption Invocation Understanding",
             "pattern": "CommandPattern read_command_pattern()",
-            "pattern_set": "PatternSet",
+            "pattern_set": "CommandSets PatternSet",
             "profile": "Profile",
             "profile_check": "check_examples()",
             "profile_fault": "ProfileFault",
@@ -53,6 +53,7 @@ __all__ = [
     "PROFILE_SUFFIX",
     "Assignment",
     "CommandPattern",
+    "CommandSets",
     "Effect",
     "GivenOperand",
     "GivenOption",

@@ -95,7 +95,7 @@ class SetTest:
         """Look things up in all sets at once, where that means the same as in one by one."""
         if values.kind not in ("paths", "hosts"):
             return
-        parts, outs = _plain_items(values.included), _plain_items(values.excluded)
+        parts, outs = plain_items(values.included), plain_items(values.excluded)
         if parts is None or outs is None:
             return
         if values.kind == "hosts":
@@ -145,14 +145,14 @@ def _of_one_reading(paths: PreparedPaths, *, meets: bool, otherwise: ItemTest) -
     return holds
 
 
-def _plain_items(parts: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def plain_items(parts: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """Return the items of sets in sets; None where one of them has exceptions of its own."""
     found: list[Any] = []
     for part in parts:
         if not isinstance(part, checked.ValueSet):
             found.append(part)
             continue
-        inner = _plain_items(part.included)
+        inner = plain_items(part.included)
         if inner is None or part.excluded:
             return None
         found += inner

@@ -5,7 +5,7 @@ The plain form and `outside` look at what is in sight; `only` also wants nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from policy.checks import checked
@@ -149,7 +149,7 @@ def _only(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
             return found
         if verb in effects.absent and not effects.of(verb):
             return ABSENT
-        hidden = _out_of_sight(verb, effects)
+        hidden = out_of_sight(verb, effects)
         return True if hidden is None else hidden
 
     def test(call: Evaluation) -> Truth | Absent:
@@ -175,7 +175,7 @@ def _all_in(verb: str, members: SetTest, call: Evaluation, *, effects: Effects) 
     return undecided
 
 
-def _out_of_sight(verb: str, effects: Effects) -> Undecided | None:
+def out_of_sight(verb: str, effects: Effects) -> Undecided | None:
     """Say what keeps `only` from seeing everything, if anything does."""
     if not effects.complete:
         return Undecided("the resources of this tool are not declared complete")
@@ -232,7 +232,7 @@ def compile_cover(
         if test.verb == "runs"
     ]
 
-    verbs = [verb for verb in _VERBS if declared.may(verb)]
+    verbs = [verb for verb in VERBS if declared.may(verb)]
 
     def covered(call: Evaluation) -> Truth:
         effects = call.effects(declared)
@@ -252,7 +252,53 @@ def compile_cover(
     return covered
 
 
-_VERBS = ("reads", "writes", "runs", "connects", "sends")
+def compile_cover_of_runs(
+    verbs: tuple[str, ...], declared: DeclaredResources
+) -> Callable[[Evaluation], bool]:
+    """Return the test that commands alone touch what the call does, and none by a redirection.
+
+    A true `runs only` then covers it all. `verbs` are those that no other true clause covers.
+    """
+    key = ("all by commands", verbs)
+
+    def covered(call: Evaluation) -> bool:
+        effects = call.known_effects.get(declared) or call.effects(declared)
+        found: bool | None = effects.answers.get(key)
+        if found is None:
+            found = effects.answers[key] = not effects.redirects and not any(
+                effects.has(verb, beyond=_ALL_OF_COMMANDS) for verb in verbs
+            )
+        return found
+
+    return covered
+
+
+def covering_tests(when: checked.Test | None) -> Iterator[checked.ResourceTest]:
+    """Yield the clauses of an `allow` that cover effects: `only`, `anything`, `nothing`."""
+    return (test for test in _resource_tests(when) if is_covering(test))
+
+
+def is_covering(test: checked.ResourceTest) -> bool:
+    """Tell whether a test, where it is true, covers effects of its verb."""
+    if not test.permits:
+        return False
+    return test.form == "only" or test.operand is None or not test.operand.included
+
+
+def _resource_tests(test: checked.Test | None) -> Iterator[checked.ResourceTest]:
+    match test:
+        case checked.ResourceTest():
+            yield test
+        case checked.AllOf(tests=tests) | checked.AnyOf(tests=tests):
+            for part in tests:
+                yield from _resource_tests(part)
+        case checked.NotOf(test=part) | checked.Quantified(test=part):
+            yield from _resource_tests(part)
+        case _:
+            return
+
+
+VERBS = ("reads", "writes", "runs", "connects", "sends")
 _NONE: frozenset[Origin] = frozenset()
 _WORDS_OF_COMMANDS: frozenset[Origin] = frozenset({"command"})
 _ALL_OF_COMMANDS: frozenset[Origin] = frozenset({"command", "redirection"})

@@ -22,7 +22,7 @@ from policy.program.prospect import (
     opposite,
     together,
 )
-from policy.program.resource_tests import compile_cover
+from policy.program.resource_tests import compile_cover, covering_tests
 from policy.program.truth import all_of, negated
 from policy.reason import Reason, Terms
 from policy.verdict import Verdict
@@ -82,7 +82,7 @@ def _compiled(
     clauses = _clauses(rule, declared, gives=gives)
     tests = [_demand(clause) for clause in clauses]
     if gives and isinstance(rule, checked.CheckedRule) and rule.speaks_of_resources:
-        tests.append(compile_cover(_covering(rule.when), declared))
+        tests.append(compile_cover(tuple(covering_tests(rule.when)), declared))
     return Compiled(met=_met(tests), clauses=clauses)
 
 
@@ -148,28 +148,6 @@ def _demand(clause: Clause) -> TestOf:
 
 def _met(tests: list[TestOf]) -> TestOf:
     return all_of(tests) if tests else lambda call: True
-
-
-def _covering(when: checked.Test | None) -> tuple[checked.ResourceTest, ...]:
-    """Return the clauses of an `allow` that cover effects: `only`, `anything`, `nothing`."""
-    return tuple(test for test in _resource_tests(when) if test.permits and _covers(test))
-
-
-def _covers(test: checked.ResourceTest) -> bool:
-    return test.form == "only" or test.operand is None or not test.operand.included
-
-
-def _resource_tests(test: checked.Test | None) -> Iterator[checked.ResourceTest]:
-    match test:
-        case checked.ResourceTest():
-            yield test
-        case checked.AllOf(tests=tests) | checked.AnyOf(tests=tests):
-            for part in tests:
-                yield from _resource_tests(part)
-        case checked.NotOf(test=part) | checked.Quantified(test=part):
-            yield from _resource_tests(part)
-        case _:
-            return
 
 
 def _reason(

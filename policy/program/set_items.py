@@ -123,8 +123,7 @@ def _path_patterns(parts: tuple[Any, ...]) -> tuple[PathPattern, ...]:
 
 def host_tests(parts: tuple[Any, ...], outs: tuple[Any, ...], *, prepared: bool) -> ItemTests:
     """Return the tests of items of hosts."""
-    included: tuple[HostPattern, ...] = tuple(_readable([read_host_pattern(p) for p in parts]))
-    excluded: tuple[HostPattern, ...] = tuple(_readable([read_host_pattern(p) for p in outs]))
+    included, excluded = _host_patterns(parts), _host_patterns(outs)
     look_up = PreparedHosts(included, excluded).holds
 
     def looked_up(thing: Any, call: Evaluation, paths: PathContext) -> bool | None:
@@ -137,6 +136,15 @@ def host_tests(parts: tuple[Any, ...], outs: tuple[Any, ...], *, prepared: bool)
 
     test = looked_up if prepared else tried
     return ItemTests(test, test)
+
+
+def prepared_hosts(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> PreparedHosts:
+    """Return items of hosts as a set in which endpoints are looked up."""
+    return PreparedHosts(_host_patterns(parts), _host_patterns(outs))
+
+
+def _host_patterns(parts: tuple[Any, ...]) -> tuple[HostPattern, ...]:
+    return tuple(_readable([read_host_pattern(p) for p in parts]))
 
 
 # ------------------------------------------------------------------ commands

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from policy.values.host import Endpoint, read_endpoint
     from policy.values.host_pattern import HostPattern, host_in, is_localhost, read_host_pattern
+    from policy.values.host_sets import HostSets
     from policy.values.json_text import (
         Limits,
         check_value,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         read_path_pattern,
     )
     from policy.values.path_set import path_in, path_meets, path_within
+    from policy.values.path_sets import PathSets
     from policy.values.pattern import Regex, by_re2_alone, compile_regex
     from policy.values.plain_regex import PlainRegex
     from policy.values.prepared_hosts import PreparedHosts
@@ -83,6 +85,7 @@ else:
             ),
             "host": "Endpoint read_endpoint",
             "host_pattern": "HostPattern host_in is_localhost read_host_pattern",
+            "host_sets": "HostSets",
             "json_text": "Limits check_value copy_value read_json read_plain_json",
             "links": "links_in()",
             "logic": "any_of both negate",
@@ -90,6 +93,7 @@ else:
             "path": "Path PathContext after_cd exact_path links_passed normal_path read_path",
             "path_pattern": "PathPattern folder_pattern path_pattern_text read_path_pattern",
             "path_set": "path_in path_meets path_within",
+            "path_sets": "PathSets",
             "pattern": "Regex by_re2_alone compile_regex",
             "plain_regex": "PlainRegex",
             "prepared_hosts": "PreparedHosts",
@@ -112,10 +116,12 @@ __all__ = [
     "SQL_KINDS",
     "Endpoint",
     "HostPattern",
+    "HostSets",
     "Limits",
     "Path",
     "PathContext",
     "PathPattern",
+    "PathSets",
     "PlainRegex",
     "PreparedHosts",
     "PreparedPaths",

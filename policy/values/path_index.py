@@ -57,6 +57,7 @@ def spot_of(text: str) -> Spot:
     return _short_spot(text) if len(text) <= _LONG else _long_spot(text)
 
 
+_ALL_BELOW = ("**",)
 _Tries: TypeAlias = dict[str, list[Test]]
 _NOTHING: _Tries = {}
 
@@ -224,7 +225,7 @@ class _Sorter:
         segments = path_segments(glob)
         fixed = _literals(segments)
         rest = segments[len(fixed) :]
-        self.floats = self.floats or not glob.startswith("/") or rest not in ((), ("**",))
+        self.floats = self.floats or not glob.startswith("/") or rest not in ((), _ALL_BELOW)
         if glob.startswith("/"):
             self._add_rooted(glob, "/".join(fixed), rest)
         elif rest[:1] == ("**",) and not fixed:
@@ -236,7 +237,7 @@ class _Sorter:
     def _add_rooted(self, glob: str, folder: str, rest: tuple[str, ...]) -> None:
         if not rest:
             self.exact.add(folder or "/")
-        elif rest == ("**",):
+        elif rest == _ALL_BELOW:
             self.below.add(folder)
         else:
             self.by_folder.setdefault(folder, []).append(compile_path_glob(glob))
@@ -271,6 +272,22 @@ class _Sorter:
             self.ends.add(ends)
         else:
             self.flats.append(compile_name_glob(name))
+
+
+def place_of(glob: str) -> tuple[str, bool] | None:
+    """Return the path that a glob spells, and whether all below it is meant too.
+
+    None where it says anything else. The root with all below it is an empty text.
+    """
+    if not glob.startswith("/"):
+        return None
+    segments = path_segments(glob)
+    fixed = _literals(segments)
+    rest = segments[len(fixed) :]
+    folder = "/".join(fixed)
+    if not rest:
+        return folder or "/", False
+    return (folder, True) if rest == _ALL_BELOW else None
 
 
 def _literals(segments: tuple[str, ...]) -> list[str]:

@@ -8,6 +8,7 @@ patterns with a scheme, port or path, are tried, and names are resolved anew in 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TypeAlias
 
 from policy.facts import ResolveHost
 from policy.values.address import METADATA_NAMES
@@ -16,6 +17,9 @@ from policy.values.host_pattern import HostPattern, fits_endpoint, is_localhost
 from policy.values.logic import both, negate
 
 _NAMES_REMEMBERED = 1024
+
+
+_Spelled: TypeAlias = tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]]
 
 
 class PreparedHosts:
@@ -29,6 +33,18 @@ class PreparedHosts:
         self._patterns = _HostIndex(patterns)
         self._excluded = _HostIndex(excluded) if excluded else None
 
+    @property
+    def spelled(
+        self,
+    ) -> tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]] | None:
+        """The names and domains in the set, and those excluded; None where it says more."""
+        ins, outs = self._patterns, self._excluded
+        if not ins.only_names or (outs is not None and not outs.only_names):
+            return None
+        if outs is None:
+            return ins.names, ins.domains, frozenset(), frozenset()
+        return ins.names, ins.domains, outs.names, outs.domains
+
     def holds(self, endpoint: Endpoint, resolve: ResolveHost | None) -> bool | None:
         """Tell whether the endpoint is in the set, as `host_in` does."""
         inside = self._patterns.fits(endpoint, resolve)
@@ -38,9 +54,12 @@ class PreparedHosts:
 
 
 class _HostIndex:
-    """Patterns by the name or the domain that they spell; `_others` spell neither."""
+    """Patterns by the name or the domain that they spell; `_others` spell neither.
 
-    __slots__ = ("_below", "_domains", "_exact", "_names", "_others", "_words_alone")
+    `only_names`: they say no more than these.
+    """
+
+    __slots__ = ("_below", "_exact", "_others", "_words_alone", "domains", "names", "only_names")
 
     def __init__(self, patterns: tuple[HostPattern, ...]) -> None:
         names: set[str] = set()
@@ -56,17 +75,18 @@ class _HostIndex:
                 (domains if pattern.below else names).add(name)
             else:
                 (below if pattern.below else exact).setdefault(name, []).append(pattern)
-        self._names, self._domains = frozenset(names), frozenset(domains)
+        self.names, self.domains = frozenset(names), frozenset(domains)
         self._exact, self._below = exact, below
         self._others = tuple(others)
         self._words_alone = all(pattern.networks for pattern in others)
+        self.only_names = not (exact or below or others)
 
     def fits(self, endpoint: Endpoint, resolve: ResolveHost | None) -> bool | None:
         """Tell whether one of the patterns fits the endpoint."""
         unknown = False
         if endpoint.address is None:
             host = endpoint.host
-            if host in self._names or not self._domains.isdisjoint(domains_of(host)):
+            if host in self.names or not self.domains.isdisjoint(domains_of(host)):
                 return True
             for pattern in self._near(host):
                 answer = fits_endpoint(endpoint, pattern, resolve)

@@ -27,11 +27,11 @@ from policy.values.path_set import (
 from policy.values.text import plain
 
 # How many homes and workspaces one set is kept ready for.
-_MOST_PLACES = 16
+MOST_PLACES = 16
 _SETS_REMEMBERED = 1024
 
 _Globs: TypeAlias = tuple[str | None, ...]
-_Place: TypeAlias = tuple[str | None, str | None]
+Place: TypeAlias = tuple[str | None, str | None]
 
 
 class PreparedPaths:
@@ -54,7 +54,7 @@ class PreparedPaths:
         self._excluded = excluded
         self._here = workspace
         self._without_here = without_workspace
-        self._places: dict[_Place, _Sides] = {}
+        self._places: dict[Place, _Sides] = {}
         # The one that was asked last, which most often is asked again.
         self._latest: tuple[str | None, str | None, _Sides] | None = None
 
@@ -141,20 +141,34 @@ class PreparedPaths:
             self._latest = (home, workspace, found)
         return found
 
-    def _placed(self, context: PathContext, place: _Place) -> _Sides | None:
+    def globs_at(self, context: PathContext) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+        """Return the globs of both sides; None where the folder of one of them is not known."""
+        globs = self._globs(context)
+        if globs is None or None in globs[0] or None in globs[1]:
+            return None
+        return globs  # type: ignore[return-value]
+
+    def _placed(self, context: PathContext, place: Place) -> _Sides | None:
+        globs = self._globs(context)
+        if globs is None:
+            return None
+        sides = _sides_of(*globs)
+        if len(self._places) >= MOST_PLACES:
+            self._places.clear()
+        self._places[place] = sides
+        return sides
+
+    def _globs(self, context: PathContext) -> tuple[_Globs, _Globs] | None:
         folder = context.workspace
         if (self._here or self._without_here) and folder is None:
             return None
         here = (folder_pattern(folder).glob,) if folder else ()
         ins: _Globs = tuple([placed(pattern, context) for pattern in self._patterns])
         outs: _Globs = tuple([placed(pattern, context) for pattern in self._excluded])
-        sides = _sides_of(
-            ins + here if self._here else ins, outs + here if self._without_here else outs
+        return (
+            ins + here if self._here else ins,
+            outs + here if self._without_here else outs,
         )
-        if len(self._places) >= _MOST_PLACES:
-            self._places.clear()
-        self._places[place] = sides
-        return sides
 
 
 class _Sides:

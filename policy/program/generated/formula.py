@@ -16,6 +16,7 @@ from policy.program.evaluation import DeclaredResources
 from policy.program.expressions import constant_value
 from policy.program.generated.fields import FieldKind, Fields, is_plain_text
 from policy.program.generated.quoting import Quoting, literal, text_set
+from policy.program.generated.resources import ResourceTests
 from policy.program.resource_tests import known_answer
 from policy.records import dataclass, field
 from policy.values import (
@@ -69,14 +70,28 @@ class _Condition:
 
 
 class Formulas:
-    """Writes the tests of one layer on one tool; what they read is gathered in `fields`."""
+    """Writes the tests of one layer on one tool; what they read is gathered in `fields`.
 
-    __slots__ = ("_declared", "_quoting", "_spec", "fields", "reads_agent", "reads_role")
+    `covering` says of the next tests that clauses of their rule cover for each other.
+    """
+
+    __slots__ = (
+        "_declared", "_quoting", "_resources", "_spec", "covering", "fields", "reads_agent",
+        "reads_role",
+    )  # fmt: skip
 
     def __init__(
-        self, spec: ToolSpec, declared: DeclaredResources, fields: Fields, quoting: Quoting
+        self,
+        spec: ToolSpec,
+        declared: DeclaredResources,
+        fields: Fields,
+        quoting: Quoting,
+        *,
+        resources: ResourceTests,
     ) -> None:
         self._spec = spec
+        self._resources = resources
+        self.covering = False
         self._declared = declared
         self._quoting = quoting
         self.fields = fields
@@ -104,7 +119,7 @@ class Formulas:
             case checked.Comparison():
                 return self._comparison(test, absent_is_false=absent_is_false)
             case checked.ResourceTest():
-                return self._resource(test)
+                return self._resource(test, absent_is_false=absent_is_false)
             case _:
                 return self._of_text(test, absent_is_false=absent_is_false)
 
@@ -122,13 +137,19 @@ class Formulas:
         there = Sides(f"{name} is not None", f"{name} is None", (demand,), demand.reads, total=True)
         return there if test.present else opposite(there)
 
-    def _resource(self, test: checked.ResourceTest) -> Sides | None:
-        """Return what the declarations of the tool settle for every call."""
+    def _resource(self, test: checked.ResourceTest, *, absent_is_false: bool) -> Sides | None:
+        """Return what the declarations of the tool settle for every call, or tests of the call."""
         answer = known_answer(test, self._declared)
-        if answer is None:
+        if answer is not None:
+            demands = () if answer else (Demand("False"),)
+            return Sides(str(answer), str(not answer), demands, total=True)
+        written = self._resources.sides(
+            test, covering=self.covering, absent_is_false=absent_is_false
+        )
+        if written is None:
             return None
-        demands = () if answer else (Demand("False"),)
-        return Sides(str(answer), str(not answer), demands, total=True)
+        true, false = written
+        return Sides(true, false, (Demand(true),), total=False)
 
     def _comparison(self, test: checked.Comparison, *, absent_is_false: bool) -> Sides | None:
         if not isinstance(test.right, checked.Constant):

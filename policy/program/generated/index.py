@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 from policy.checks import checked
 from policy.program.generated.formula import constant_texts, input_field, like_head
 from policy.program.generated.layer import Ask, Item, Tool, Writer, demands, write_in_line
+from policy.program.generated.resources import number_tests
 from policy.records import dataclass
 from policy.values import is_ordinary
 
@@ -75,6 +76,8 @@ def write_layer(items: Sequence[Item], tool: Tool, *, indexed: bool) -> Ask | No
     Of the caller, the code takes the role and the agent's name as plain text. `indexed` says
     whether many rules may be told apart by an index first.
     """
+    for item in items:
+        number_tests(demands(item), tool.declared)
     if indexed and len(items) > _MOST_IN_LINE:
         return write_indexed(items, tool)
     return write_in_line(items, tool)

@@ -21,6 +21,7 @@ from policy.program.generated.branches import Branches, Conjunction
 from policy.program.generated.fields import Fields, is_plain_text
 from policy.program.generated.formula import Demand, Formulas, Sides, both, opposite
 from policy.program.generated.quoting import Quoting
+from policy.program.generated.resources import ResourceTests, covers
 from policy.program.truth import Undecided
 from policy.records import dataclass
 
@@ -104,9 +105,14 @@ class Writer:
 
     def __init__(self, tool: Tool) -> None:
         self.quoting = Quoting()
-        self.formulas = Formulas(tool.spec, tool.declared, Fields(), self.quoting)
-        self._evaluation = (self.quoting.name(tool.spec), self.quoting.name(Evaluation))
-        self._slots = tool.slots
+        spec, evaluation = self.quoting.name(tool.spec), self.quoting.name(Evaluation)
+        self._evaluation = (
+            f"{evaluation}({spec}, call.input, caller=caller, facts=facts, slots={tool.slots})"
+        )
+        self.resources = ResourceTests(tool.declared, self.quoting, self._evaluation)
+        self.formulas = Formulas(
+            tool.spec, tool.declared, Fields(), self.quoting, resources=self.resources
+        )
         self.asks_whole = False
         self.looked_up: set[str] = set()
 
@@ -126,6 +132,7 @@ class Writer:
             if one.demands is not None:
                 alike.setdefault(one.demands, []).append(item.number)
         always = alike.pop((), [])
+        self.asks_whole = self.asks_whole or self.resources.asked
         branches = Branches(fields, self.quoting.name(is_plain_text))
         opened = {*self.looked_up, *(name for one in written for name in one.reads)}
         lookups, otherwise = [*lookups], [line for one in written for line in one.otherwise]
@@ -135,6 +142,7 @@ class Writer:
             *branches.opening(opened),
             *(["role = caller.role"] if self.formulas.reads_role else []),
             *(["agent = caller.agent"] if self.formulas.reads_agent else []),
+            *self.resources.opening(),
             f"m = {(*always,)!r}",
             *(["u = ()"] if leaves_open else []),
             *lookups,
@@ -152,13 +160,18 @@ class Writer:
     def sides(self, item: Item) -> tuple[Sides, bool]:
         """Return what can be written of a rule's formula, and whether that is all of it."""
         parts = [self.demand(*demand) for demand in demands(item)]
+        whole = None not in parts
+        cover = self.resources.cover(item.when) if item.more and whole else None
+        if cover is not None:
+            parts.append(Sides(cover, "False", (Demand(cover),), total=False))
         written = both(part for part in parts if part is not None)
         assert written is not None
-        return written, not item.more and None not in parts
+        return written, whole
 
     def demand(self, test: checked.Test, *how: bool) -> Sides | None:
         """Return one demand of a formula: a test that must be true, or one that must be false."""
         absent_is_false, refused = how
+        self.formulas.covering = covers(absent_is_false=absent_is_false, refused=refused)
         sides = self.formulas.sides(test, absent_is_false=absent_is_false)
         return opposite(sides) if refused else sides
 
@@ -189,9 +202,7 @@ class Writer:
 
     def shared(self) -> str:
         """Return the line that makes the evaluation which all closures of a decision are given."""
-        spec, evaluation = self._evaluation
-        make = f"{evaluation}({spec}, call.input, caller=caller, facts=facts, slots={self._slots})"
-        return f"e = e or {make}"
+        return f"e = e or {self._evaluation}"
 
 
 def demands(item: Item) -> list[tuple[checked.Test, bool, bool]]:

@@ -1,0 +1,148 @@
+"""Tests of resources in; expressions that look their answers up among those of all rules, out.
+
+The tests of a tool have numbers (see `together`), and the answers of one call are asked for where
+the first test of a verb is wanted. So what a call touches is read only if a rule wants to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from policy.checks import checked
+from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.generated.quoting import Quoting
+from policy.program.resource_tests import (
+    VERBS,
+    compile_cover,
+    compile_cover_of_runs,
+    covering_tests,
+    is_covering,
+    known_answer,
+)
+from policy.program.together import together
+from policy.program.truth import Truth
+
+Written = tuple[str, str]
+
+
+class ResourceTests:
+    """Writes the tests of resources of one function; `call` is the code of the evaluation.
+
+    `asked` says whether some expression needs the evaluation.
+    """
+
+    __slots__ = ("_call", "_declared", "_quoting", "_verbs", "asked")
+
+    def __init__(self, declared: DeclaredResources, quoting: Quoting, call: str) -> None:
+        self._declared = declared
+        self._quoting = quoting
+        self._call = call
+        self._verbs: set[str] = set()
+        self.asked = False
+
+    def sides(
+        self, test: checked.ResourceTest, *, covering: bool, absent_is_false: bool
+    ) -> Written | None:
+        """Return where a test is true and where it is false; None where it has no number."""
+        if not self._declared.prepared:
+            return None
+        tests = together(test.verb, self._declared)
+        number = tests.number(test, covering=covering, absent_is_false=absent_is_false)
+        if number is None:
+            return None
+        name = self._answers(test.verb)
+        answers = f"({name} or ({name} := {self._quoting.name(tests.ask)}({self._evaluation()})))"
+        return (
+            f"{number} in {answers}",
+            f"({number} not in {answers} and {~number} not in {name})",
+        )
+
+    def cover(self, when: checked.Test | None) -> str | None:
+        """Return what an `allow` demands besides its clauses: that its effects are covered.
+
+        None where these cover all that the tool does, if they are true.
+        """
+        tests = tuple(covering_tests(when))
+        true = {test.verb for test in _demanded(when) if is_covering(test)}
+        others = [v for v in VERBS if self._declared.may(v) and v not in true]
+        whole = self._quoting.name(_later(tests, self._declared))
+        if "runs" not in true:
+            return f"{whole}({self._evaluation()}) is True" if others else None
+        quick = self._quoting.name(compile_cover_of_runs(tuple(others), self._declared))
+        return f"({quick}({self._evaluation()}) or {whole}(e) is True)"
+
+    def opening(self) -> list[str]:
+        """Return the line that says that no answers were asked for yet."""
+        names = " = ".join(self._answers(verb) for verb in sorted(self._verbs))
+        return [f"{names} = None"] if names else []
+
+    def _answers(self, verb: str) -> str:
+        self._verbs.add(verb)
+        return f"h{VERBS.index(verb)}"
+
+    def _evaluation(self) -> str:
+        self.asked = True
+        return f"e or (e := {self._call})"
+
+
+def number_tests(
+    demands: Iterable[tuple[checked.Test, bool, bool]], declared: DeclaredResources
+) -> None:
+    """Give numbers to the tests of resources in demands of a rule, before any call is asked about.
+
+    A demand is a test, whether what is absent makes it false, and whether it must be false.
+    """
+    if not declared.prepared:
+        return
+    for demanded, absent_is_false, refused in demands:
+        covering = covers(absent_is_false=absent_is_false, refused=refused)
+        for test in _resource_tests(demanded):
+            if known_answer(test, declared) is None:
+                together(test.verb, declared).number(
+                    test, covering=covering, absent_is_false=absent_is_false
+                )
+
+
+def covers(*, absent_is_false: bool, refused: bool) -> bool:
+    """Tell whether a demand is of the `when` of an `allow`, whose clauses cover for each other."""
+    return not (absent_is_false or refused)
+
+
+def _resource_tests(test: checked.Test) -> Iterator[checked.ResourceTest]:
+    match test:
+        case checked.ResourceTest():
+            yield test
+        case checked.AllOf(tests=tests) | checked.AnyOf(tests=tests):
+            for part in tests:
+                yield from _resource_tests(part)
+        case checked.NotOf(test=inner):
+            yield from _resource_tests(inner)
+        case _:
+            return
+
+
+def _demanded(test: checked.Test | None) -> Iterator[checked.ResourceTest]:
+    """Yield the tests of resources that must be true for the whole to be."""
+    match test:
+        case checked.ResourceTest():
+            yield test
+        case checked.AllOf(tests=tests):
+            for part in tests:
+                yield from _demanded(part)
+        case _:
+            return
+
+
+def _later(
+    tests: Sequence[checked.ResourceTest], declared: DeclaredResources
+) -> Callable[[Evaluation], Truth]:
+    """Return the test that all effects are covered, compiled when it is first asked."""
+    compiled: Callable[[Evaluation], Truth] | None = None
+
+    def covered(call: Evaluation) -> Truth:
+        nonlocal compiled
+        if compiled is None:
+            compiled = compile_cover(tuple(tests), declared)
+        return compiled(call)
+
+    return covered

@@ -1,0 +1,263 @@
+"""The resource tests of one verb on one tool in; which of them are true of a call, at once, out.
+
+Most rules of a tool ask the same of its calls: whether a path, a host or a command is in this set
+or that. So the thing is looked up once, in all sets together. Where it is not plain (a path with
+several readings, a name that has to be resolved) each test is asked by itself, and only when a rule
+wants to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import Any, TypeAlias
+
+from policy.checks import checked
+from policy.commands import CommandPattern, CommandSets, Invocation, Profiles
+from policy.program.effects import Effects, Item
+from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.membership import plain_items
+from policy.program.resource_tests import Resource, compile_resource_test, out_of_sight
+from policy.program.set_items import command_patterns, prepared_hosts, prepared_paths
+from policy.program.truth import Absent, Truth, Undecided
+from policy.records import dataclass
+from policy.values import Endpoint, HostSets, Path, PathSets, PreparedHosts, PreparedPaths
+
+# Holds the number of every test that is true, and `~number` of those that are open. Never empty.
+Answers: TypeAlias = Container[int]
+
+# In every set of answers: no test has this number.
+_NO_TEST = 0
+_ABSENT = Undecided("a value is absent")
+
+
+def together(verb: str, declared: DeclaredResources) -> Together:
+    """Return the tests of a verb that calls by these declarations are asked at once."""
+    found: Together | None = declared.tests.get(verb)
+    if found is None:
+        found = declared.tests.setdefault(verb, Together(verb, declared))
+    return found
+
+
+class Together:
+    """The tests of one verb, numbered from 1 on, by one layer's declarations of a tool."""
+
+    __slots__ = ("_declared", "_numbers", "_own", "_sorted", "_tests", "_verb")
+
+    def __init__(self, verb: str, declared: DeclaredResources) -> None:
+        self._verb = verb
+        self._declared = declared
+        self._numbers: dict[Any, int] = {}
+        self._tests: list[_Asked] = []
+        self._own: dict[int, Resource] = {}
+        self._sorted: _Sorted | None = None
+
+    def number(
+        self, test: checked.ResourceTest, *, covering: bool, absent_is_false: bool
+    ) -> int | None:
+        """Return the number of a test; None where calls were asked about before it came."""
+        anything = test.operand is None and test.permits
+        key = (test.form, test.operand, anything, covering, absent_is_false)
+        number = self._numbers.get(key)
+        if number is None and self._sorted is None:
+            self._tests.append(_Asked(test, covering, absent_is_false))
+            # Known last, so that whoever finds the number finds the test.
+            number = self._numbers[key] = len(self._tests)
+        return number
+
+    def ask(self, call: Evaluation) -> Answers:
+        """Return what is true of a call, worked out once however many rules ask."""
+        effects = call.known_effects.get(self._declared) or call.effects(self._declared)
+        found: Answers | None = effects.answers.get(self)
+        if found is None:
+            found = effects.answers[self] = self._found(call, effects)
+        return found
+
+    def alone(self, number: int, call: Evaluation) -> Truth:
+        """Ask one test by itself; what its place makes of what is absent, it answers for that."""
+        asked = self._tests[number - 1]
+        own = self._own.get(number)
+        if own is None:
+            own = compile_resource_test(asked.test, self._declared, covering=asked.covering)
+            self._own[number] = own
+        truth = own(call)
+        if isinstance(truth, Absent):
+            return False if asked.absent_is_false else _ABSENT
+        return truth
+
+    def _found(self, call: Evaluation, effects: Effects) -> Answers:
+        tests = self._sorted
+        if tests is None:
+            tests = self._sorted = _Sorted(self._tests, self._declared.profiles)
+        items = effects.items.get(self._verb) or effects.of(self._verb)
+        holding = tests.holding(items, call, effects)
+        if holding is None:
+            return _OneByOne(self, call)
+        if len(holding) == 1:
+            some = every = holding[0]
+        else:
+            some = set[int]().union(*holding)
+            every = set(tests.all).intersection(*holding)
+        if tests.commands is not None:
+            found, again = _of_commands(tests, effects, some=some, every=every)
+        else:
+            found, again = _of_places(tests, effects, verb=self._verb, some=some, every=every)
+        for number in again:
+            truth = self.alone(number, call)
+            if truth is True:
+                found.add(number)
+            elif truth is not False:
+                found.add(~number)
+        found.add(_NO_TEST)
+        return found
+
+
+class _OneByOne:
+    """Answers that are looked for when they are wanted, each by its own test."""
+
+    __slots__ = ("_call", "_tests")
+
+    def __init__(self, tests: Together, call: Evaluation) -> None:
+        self._tests = tests
+        self._call = call
+
+    def __contains__(self, number: object) -> bool:
+        assert isinstance(number, int)
+        if number >= 0:
+            return self._tests.alone(number, self._call) is True
+        return isinstance(self._tests.alone(~number, self._call), Undecided)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A test, and what its place in a rule makes of it."""
+
+    test: checked.ResourceTest
+    covering: bool
+    absent_is_false: bool
+
+
+class _Sorted:
+    """The tests by their form, and the sets of those that are looked up; `alone` are not."""
+
+    __slots__ = ("_hosts", "_paths", "all", "alone", "commands", "only", "outside", "some")
+
+    def __init__(self, tests: Sequence[_Asked], profiles: Profiles) -> None:
+        some: set[int] = set()
+        only: set[int] = set()
+        outside: set[int] = set()
+        paths: dict[int, PreparedPaths] = {}
+        hosts: dict[int, PreparedHosts] = {}
+        commands: dict[int, tuple[CommandPattern, ...]] = {}
+        alone: set[int] = set()
+        for number, asked in enumerate(tests, 1):
+            values = asked.test.operand
+            prepared = None if values is None else _prepared(values, profiles)
+            match prepared:
+                case PreparedPaths():
+                    paths[number] = prepared
+                case PreparedHosts() if prepared.spelled is not None:
+                    hosts[number] = prepared
+                case tuple():
+                    commands[number] = prepared
+                case _:
+                    alone.add(number)
+                    continue
+            assert values is not None
+            form = asked.test.form if values.included else "only"
+            (only if form == "only" else outside if form == "outside" else some).add(number)
+        self.some, self.only, self.outside = frozenset(some), frozenset(only), frozenset(outside)
+        self.all = self.some | self.only | self.outside
+        self.alone = frozenset(alone)
+        self._paths = PathSets(paths) if paths else None
+        self._hosts = HostSets(hosts) if hosts else None
+        self.commands = CommandSets(commands) if commands else None
+
+    def holding(
+        self, items: Sequence[Item], call: Evaluation, effects: Effects
+    ) -> list[set[int]] | None:
+        """Return which sets hold each thing, or may (commands); None where not all are plain."""
+        found: list[set[int]] = []
+        for item in items:
+            thing = item.thing
+            holding: set[int] | None = None
+            if isinstance(thing, Path):
+                if self._paths is not None:
+                    holding = self._paths.holding(thing, effects.paths)
+            elif isinstance(thing, Endpoint):
+                # What is not looked up may resolve names, which is done only for who asks.
+                if self._hosts is not None and not (self.alone and call.hosts is not None):
+                    holding = self._hosts.holding(thing)
+            elif isinstance(thing, Invocation) and self.commands is not None:
+                holding = self.commands.near(thing)
+            if holding is None:
+                return None
+            found.append(holding)
+        return found
+
+    def unsure(self, effects: Effects) -> tuple[int, ...]:
+        """Return those whose patterns are below folders that nobody knows."""
+        return () if self._paths is None else self._paths.unsure(effects.paths)
+
+
+def _prepared(
+    values: checked.ValueSet, profiles: Profiles
+) -> PreparedPaths | PreparedHosts | tuple[CommandPattern, ...] | None:
+    """Return a set as things are looked up in it; None where only its own test will do."""
+    if values.kind == "commands":
+        return _patterns(values, profiles)
+    parts, outs = plain_items(values.included), plain_items(values.excluded)
+    if parts is None or outs is None:
+        return None
+    match values.kind:
+        case "paths":
+            return prepared_paths(parts, outs)
+        case "hosts":
+            return prepared_hosts(parts, outs)
+        case _:
+            return None
+
+
+def _patterns(values: checked.ValueSet, profiles: Profiles) -> tuple[CommandPattern, ...]:
+    """Return the patterns of all that a set includes, exceptions or not."""
+    own = tuple(part for part in values.included if not isinstance(part, checked.ValueSet))
+    nested = (part for part in values.included if isinstance(part, checked.ValueSet))
+    inner = (pattern for part in nested for pattern in _patterns(part, profiles))
+    return (*command_patterns(own, profiles), *inner)
+
+
+# ------------------------------------------------------------------ what is true, what to ask again
+
+
+def _of_places(
+    tests: _Sorted, effects: Effects, *, verb: str, some: set[int], every: set[int]
+) -> tuple[set[int], set[int]]:
+    """Return what is true or open by the sets that hold paths or hosts, and what to ask alone."""
+    unsure = tests.unsure(effects)
+    hidden = out_of_sight(verb, effects) if tests.only else None
+    absent = verb in effects.absent and not effects.of(verb)
+    if some is every and effects.certain and hidden is None and not (unsure or tests.outside):
+        # All tests are of the plain form or `only`: what holds the one thing is true.
+        return some, set(tests.alone)
+    found = (some & tests.some) | (tests.outside - every)
+    inside = every & tests.only
+    again = {*tests.alone, *unsure}
+    if absent:
+        again |= tests.only
+    elif hidden is None:
+        found |= inside
+    else:
+        found.update(~number for number in inside)
+    if not effects.certain:
+        # A text that nobody declared may be what a test looks for.
+        again |= (tests.some | tests.outside) - found
+    return found - again, again
+
+
+def _of_commands(
+    tests: _Sorted, effects: Effects, *, some: set[int], every: set[int]
+) -> tuple[set[int], set[int]]:
+    """Return nothing yet, and the tests to ask alone: no other pattern is near the commands."""
+    again = (some & tests.some) | (every & tests.only) | tests.outside | tests.alone
+    if not effects.certain:
+        again |= tests.some
+    return set(), again

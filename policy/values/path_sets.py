@@ -1,0 +1,155 @@
+"""Many sets of paths in; which of them hold a path, found by one walk over its folders, out.
+
+The sets are looked up together, by what is literal in their patterns. The answers are those of each
+`PreparedPaths` by itself. Whatever is not plain is left to these: a path with all below it, one
+that has several readings, links that lead off a folder which some pattern spells.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from policy.facts import ResolvePath
+from policy.values.path import Path, PathContext
+from policy.values.path_index import GlobIndex, place_of, spot_of
+from policy.values.path_set import fixed_part
+from policy.values.prepared_paths import MOST_PLACES, Place, PreparedPaths
+
+_Numbers = tuple[int, ...]
+
+
+class PathSets:
+    """Sets by number; `unsure` are those that say for themselves whether they hold a path."""
+
+    __slots__ = ("_latest", "_places", "_sets")
+
+    def __init__(self, sets: Mapping[int, PreparedPaths]) -> None:
+        self._sets = dict(sets)
+        self._places: dict[Place, _Placed] = {}
+        # The one that was asked last, which most often is asked again.
+        self._latest: tuple[str | None, str | None, _Placed] | None = None
+
+    def holding(self, path: Path, context: PathContext) -> set[int] | None:
+        """Return the numbers of the sets that hold a path; None where each has to say itself."""
+        lexical = path.lexical
+        if path.tree or path.folds or not lexical.isascii():
+            return None
+        placed = self._placed(context)
+        if path.resolved is None:
+            return placed.holding(lexical)
+        if path.resolved != lexical or not placed.leads_nowhere_else(context):
+            return None
+        return placed.holding(lexical)
+
+    def unsure(self, context: PathContext) -> _Numbers:
+        """Return the numbers of the sets that have patterns below a folder nobody knows."""
+        return self._placed(context).unsure
+
+    def _placed(self, context: PathContext) -> _Placed:
+        home, workspace = context.home, context.workspace
+        latest = self._latest
+        if latest is not None and latest[0] is home and latest[1] is workspace:
+            return latest[2]
+        found = self._places.get((home, workspace))
+        if found is None:
+            found = _Placed(self._sets, context)
+            if len(self._places) >= MOST_PLACES:
+                self._places.clear()
+            self._places[home, workspace] = found
+        self._latest = (home, workspace, found)
+        return found
+
+
+class _Placed:
+    """The sets below one home and workspace."""
+
+    __slots__ = (
+        "_at", "_below", "_excepting", "_floating", "_folders", "_longest", "_some_floating",
+        "unsure",
+    )  # fmt: skip
+
+    def __init__(self, sets: Mapping[int, PreparedPaths], context: PathContext) -> None:
+        at: dict[str, list[int]] = defaultdict(list)
+        below: dict[str, list[int]] = defaultdict(list)
+        floating: dict[int, list[str]] = {}
+        self._excepting: dict[int, GlobIndex] = {}
+        folders: dict[str, None] = {}
+        unsure: list[int] = []
+        for number, prepared in sets.items():
+            globs = prepared.globs_at(context)
+            if globs is None:
+                unsure.append(number)
+                continue
+            ins, outs = globs
+            for glob in ins:
+                place = place_of(glob)
+                if place is None:
+                    floating.setdefault(number, []).append(glob)
+                    continue
+                folder, tree = place
+                at[folder].append(number)
+                if tree:
+                    below[folder].append(number)
+            if outs:
+                self._excepting[number] = GlobIndex(outs)
+            folders.update((fixed_part(g)[0], None) for g in (*ins, *outs) if g.startswith("/"))
+        self.unsure = tuple(unsure)
+        self._at = _fixed(at)
+        self._below = _fixed(below)
+        self._longest = max(map(len, self._below), default=-1)
+        self._floating = tuple((number, GlobIndex(globs)) for number, globs in floating.items())
+        self._some_floating = (
+            GlobIndex(glob for globs in floating.values() for glob in globs) if floating else None
+        )
+        self._folders = tuple(folders)
+
+    def holding(self, text: str) -> set[int]:
+        """Return the numbers of the sets that hold an absolute path of one reading."""
+        found: set[int] = set(self._at.get(text, ()))
+        below = self._below
+        # No folder of a path that is longer than any of theirs is one of theirs.
+        end = text.rfind("/", 0, self._longest + 1)
+        while end >= 0:
+            numbers = below.get(text[:end])
+            if numbers is not None:
+                found.update(numbers)
+            end = text.rfind("/", 0, end)
+        if self._some_floating is not None:
+            self._float(text, found)
+        if self._excepting and found:
+            spot = spot_of(text)
+            for number in found.intersection(self._excepting):
+                if self._excepting[number].fits(spot):
+                    found.discard(number)
+        return found
+
+    def _float(self, text: str, found: set[int]) -> None:
+        """Add the sets that hold the path by its name, or by wildcards elsewhere."""
+        assert self._some_floating is not None
+        spot = spot_of(text)
+        if self._some_floating.fits(spot):
+            for number, index in self._floating:
+                if number not in found and index.fits(spot):
+                    found.add(number)
+
+    def leads_nowhere_else(self, context: PathContext) -> bool:
+        """Tell whether none of the folders that the sets spell is a link, asked once a call."""
+        resolve = context.resolve
+        if resolve is None:
+            return True
+        straight: set[str] = context.known_sets.setdefault(resolve, set())
+        return straight.issuperset(self._folders) or _all_straight(self._folders, resolve, straight)
+
+
+def _all_straight(folders: Iterable[str], resolve: ResolvePath, straight: set[str]) -> bool:
+    for folder in folders:
+        if folder not in straight:
+            if resolve(folder) != folder:
+                return False
+            straight.add(folder)
+    return True
+
+
+def _fixed(numbers: Mapping[str, list[int]]) -> dict[str, _Numbers]:
+    return {text: tuple(dict.fromkeys(each)) for text, each in numbers.items()}
