@@ -6,14 +6,17 @@ Everything is said in the terms of the standard library, and can be said to it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from reprlib import recursive_repr
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType
 from typing import Any
+
+from policy.written import numbered, written
 
 __all__ = ["Declared", "Field", "standard"]
 
 _MISSING: Any = object()
+_NO_METADATA: Mapping[Any, Any] = MappingProxyType({})
 
 
 class _NewlyMade:
@@ -55,7 +58,7 @@ class Field:
         self.repr = repr
         self.hash = hash
         self.compare = compare
-        self.metadata = MappingProxyType({} if metadata is None else metadata)
+        self.metadata = _NO_METADATA if metadata is None else MappingProxyType(metadata)
         self.kw_only = kw_only
 
     def standard(self) -> Any:
@@ -95,8 +98,9 @@ class Declared:
 
     def said(self) -> dict[str, Field]:
         """Return what each field was given: its default, and what it takes part in."""
-        said = {name: _read(self.defaults.get(name, _MISSING)) for name in self.annotations}
-        for name, one in said.items():
+        said: dict[str, Field] = {}
+        for name in self.annotations:
+            one = said[name] = _read(self.defaults[name]) if name in self.defaults else Field()
             one.name = name
         return said
 
@@ -105,17 +109,22 @@ class Declared:
         said: bool = self.options.get("kw_only", False)
         return said if field.kw_only is _MISSING else bool(field.kw_only)
 
-    def twins(self, name: str) -> Callable[[type], Any]:
-        """Return what takes an attribute from a class that the standard decorator makes."""
+    def twin(self, name: str) -> Any:
+        """Return an attribute of a class that the standard decorator makes."""
         own = {"__module__": self.module, "__qualname__": self.name, "__doc__": ""}
         body = own | {"__annotations__": self.annotations} | self.defaults
-        return lambda _cls: getattr(standard(type(self.name, (), body), self.options), name)
+        return getattr(standard(type(self.name, (), body), self.options), name)
 
-    def fields(self, _cls: type) -> tuple[Field, ...]:
+    def fields(self) -> tuple[Field, ...]:
         """Return the fields as `fields` gives them."""
         return tuple(self.said().values())
 
-    def replace(self, _cls: type) -> Callable[..., Any]:
+    def match_args(self) -> tuple[str, ...]:
+        """Return the fields that patterns name by their place."""
+        said = self.said().items()
+        return tuple(name for name, field in said if field.init and not self.named(field))
+
+    def replace(self) -> Callable[..., Any]:
         """Write `__replace__`: another one with other values, made by `__init__`."""
         body = []
         for name, field in self.said().items():
@@ -126,86 +135,100 @@ class Declared:
                 told = f"{refused} with replace()"
                 body.append(f" if {name!r} in _changes: raise ValueError({told!r})")
         lines = "\n".join([*body, " return _self.__class__(**_changes)"])
-        return self.written("__replace__", f"(_self, /, **_changes):\n{lines}", {})
-
-    def match_args(self, _cls: type) -> tuple[str, ...]:
-        """Return the fields that patterns name by their place."""
-        said = self.said().items()
-        return tuple(name for name, field in said if field.init and not self.named(field))
+        return self._written("__replace__", f"(_self, /, **_changes):\n{lines}")
 
     def init(self, cls: type) -> Callable[..., None]:
         """Write `__init__`: each value goes to its slot at once, past what forbids assignments."""
-        known: dict[str, Any] = {"_missing": _NEWLY_MADE}
+        known: dict[str, Any] = {}
         positional: list[str] = []
         by_name: list[str] = []
         body: list[str] = []
+        defaults: list[Any] = []
+        defaults_by_name: dict[str, Any] = {}
         said = self.said()
         for number, (name, field) in enumerate(said.items()):
-            known[f"_set{number}"] = getattr(cls, name).__set__
-            parameter, value = name, name
-            if field.default is not _MISSING:
-                known[f"_default{number}"] = field.default
-                parameter += f"=_default{number}"
-                value = name if field.init else f"_default{number}"
-            elif field.default_factory is not _MISSING:
+            value = stands = f"_field{number}"
+            default = field.default
+            if field.default_factory is not _MISSING:
+                default = _NEWLY_MADE
+                known["_missing"] = _NEWLY_MADE
                 known[f"_new{number}"] = field.default_factory
-                parameter += "=_missing"
                 value = f"_new{number}()"
                 if field.init:
-                    value += f" if {name} is _missing else {name}"
-            if field.init:
-                (by_name if self.named(field) else positional).append(parameter)
-            if field.init or value != name:
-                body.append(f" _set{number}(_self, {value})")
+                    value += f" if {stands} is _missing else {stands}"
+            elif not field.init:
+                if default is _MISSING:
+                    continue
+                value = f"_default{number}"
+                known[value] = default
+            if field.init and self.named(field):
+                by_name.append(stands)
+                if default is not _MISSING:
+                    defaults_by_name[name] = default
+            elif field.init:
+                positional.append(stands)
+                if default is not _MISSING:
+                    defaults.append(default)
+            known[f"_set{number}"] = getattr(cls, name).__set__
+            body.append(f" _set{number}(_self, {value})")
         if self.has_post_init:
             body.append(" _self.__post_init__()")
         star = ["*"] if by_name else []
         parameters = ", ".join(["_self", *positional, *star, *by_name])
         lines = "\n".join(body or [" pass"])
-        init = self.written("__init__", f"({parameters}):\n{lines}", known)
+        init = self._written("__init__", f"({parameters}):\n{lines}", known, tuple(said))
+        init.__defaults__ = tuple(defaults) or None
+        init.__kwdefaults__ = defaults_by_name or None
         kinds = {name: kind for name, kind in self.annotations.items() if said[name].init}
         init.__annotations__ = {**kinds, "return": None}
         return init
 
-    def eq(self, _cls: type) -> Callable[..., Any]:
+    def eq(self) -> Callable[..., Any]:
         """Write `__eq__`: as the standard one, of two of the same class field by field."""
         compared = [name for name, field in self.said().items() if field.compare]
-        ours, theirs = (_tuple_of(side, compared) for side in ("self", "other"))
+        ours, theirs = (_tuple_of(side, len(compared)) for side in ("self", "other"))
         text = (
             "(self, other):\n"
             f" if other.__class__ is self.__class__:\n  return {ours} == {theirs}\n"
             " return NotImplemented"
         )
-        return self.written("__eq__", text, {})
+        return self._written("__eq__", text, names=compared)
 
-    def hash(self, _cls: type) -> Callable[..., int]:
+    def hash(self) -> Callable[..., int]:
         """Write `__hash__`: that of the compared fields together."""
         hashed = [
             name
             for name, field in self.said().items()
             if (field.compare if field.hash is None else field.hash)
         ]
-        return self.written("__hash__", f"(self):\n return hash({_tuple_of('self', hashed)})", {})
+        text = f"(self):\n return _hash({_tuple_of('self', len(hashed))})"
+        return self._written("__hash__", text, {"_hash": hash}, hashed)
 
-    def repr(self, _cls: type) -> Callable[[Any], str]:
+    def repr(self) -> Callable[[Any], str]:
         """Write `__repr__`: the class and what its fields hold."""
         shown = [name for name, field in self.said().items() if field.repr]
         parts = ", ".join(f"{name}={{self.{name}!r}}" for name in shown)
         text = f'(self):\n return self.__class__.__qualname__ + f"({parts})"'
-        return recursive_repr("...")(self.written("__repr__", text, {}))
+        return recursive_repr("...")(self._written("__repr__", text))
 
-    def written(self, name: str, text: str, known: dict[str, Any]) -> Callable[..., Any]:
-        """Return a method of the module of the class, from its text after `def` and its name."""
-        # Nothing of the author's is written but the names of fields, which are identifiers. The
-        # rest is around the function, so that its globals are the module's, as with any method.
-        around = "".join(f"\n {line}" for line in f"def {name}{text}".split("\n"))
-        made: dict[str, Any] = {}
-        outer = getattr(sys.modules.get(self.module), "__dict__", {})
-        exec(f"def make({', '.join(known)}):{around}\n return {name}", outer, made)  # noqa: S102
-        function: Callable[..., Any] = made["make"](**known)
-        function.__qualname__ = f"{self.name}.{name}"
-        function.__module__ = self.module
-        return function
+    def maker(self, cls: type) -> Callable[..., Any]:
+        """Write what fills a twin of the class, which then becomes one of it."""
+        names = tuple(self.annotations)
+        filled = "".join(f"\n _self.{name} = {name}" for name in numbered(len(names)))
+        text = f"(*, {', '.join(numbered(len(names)))}):\n _self = _new(_new_twin){filled}"
+        twin = type("_Twin", (), {"__slots__": names})
+        known = {"_new": object.__new__, "_new_twin": twin, "_new_one": cls}
+        ended = f"{text}\n _self.__class__ = _new_one\n return _self"
+        return self._written("make", ended, known, names)
+
+    def _written(
+        self,
+        name: str,
+        said: str,
+        known: Mapping[str, Any] = _NO_METADATA,
+        names: Sequence[str] = (),
+    ) -> FunctionType:
+        return written(said, known, names, name=name, owner=self.name, module=self.module)
 
 
 def standard(cls: type, options: Mapping[str, bool]) -> Any:
@@ -218,5 +241,5 @@ def standard(cls: type, options: Mapping[str, bool]) -> Any:
     return dataclasses.dataclass(**options)(cls)
 
 
-def _tuple_of(owner: str, names: list[str]) -> str:
-    return f"({''.join(f'{owner}.{name},' for name in names)})"
+def _tuple_of(owner: str, count: int) -> str:
+    return f"({''.join(f'{owner}.{name},' for name in numbered(count))})"

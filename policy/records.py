@@ -13,7 +13,7 @@ are declared, so that the environment is the one place to say it.
 from __future__ import annotations
 
 import os  # noqa: TID251 — for the one variable that is read before there is anything to pass
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 from policy.declared import Declared, Field, standard
@@ -32,39 +32,64 @@ __all__ = [
 # The options that are understood here; with any other one the standard decorator does it all.
 _OPTIONS = frozenset({"frozen", "slots", "kw_only", "eq"})
 # What a class must not say itself, for then there is more to weigh than stands here.
-_OWN = (
-    "__init__", "__eq__", "__setattr__", "__delattr__", "__getstate__", "__setstate__",
-    "__match_args__", "__slots__",
+_OWN = frozenset(
+    {
+        "__init__", "__eq__", "__setattr__", "__delattr__", "__getstate__", "__setstate__",
+        "__match_args__", "__slots__",
+    }
 )  # fmt: skip
 # Where the fields stand as they were said to us; the standard functions have a place of their own.
 _OUR_FIELDS = "__record_fields__"
+# What the class said, until all of it is made.
+_DECLARED = "__record_declared__"
 # An annotation with one of these words may stand for no field.
 _NO_FIELDS = ("ClassVar", "InitVar", "KW_ONLY")
 # What the written methods call things themselves, some with a number.
-_TAKEN = ("_self", "_missing", "_set", "_default", "_new", "_new_twin", "_new_one", "_changes")
+_TAKEN = frozenset({"_self", "_changes"})
 _Fields = ParamSpec("_Fields")
 _Made = TypeVar("_Made")
 
 
 class _Later:
-    """An attribute of a class that is made when it is first looked up, and then stands there.
+    """An attribute of records that is made when it is first looked up, and then stands there.
 
-    It stands in the record itself, whichever class inherits it: what that says of its own stays.
+    One serves all records. What it makes stands in the record itself, whichever class inherits it:
+    what that says of its own stays.
     """
 
-    __slots__ = ("make", "name", "record")
+    __slots__ = ("make", "name")
 
-    def __init__(self, make: Callable[[type], Any]) -> None:
+    def __init__(self, name: str, make: Callable[[Declared, type], Any]) -> None:
+        self.name = name
         self.make = make
 
-    def __set_name__(self, record: type, name: str) -> None:
-        self.record = record
-        self.name = name
-
     def __get__(self, instance: object, owner: type) -> Any:
-        made = self.make(self.record)
-        setattr(self.record, self.name, made)
-        return made.__get__(instance, owner) if hasattr(made, "__get__") else made
+        for record in owner.__mro__:
+            if vars(record).get(self.name) is self:
+                made = self.make(vars(record)[_DECLARED], record)
+                setattr(record, self.name, made)
+                return made.__get__(instance, owner) if hasattr(made, "__get__") else made
+        # Another thread has made it meanwhile.
+        return getattr(owner if instance is None else instance, self.name)
+
+
+def _later(makes: Mapping[str, Callable[[Declared, type], Any]]) -> dict[str, Any]:
+    return {name: _Later(name, make) for name, make in makes.items()}
+
+
+_ALWAYS = _later(
+    {
+        "__dataclass_fields__": lambda declared, _: declared.twin("__dataclass_fields__"),
+        "__dataclass_params__": lambda declared, _: declared.twin("__dataclass_params__"),
+        _OUR_FIELDS: lambda declared, _: declared.fields(),
+        "__replace__": lambda declared, _: declared.replace(),
+        "__init__": Declared.init,
+        "__match_args__": lambda declared, _: declared.match_args(),
+    }
+)
+_EQ = _later({"__eq__": lambda declared, _: declared.eq()})
+_HASH = _later({"__hash__": lambda declared, _: declared.hash()})
+_REPR = _later({"__repr__": lambda declared, _: declared.repr()})
 
 
 def refuse_assignment(self: object, name: str, value: object) -> NoReturn:
@@ -90,6 +115,14 @@ def _restore(self: Any, state: list[Any]) -> None:
         object.__setattr__(self, name, value)
 
 
+_FROZEN = {
+    "__setattr__": refuse_assignment,
+    "__delattr__": refuse_deletion,
+    "__getstate__": _state,
+    "__setstate__": _restore,
+}
+
+
 def _record(cls: type | None = None, /, **options: bool) -> Any:
     """Make a dataclass of a class, like the standard decorator."""
     if cls is None:
@@ -97,26 +130,17 @@ def _record(cls: type | None = None, /, **options: bool) -> Any:
     if not _is_plain(cls, options):
         return standard(cls, options)
     declared = Declared(cls, options)
-    methods: dict[str, Any] = {
-        "__dataclass_fields__": _Later(declared.twins("__dataclass_fields__")),
-        "__dataclass_params__": _Later(declared.twins("__dataclass_params__")),
-        _OUR_FIELDS: _Later(declared.fields),
-        "__replace__": _Later(declared.replace),
-        "__init__": _Later(declared.init),
-        "__slots__": tuple(declared.annotations),
-        "__match_args__": _Later(declared.match_args),
-    }
-    own = {name: value for name, value in vars(cls).items() if name not in declared.annotations}
+    slots = declared.annotations
+    own = {name: value for name, value in vars(cls).items() if name not in slots}
+    methods: dict[str, Any] = {**_ALWAYS, "__slots__": tuple(slots), _DECLARED: declared}
     if "__repr__" not in own:
-        methods["__repr__"] = _Later(declared.repr)
+        methods |= _REPR
     if options.get("eq", True):
-        methods["__eq__"] = _Later(declared.eq)
+        methods |= _EQ
         if "__hash__" not in own:
-            frozen = options.get("frozen")
-            methods["__hash__"] = _Later(declared.hash) if frozen else None
+            methods |= _HASH if options.get("frozen") else {"__hash__": None}
     if options.get("frozen"):
-        methods |= {"__setattr__": refuse_assignment, "__delattr__": refuse_deletion}
-        methods |= {"__getstate__": _state, "__setstate__": _restore}
+        methods |= _FROZEN
     del own["__dict__"], own["__weakref__"]
     made = type(cls)(cls.__name__, (), own | methods)
     made.__qualname__ = cls.__qualname__
@@ -156,13 +180,20 @@ def _is_plain(cls: type, options: Mapping[str, bool]) -> bool:
         and options.get("slots", False)
         and cls.__bases__ == (object,)
         and type(cls) is type
-        and not any(name in vars(cls) for name in _OWN)
-        and not any(name.rstrip("0123456789") in _TAKEN for name in cls.__annotations__)
-        and all(
-            isinstance(kind, str) and not any(word in kind for word in _NO_FIELDS)
-            for kind in cls.__annotations__.values()
-        )
+        and _OWN.isdisjoint(vars(cls))
+        and not any(name[0] == "_" and _is_taken(name) for name in cls.__annotations__)
+        and _name_fields_alone(cls.__annotations__.values())
     )
+
+
+def _is_taken(name: str) -> bool:
+    return name.rstrip("0123456789") in _TAKEN
+
+
+def _name_fields_alone(kinds: Collection[object]) -> bool:
+    """Say whether no annotation may stand for anything else than a field."""
+    text = "\n".join([kind if isinstance(kind, str) else _NO_FIELDS[0] for kind in kinds])
+    return not any(word in text for word in _NO_FIELDS)
 
 
 def maker(record: Callable[_Fields, _Made]) -> Callable[_Fields, _Made]:
@@ -172,15 +203,8 @@ def maker(record: Callable[_Fields, _Made]) -> Callable[_Fields, _Made]:
     of the record's class. No default is known and no `__post_init__` called.
     """
     cls: Any = record
-    names: tuple[str, ...] = cls.__slots__
     assert cls.__bases__ == (object,) and not hasattr(cls, "__post_init__"), cls
-    filled = "".join(f"\n _self.{name} = {name}" for name in names)
-    text = (
-        f"(*, {', '.join(names)}):\n _self = _new(_new_twin){filled}\n _self.__class__ = _new_one"
-    )
-    twin = type("_Twin", (), {"__slots__": names})
-    known = {"_new": object.__new__, "_new_twin": twin, "_new_one": cls}
-    return Declared(cls, {}).written("make", f"{text}\n return _self", known)
+    return Declared(cls, {}).maker(cls)
 
 
 def _is_switched_off() -> bool:

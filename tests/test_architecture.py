@@ -28,7 +28,7 @@ Modules = Mapping[str, str]
 OUTER = frozenset({"audit", "reload", "service", "lsp", "proxy", "console", "cli"})
 IMPURE = frozenset({"open", "print", "input", "eval", "exec", "__import__", "breakpoint"})
 # Who writes code as text and compiles it: of names and quoted literals alone.
-WRITERS = frozenset({"policy.declared", "policy.program.generated.layer"})
+WRITERS = frozenset({"policy.written", "policy.program.generated.layer"})
 EMPTY_NAMES = frozenset({"utils", "util", "helpers", "common", "manager", "misc", "base"})
 
 
