@@ -11,6 +11,7 @@ from policy.decision.judgement import Judgement, TruthOf, floor_of, join_layers
 from policy.facts import Facts
 from policy.program import (
     Evaluation,
+    LayerPlan,
     RewritePlan,
     RulePlan,
     ToolPlan,
@@ -86,11 +87,15 @@ class QuickPlan:
     def join(self, found: Judgement, asked: Asked, call: Evaluation | None) -> None:
         """Add what the layers say; `call` is what wanted rewrites are worked out with."""
         truths: list[TruthOf] = []
-        for rules, met, undecided in zip(self._rules, asked.met, asked.undecided, strict=True):
+        layers: list[LayerPlan] = []
+        for place, layer in enumerate(self.plan.layers):
+            rules, met, undecided = self._rules[place], asked.met[place], asked.undecided[place]
             said: dict[int, Truth] = {id(rules[number]): True for number in met}
             said.update((id(rules[number]), why) for number, why in undecided)
             truths.append(_looked_up(said))
-        join_layers(found, self.plan, truths, call)
+            # All others are not met: of thousands, none need be asked.
+            layers.append(layer.only((*met, *(number for number, _ in undecided))))
+        join_layers(found, ToolPlan(layers=tuple(layers)), truths, call)
 
 
 def _looked_up(said: Mapping[int, Truth]) -> TruthOf:

@@ -6,9 +6,9 @@ the rules that fit the tool. Nothing scans all rules of a policy at decision tim
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from policy.catalog import Catalog, ToolSpec
 from policy.checks import LayerKey, checked
@@ -21,7 +21,7 @@ from policy.program.floor import Floor
 from policy.program.generated import Ask
 from policy.program.prospect import Known, ProspectOf
 from policy.reason import Reason
-from policy.records import dataclass
+from policy.records import dataclass, replace
 from policy.verdict import Verdict
 
 # Sub-agents' names come from models: what is remembered about callers is bounded.
@@ -129,6 +129,9 @@ class RewritePlan:
         return self.closures.get().clauses
 
 
+_Rule = TypeVar("_Rule", RulePlan, RewritePlan)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerPlan:
     """What one layer says about one tool.
@@ -158,6 +161,24 @@ class LayerPlan:
     def rules(self) -> tuple[RulePlan | RewritePlan, ...]:
         """All rules of the layer, in the order in which they are numbered."""
         return (*self.allows, *self.takes, *self.rewrites, *self.shadows)
+
+    def only(self, numbers: Iterable[int]) -> LayerPlan:
+        """Return the layer with the rules of these numbers alone, in their order."""
+        ordered = sorted(set(numbers))
+
+        def kept(rules: tuple[_Rule, ...], start: int) -> tuple[_Rule, ...]:
+            places = (number - start for number in ordered)
+            return tuple(rules[place] for place in places if 0 <= place < len(rules))
+
+        takes = len(self.allows)
+        rewrites = takes + len(self.takes)
+        return replace(
+            self,
+            allows=kept(self.allows, 0),
+            takes=kept(self.takes, takes),
+            rewrites=kept(self.rewrites, rewrites),
+            shadows=kept(self.shadows, rewrites + len(self.rewrites)),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

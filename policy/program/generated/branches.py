@@ -8,9 +8,8 @@ is not met, whatever the fields hold that were not looked at.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
 
 from policy.program.generated.fields import Fields
 from policy.program.generated.formula import Demand
@@ -46,9 +45,6 @@ class _Known:
         return _Known(self.fetched.union(variables), self.present, self.depth)
 
 
-_Shared: TypeAlias = str | Demand | None
-
-
 class Branches:
     """Writes the lines of one function; `plain` names what tells plain texts."""
 
@@ -63,34 +59,34 @@ class Branches:
         return self._scope(rules, _Known(frozenset(opened)))
 
     def _scope(self, rules: Sequence[Conjunction], known: _Known) -> list[str]:
+        if len(rules) == 1:
+            return self._one(rules[0], known)
         if known.depth >= _DEEPEST:
             return self._side_by_side(rules, known)
         lines: list[str] = []
         groups = _grouped(rules, known)
-        often = Counter(name for _, group in groups for name in _read(group))
-        for shared, group in groups:
+        often = Counter(name for group in groups.values() for name in _read(group))
+        for shared, group in groups.items():
             needed = {name for name in _read(group) - known.fetched if often[name] > 1}
             lines += self.opening(needed)
             known = known.opened(needed)
             lines += self._group(shared, group, known)
         return lines
 
-    def _group(self, shared: _Shared, rules: list[Conjunction], known: _Known) -> list[str]:
-        match shared:
-            case None:
-                return [line for rule in rules for line in self._one(rule, known)]
-            case str(variable):
-                return self._where_present(variable, rules, known)
-            case Demand():
-                unread = shared.reads - known.fetched
-                known = known.opened(unread)
-                rest = [_without(rule, shared) for rule in rules]
-                test = _written(shared, known)
-                return [
-                    *self.opening(unread),
-                    f"if {test}:",
-                    *_indented(self._scope(rest, known.deeper())),
-                ]
+    def _group(self, shared: str, rules: list[Conjunction], known: _Known) -> list[str]:
+        if not shared:
+            return [line for rule in rules for line in self._one(rule, known)]
+        held = next((one for one in rules[0].demands if one.test == shared), None)
+        if held is None:
+            return self._where_present(shared, rules, known)
+        unread = held.reads - known.fetched
+        known = known.opened(unread)
+        rest = [_without(rule, shared) for rule in rules]
+        return [
+            *self.opening(unread),
+            f"if {_written(held, known)}:",
+            *_indented(self._scope(rest, known.deeper())),
+        ]
 
     def _where_present(
         self, variable: str, rules: Sequence[Conjunction], known: _Known
@@ -137,39 +133,37 @@ class Branches:
         ]
 
 
-def _grouped(
-    rules: Sequence[Conjunction], known: _Known
-) -> list[tuple[_Shared, list[Conjunction]]]:
-    """Return the rules by what most others of them demand too: that a field is there, or a test."""
-    often: Counter[_Shared] = Counter()
+def _grouped(rules: Sequence[Conjunction], known: _Known) -> dict[str, list[Conjunction]]:
+    """Return the rules by what most others of them demand too: a field's variable, or a test.
+
+    Rules that share nothing stand under the empty text.
+    """
     wanted = [_wanted(rule, known) for rule in rules]
-    for each in wanted:
-        often.update(each)
-    groups: dict[_Shared, list[Conjunction]] = defaultdict(list)
+    often = Counter(shared for each in wanted for shared in each)
+    groups: dict[str, list[Conjunction]] = {}
     for rule, each in zip(rules, wanted, strict=True):
         # The first of the most frequent: fields stand before tests.
-        best = max(each, key=often.__getitem__, default=None)
-        groups[best if often[best] > 1 else None].append(rule)
-    return list(groups.items())
+        best = max(each, key=often.__getitem__, default="")
+        groups.setdefault(best if often[best] > 1 else "", []).append(rule)
+    return groups
 
 
-def _wanted(rule: Conjunction, known: _Known) -> list[_Shared]:
+def _wanted(rule: Conjunction, known: _Known) -> list[str]:
     """Return what a rule demands that it may share: fields first, each once."""
-    fields = {
+    fields = dict.fromkeys(
         demand.present
         for demand in rule.demands
         if demand.present is not None and demand.present not in known.present
-    }
-    tests = dict.fromkeys(demand for demand in rule.demands if demand.test is not None)
-    return [*sorted(fields), *tests]
+    )
+    return [*fields, *(demand.test for demand in rule.demands if demand.test is not None)]
 
 
 def _read(rules: Iterable[Conjunction]) -> set[str]:
     return {name for rule in rules for demand in rule.demands for name in demand.reads}
 
 
-def _without(rule: Conjunction, held: Demand) -> Conjunction:
-    return Conjunction(tuple(one for one in rule.demands if one != held), rule.numbers)
+def _without(rule: Conjunction, held: str) -> Conjunction:
+    return Conjunction(tuple(one for one in rule.demands if one.test != held), rule.numbers)
 
 
 def _settled(rule: Conjunction, known: _Known) -> Conjunction:

@@ -37,13 +37,19 @@ class Demand:
     """One of the tests that must all be true, and the variables of fields that it reads.
 
     `present` is the variable that must not be None, which the test takes for granted unless
-    `of_none`; without a test that is all it demands.
+    `of_none`; without a test that is all it demands. In one function demands are equal whose `key`
+    is: the code of a test says everything about it.
     """
 
     test: str | None
     reads: frozenset[str] = frozenset()
     present: str | None = None
     of_none: bool = False
+
+    @property
+    def key(self) -> str:
+        """The test, or the variable that must be there where that is all."""
+        return self.test or self.present or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +265,7 @@ def both(parts: Iterable[Sides | None]) -> Sides | None:
         found.append(part)
     if len(found) == 1:
         return found[0]
-    demands = tuple(dict.fromkeys(demand for part in found for demand in part.demands))
+    demands = tuple({one.key: one for part in found for one in part.demands}.values())
     reads = frozenset(name for part in found for name in part.reads)
     true = " and ".join(f"({part.true})" for part in found) or "True"
     if all(part.total for part in found):

@@ -127,11 +127,8 @@ class Writer:
         if fields.settle():
             # What a test must look at depends on what other tests expect of the same field.
             written = [self._written(item) for item in items]
-        alike: dict[tuple[Demand, ...], list[int]] = {}
-        for item, one in zip(items, written, strict=True):
-            if one.demands is not None:
-                alike.setdefault(one.demands, []).append(item.number)
-        always = alike.pop((), [])
+        alike = _alike(items, written)
+        always = [number for rule in alike if not rule.demands for number in rule.numbers]
         self.asks_whole = self.asks_whole or self.resources.asked
         branches = Branches(fields, self.quoting.name(is_plain_text))
         opened = {*self.looked_up, *(name for one in written for name in one.reads)}
@@ -146,10 +143,7 @@ class Writer:
             f"m = {(*always,)!r}",
             *(["u = ()"] if leaves_open else []),
             *lookups,
-            *branches.lines(
-                [Conjunction(demands, (*numbers,)) for demands, numbers in alike.items()],
-                opened=opened,
-            ),
+            *branches.lines([rule for rule in alike if rule.demands], opened=opened),
             *otherwise,
             f"return {self.quoting.name(Unsettled)}(m, u) if u else m"
             if leaves_open
@@ -203,6 +197,18 @@ class Writer:
     def shared(self) -> str:
         """Return the line that makes the evaluation which all closures of a decision are given."""
         return f"e = e or {self._evaluation}"
+
+
+def _alike(items: Sequence[Item], written: Sequence[_Written]) -> list[Conjunction]:
+    """Return what the code can decide of the rules; those of the same demands are asked once."""
+    found: dict[tuple[str, ...], list[int]] = {}
+    of: dict[tuple[str, ...], tuple[Demand, ...]] = {}
+    for item, one in zip(items, written, strict=True):
+        if one.demands is not None:
+            key = tuple(demand.key for demand in one.demands)
+            of[key] = one.demands
+            found.setdefault(key, []).append(item.number)
+    return [Conjunction(of[key], (*numbers,)) for key, numbers in found.items()]
 
 
 def demands(item: Item) -> list[tuple[checked.Test, bool, bool]]:
