@@ -24,7 +24,9 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from policy import later
+# Not `from policy import …`: that waits for a package which may be waiting for this module, in
+# another thread.
+from policy.later import function
 
 __all__ = ["exported"]
 
@@ -52,7 +54,7 @@ def exported(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
         module, theirs = places[name]
         path = f"{package}.{module}"
         if theirs.endswith(_CALLED):
-            value = later.function(path, theirs.removesuffix(_CALLED))
+            value = function(path, theirs.removesuffix(_CALLED))
         else:
             value = getattr(import_module(path), theirs)
         setattr(here, name, value)
