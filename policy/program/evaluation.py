@@ -7,6 +7,7 @@ thing in the core: a cache of what follows from its frozen parts.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from policy.call import Caller
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from policy.program.effects import Effects
 
 _Answer = TypeVar("_Answer")
+_PLACES_REMEMBERED = 64
 
 
 class Evaluation:
@@ -53,7 +55,7 @@ class Evaluation:
         self._layers: list[tuple[DeclaredResources, Effects]] = []
         self._paths: PathContext | None = None
         host = facts.resolvers.host
-        self.hosts: ResolveHost | None = _remembering(host, failing=None)
+        self.hosts: ResolveHost | None = None if host is None else _Remembered(host, None)
 
     def for_caller(self, caller: Caller) -> Evaluation:
         """Return the same call by another caller of its chain; effects are shared."""
@@ -79,6 +81,9 @@ class Evaluation:
         """How paths of this call are read: its folders and the resolver of links."""
         if self._paths is None:
             facts, disk = self.facts, self.facts.resolvers
+            if disk.path is None and disk.folds is None:
+                self._paths = _without_disk(facts.cwd, facts.home, facts.workspace)
+                return self._paths
             self._paths = PathContext(
                 cwd=facts.cwd,
                 home=facts.home,
@@ -109,6 +114,12 @@ class Evaluation:
         effects = read_effects(self, declared)
         self._layers.append((declared, effects))
         return effects
+
+
+@lru_cache(maxsize=_PLACES_REMEMBERED)
+def _without_disk(cwd: str | None, home: str | None, workspace: str | None) -> PathContext:
+    """Return how paths are read where nobody asks a disk: nothing else is in such a context."""
+    return PathContext(cwd=cwd, home=home, workspace=workspace)
 
 
 def _remembering(

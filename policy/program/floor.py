@@ -8,11 +8,13 @@ surely as writing there.
 from __future__ import annotations
 
 import posixpath
+from functools import partial
 
 from policy.checks import checked
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.expressions import TestOf
 from policy.program.resource_tests import compile_resource_test
+from policy.program.together import Together, together
 from policy.program.truth import Absent, Truth, Undecided
 from policy.records import dataclass
 from policy.values import escape_glob
@@ -40,12 +42,13 @@ def compile_floor(floor: Floor, declared: DeclaredResources) -> TestOf | None:
     verbs = {resource.verb for resource in declared.resources}
     if not (floor.files or floor.folders) or (declared.complete and not verbs & {"writes", "runs"}):
         return None
+    tests = together("writes", declared) if declared.prepared else None
     names = sorted(_with_folders((*floor.files, *floor.folders)))
     policies = [f"{escape_glob(folder)}/**/*.policy" for folder in floor.folders]
     below = [f"{escape_glob(folder)}/**" for folder in floor.folders]
     spelled = [escape_glob(name) for name in names]
-    narrow = _writes([*spelled, *policies], declared)
-    wide = _writes([*spelled, *below], declared)
+    narrow = _writes([*spelled, *policies], declared, tests)
+    wide = _writes([*spelled, *below], declared, tests)
 
     def writes_floor(call: Evaluation) -> Truth:
         open_below = _holds_workspace(floor.folders, call.facts.workspace)
@@ -54,7 +57,7 @@ def compile_floor(floor: Floor, declared: DeclaredResources) -> TestOf | None:
     return writes_floor
 
 
-def _writes(items: list[str], declared: DeclaredResources) -> TestOf:
+def _writes(items: list[str], declared: DeclaredResources, tests: Together | None) -> TestOf:
     test = checked.ResourceTest(
         verb="writes",
         form="some",
@@ -62,6 +65,9 @@ def _writes(items: list[str], declared: DeclaredResources) -> TestOf:
         permits=False,
         text=_TEXT,
     )
+    number = None if tests is None else tests.number(test, covering=False, absent_is_false=True)
+    if tests is not None and number is not None:
+        return partial(_looked_up, tests, number)
     body = compile_resource_test(test, declared, covering=False)
 
     def writes(call: Evaluation) -> Truth:
@@ -71,6 +77,17 @@ def _writes(items: list[str], declared: DeclaredResources) -> TestOf:
         return False if isinstance(truth, Absent) else truth
 
     return writes
+
+
+def _looked_up(tests: Together, number: int, call: Evaluation) -> Truth:
+    """Return the answer to a test that is asked with the tool's others."""
+    found = tests.ask(call)
+    if number in found:
+        return True
+    if ~number not in found:
+        return False
+    truth = tests.alone(number, call)
+    return truth.within(_TEXT) if isinstance(truth, Undecided) else truth
 
 
 def _holds_workspace(folders: tuple[str, ...], workspace: str | None) -> bool:

@@ -20,7 +20,6 @@ Folders: TypeAlias = tuple[str, ...] | None
 _UNKNOWN_FOLDER: Folders = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Touch:
     """One resource as spelled; `text` is None where it is not known, and `why` then says why.
 
@@ -28,18 +27,39 @@ class Touch:
     known. `names` is a glob of what is meant below a tree, where a wildcard spells it. `by` is the
     command that touches it, `steps` the place of the argument in the input.
     `unseen`: the call does not tell which, so that only `only` is touched by it.
+
+    Written once and then read. (A plain class: a frozen record of ten fields takes three times as
+    long to make, and every call makes some.)
     """
 
-    verb: str
-    text: str | None
-    why: str = ""
-    tree: bool = False
-    names: str = ""
-    origin: Origin = "argument"
-    folders: Folders = ()
-    by: Invocation | None = None
-    steps: tuple[str, ...] = ()
-    unseen: bool = False
+    __slots__ = (
+        "by", "folders", "names", "origin", "steps", "text", "tree", "unseen", "verb", "why",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        verb: str,
+        text: str | None,
+        *,
+        why: str = "",
+        tree: bool = False,
+        names: str = "",
+        origin: Origin = "argument",
+        folders: Folders = (),
+        by: Invocation | None = None,
+        steps: tuple[str, ...] = (),
+        unseen: bool = False,
+    ) -> None:
+        self.verb = verb
+        self.text = text
+        self.why = why
+        self.tree = tree
+        self.names = names
+        self.origin = origin
+        self.folders = folders
+        self.by = by
+        self.steps = steps
+        self.unseen = unseen
 
 
 def touches_of(command: Invocation) -> Iterator[Touch]:
@@ -52,18 +72,32 @@ def touches_of(command: Invocation) -> Iterator[Touch]:
             yield from _redirected(redirection, command)
     for gap in command.gaps:
         for verb in ("reads", "writes", "connects", "sends"):
-            yield Touch(verb=verb, text=None, why=gap, origin="command", by=command)
+            yield Touch(verb, None, why=gap, origin="command", by=command)
 
 
 def _effect(effect: Effect, command: Invocation) -> Touch:
-    folders = _below(command.command.folders, effect.folder)
+    verb, word = effect.verb, effect.word
+    folders = command.command.folders
+    if effect.folder:
+        folders = _below(folders, effect.folder)
+    files = verb == "reads" or verb == "writes"
+    if word is not None and word.shape == "known":
+        # What most words are, without another record.
+        return Touch(
+            verb,
+            word.file_name if files else word.text,
+            tree=effect.tree,
+            origin="command",
+            folders=folders,
+            by=command,
+            unseen=effect.unseen,
+        )
     spelled = _Spelled(None, effect.why, effect.tree)
-    if effect.word is not None:
-        files = effect.verb in ("reads", "writes")
-        spelled = _spelled(effect.word, tree=effect.tree, files=files)
+    if word is not None:
+        spelled = _spelled(word, tree=effect.tree, files=files)
     return Touch(
-        verb=effect.verb,
-        text=spelled.text,
+        verb,
+        spelled.text,
         why=spelled.why,
         tree=spelled.tree,
         names=spelled.names,
@@ -79,8 +113,8 @@ def _redirected(redirection: Redirection, command: Invocation) -> Iterator[Touch
     for sign, verb in (("<", "reads"), (">", "writes")):
         if sign in redirection.op:
             yield Touch(
-                verb=verb,
-                text=spelled.text,
+                verb,
+                spelled.text,
                 why=spelled.why,
                 tree=spelled.tree,
                 names=spelled.names,

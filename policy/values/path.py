@@ -22,6 +22,8 @@ _LONGEST = 4096
 _MAGIC = later.pattern(
     r"/proc/(thread-self|[^/]+/(root|cwd|fd|fdinfo|exe|map_files|task))(/|$)|/dev/fd(/|$)"
 )
+# What all readers read alike (as `path_text` has it), with nothing in it to settle.
+_SETTLED = later.pattern(r"(?:/(?!\.\.?(?:/|\Z))[A-Za-z0-9_.+@=,#()\[\]-]+)+")
 _MAY_BE_MAGIC = ("/proc/", "/dev/")
 # What a process has open already: its redirections say which files these are.
 _STREAMS = frozenset({"/dev/stdin", "/dev/stdout", "/dev/stderr"})
@@ -66,13 +68,32 @@ class Path:
     walked: str | None = field(default=None, compare=False, repr=False)
 
 
+class _PathDraft:
+    """A path being made: given the class `Path`, in place, it is one.
+
+    A frozen record takes twice as long to make, and every call about a file makes one.
+    """
+
+    __slots__ = tuple(Path.__slots__)
+
+    lexical: str
+    resolved: str | None
+    tree: bool
+    folds: bool
+    names: str
+    walked: str | None
+
+
 def read_path(text: str, context: PathContext, *, tree: bool = False) -> Path | Unreadable:
     """Read what a tool would be given as a path: plain, `~/…` or a `file:` URL."""
-    absolute = _absolute(text, context)
-    if isinstance(absolute, Unreadable):
-        return absolute
-    settled = normal_path(absolute)
-    lexical = normalise(settled)
+    if len(text) <= _LONGEST and _SETTLED.fullmatch(text):
+        absolute = settled = lexical = text
+    else:
+        spelled = _absolute(text, context)
+        if isinstance(spelled, Unreadable):
+            return spelled
+        absolute, settled = spelled, normal_path(spelled)
+        lexical = normalise(settled)
     if lexical.startswith(_MAY_BE_MAGIC) and _MAGIC.match(lexical):
         return Unreadable(reason=f"leads to another place for every process: {quote(text)}")
     resolved = None
@@ -92,8 +113,15 @@ def read_path(text: str, context: PathContext, *, tree: bool = False) -> Path | 
             folds = folds or context.folds(resolved)
     if folds and _WINDOWS_ALIAS.search(lexical):
         return Unreadable(reason=f"may be another name of a file: {quote(text)}")
-    walked = absolute if resolved is not None and resolved != lexical else None
-    return Path(lexical=lexical, resolved=resolved, tree=tree, folds=folds, walked=walked)
+    draft = _PathDraft()
+    draft.lexical = lexical
+    draft.resolved = resolved
+    draft.tree = tree
+    draft.folds = folds
+    draft.names = ""
+    draft.walked = absolute if resolved is not None and resolved != lexical else None
+    draft.__class__ = Path  # type: ignore[assignment]
+    return draft  # type: ignore[return-value]
 
 
 def exact_path(text: str, context: PathContext) -> str | Unreadable:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from policy.values.glob import (
     Test,
@@ -274,10 +274,13 @@ class _Sorter:
             self.flats.append(compile_name_glob(name))
 
 
-def place_of(glob: str) -> tuple[str, bool] | None:
-    """Return the path that a glob spells, and whether all below it is meant too.
+Meant: TypeAlias = Literal["itself", "all below", "some below"]
 
-    None where it says anything else. The root with all below it is an empty text.
+
+def place_of(glob: str) -> tuple[str, Meant] | None:
+    """Return the path that a glob spells before any wildcard, and what of it is meant.
+
+    None where it may be anywhere. The root with what is below it is an empty text.
     """
     if not glob.startswith("/"):
         return None
@@ -286,8 +289,8 @@ def place_of(glob: str) -> tuple[str, bool] | None:
     rest = segments[len(fixed) :]
     folder = "/".join(fixed)
     if not rest:
-        return folder or "/", False
-    return (folder, True) if rest == _ALL_BELOW else None
+        return folder or "/", "itself"
+    return folder, "all below" if rest == _ALL_BELOW else "some below"
 
 
 def _literals(segments: tuple[str, ...]) -> list[str]:

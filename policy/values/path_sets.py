@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from policy.facts import ResolvePath
+from policy.values.glob import Test, compile_path_glob
 from policy.values.path import Path, PathContext
 from policy.values.path_index import GlobIndex, place_of, spot_of
 from policy.values.path_set import fixed_part
@@ -61,20 +62,37 @@ class PathSets:
         return found
 
 
+class _Folder:
+    """What sets say of a path: which hold it, which all below it, and what to try below it."""
+
+    __slots__ = ("below", "itself", "tries")
+
+    def __init__(self) -> None:
+        self.itself: set[int] = set()
+        self.below: set[int] = set()
+        self.tries: list[tuple[int, Test]] = []
+
+    def hold(self, text: str, found: set[int]) -> None:
+        """Add the sets that hold this path, or one at or below this folder."""
+        if self.below:
+            found.update(self.below)
+        for number, test in self.tries:
+            if number not in found and test(text):
+                found.add(number)
+
+
 class _Placed:
     """The sets below one home and workspace."""
 
     __slots__ = (
-        "_at", "_below", "_excepting", "_floating", "_folders", "_longest", "_some_floating",
-        "unsure",
+        "_excepting", "_floating", "_folders", "_longest", "_some_floating", "_spelled", "unsure",
     )  # fmt: skip
 
     def __init__(self, sets: Mapping[int, PreparedPaths], context: PathContext) -> None:
-        at: dict[str, list[int]] = defaultdict(list)
-        below: dict[str, list[int]] = defaultdict(list)
-        floating: dict[int, list[str]] = {}
+        self._folders: dict[str, _Folder] = defaultdict(_Folder)
         self._excepting: dict[int, GlobIndex] = {}
-        folders: dict[str, None] = {}
+        floating: dict[int, list[str]] = defaultdict(list)
+        spelled: dict[str, None] = {}
         unsure: list[int] = []
         for number, prepared in sets.items():
             globs = prepared.globs_at(context)
@@ -83,37 +101,48 @@ class _Placed:
                 continue
             ins, outs = globs
             for glob in ins:
-                place = place_of(glob)
-                if place is None:
-                    floating.setdefault(number, []).append(glob)
-                    continue
-                folder, tree = place
-                at[folder].append(number)
-                if tree:
-                    below[folder].append(number)
+                if not self._sort(glob, number):
+                    floating[number].append(glob)
             if outs:
                 self._excepting[number] = GlobIndex(outs)
-            folders.update((fixed_part(g)[0], None) for g in (*ins, *outs) if g.startswith("/"))
+            spelled.update((fixed_part(g)[0], None) for g in (*ins, *outs) if g.startswith("/"))
         self.unsure = tuple(unsure)
-        self._at = _fixed(at)
-        self._below = _fixed(below)
-        self._longest = max(map(len, self._below), default=-1)
+        self._folders = dict(self._folders)
+        self._longest = max(map(len, self._folders), default=-1)
         self._floating = tuple((number, GlobIndex(globs)) for number, globs in floating.items())
         self._some_floating = (
             GlobIndex(glob for globs in floating.values() for glob in globs) if floating else None
         )
-        self._folders = tuple(folders)
+        self._spelled = tuple(spelled)
+
+    def _sort(self, glob: str, number: int) -> bool:
+        """Keep a glob by the folder that it spells; tell whether it spells one."""
+        place = place_of(glob)
+        if place is None:
+            return False
+        folder, meant = self._folders[place[0]], place[1]
+        if meant == "itself":
+            folder.itself.add(number)
+        elif meant == "all below":
+            folder.below.add(number)
+        else:
+            folder.tries.append((number, compile_path_glob(glob)))
+        return True
 
     def holding(self, text: str) -> set[int]:
         """Return the numbers of the sets that hold an absolute path of one reading."""
-        found: set[int] = set(self._at.get(text, ()))
-        below = self._below
+        folders = self._folders
+        found: set[int] = set()
+        folder = folders.get(text)
+        if folder is not None:
+            found.update(folder.itself)
+            folder.hold(text, found)
         # No folder of a path that is longer than any of theirs is one of theirs.
         end = text.rfind("/", 0, self._longest + 1)
         while end >= 0:
-            numbers = below.get(text[:end])
-            if numbers is not None:
-                found.update(numbers)
+            folder = folders.get(text[:end])
+            if folder is not None:
+                folder.hold(text, found)
             end = text.rfind("/", 0, end)
         if self._some_floating is not None:
             self._float(text, found)
@@ -139,7 +168,7 @@ class _Placed:
         if resolve is None:
             return True
         straight: set[str] = context.known_sets.setdefault(resolve, set())
-        return straight.issuperset(self._folders) or _all_straight(self._folders, resolve, straight)
+        return straight.issuperset(self._spelled) or _all_straight(self._spelled, resolve, straight)
 
 
 def _all_straight(folders: Iterable[str], resolve: ResolvePath, straight: set[str]) -> bool:
@@ -149,7 +178,3 @@ def _all_straight(folders: Iterable[str], resolve: ResolvePath, straight: set[st
                 return False
             straight.add(folder)
     return True
-
-
-def _fixed(numbers: Mapping[str, list[int]]) -> dict[str, _Numbers]:
-    return {text: tuple(dict.fromkeys(each)) for text, each in numbers.items()}
