@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -291,3 +293,39 @@ def test_no_tool_writes_where_another_process_may_keep_its_cache(
     for decided in (policy.load(rules, cache=cache), PolicyStore(rules, cache=cache)):
         decision = decided.decide(call)
         assert (decision.verdict, decision.reasons[0].rule) == (Verdict.DENY, "floor")
+
+
+# Loads a policy again and again, the file taken away every other time so that it is written anew,
+# and says what was decided and whether every load knew or checked all of the rules.
+LOADING = """
+import sys
+from contextlib import suppress
+from pathlib import Path
+import policy
+from policy import ToolCall
+rules, kept, rounds = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+calls = [ToolCall(tool="file_read", input={"path": path}) for path in ("/srv/a", "/srv/secret")]
+for number in range(rounds):
+    if number % 2:
+        for file in list(kept.glob("*.known")):
+            with suppress(FileNotFoundError):
+                file.unlink()
+    made = policy.load(rules, cache=kept)
+    stored = {type(r).__name__ for layer in made.program.policy.layers for r in layer.rules}
+    print(*stored, *(made.decide(call).verdict for call in calls))
+"""
+
+
+def test_processes_that_write_one_file_at_once_leave_it_whole(rules: Path, kept: Path) -> None:
+    program = [sys.executable, "-c", LOADING, str(rules), str(kept), "40"]
+    running = [subprocess.Popen(program, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    printed = [process.communicate(timeout=100)[0].splitlines() for process in running]
+    assert [process.returncode for process in running] == [0, 0, 0]
+    assert [len(lines) for lines in printed] == [40, 40, 40]
+    said = {line for lines in printed for line in lines}
+    assert said <= {"CheckedRule allow deny", "StoredRule allow deny"}
+    policy.load(rules, cache=kept)
+    assert only_file(kept).suffix == ".known"
+    again = policy.load(rules, cache=kept)
+    assert are_stored(again) == {True}
+    assert told(again) == told(policy.load(rules))
