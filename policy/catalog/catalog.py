@@ -109,6 +109,10 @@ class Catalog:
             self._fitting[selector] = found
         return found
 
+    def beginning(self, text: str) -> tuple[ToolSpec, ...]:
+        """Return the tools whose full name begins with a text, in the order of the catalogue."""
+        return self._beginnings.of((text,))
+
     @property
     def views(self) -> SchemaViews:
         """The views of the tools' schemas, which remember what was asked of them."""

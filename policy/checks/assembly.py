@@ -54,7 +54,7 @@ class Unit:
     @property
     def prefix(self) -> str:
         """What stands before the names of the unit's rules."""
-        return "".join(f"{name}." for name in self.names)
+        return "".join([f"{name}." for name in self.names]) if self.names else ""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -27,15 +27,16 @@ from policy.checks.checked import (
 from policy.checks.expressions import CONDITIONS, inline, read_value
 from policy.checks.kinds import NUMBER, TEXT, Kind, comparable, kind_of, orderable
 from policy.checks.later import refuse
+from policy.checks.phrases import read_phrase
 from policy.checks.places import read_resource_test
 from policy.checks.reading import BROKEN, BROKEN_TEST, Reading, Typed
 from policy.checks.scopes import Definition
 from policy.checks.sets import named_set, operand_set
 from policy.checks.texts import dotted, fill_in
 from policy.diagnostics import did_you_mean
-from policy.records import replace
+from policy.records import maker, replace
 from policy.source import Span
-from policy.syntax import print_expr, tree
+from policy.syntax import Phrase, print_expr, tree
 from policy.values import Unreadable, compile_regex, parse_clock, read_zone
 
 _DAYS: dict[str, frozenset[int]] = {
@@ -48,11 +49,17 @@ _DAYS: dict[str, frozenset[int]] = {
 }
 
 
+# What most rules are made of.
+_all_of = maker(AllOf)
+_comparison = maker(Comparison)
+
 _BROKEN: Test = BROKEN_TEST
 
 
-def read_test(expr: tree.Expr, reading: Reading) -> Test:
+def read_test(expr: tree.Expr | Phrase, reading: Reading) -> Test:
     """Return the test that `expr` stands for; what is wrong with it has been said."""
+    if type(expr) is Phrase:
+        return read_phrase(expr, reading, read_test)
     if not reading.count(expr.span):
         return BROKEN_TEST
     return TESTS.get(type(expr), _truth)(expr, reading)
@@ -69,7 +76,7 @@ def _later(what: str) -> Callable[[tree.Expr, Reading], Test]:
 
 
 def _and(expr: tree.And, reading: Reading) -> Test:
-    return AllOf(tests=_all(expr.operands, reading), text=reading.words(expr))
+    return _all_of(tests=_all(expr.operands, reading), text=reading.words(expr))
 
 
 def _or(expr: tree.Or, reading: Reading) -> Test:
@@ -197,7 +204,7 @@ def _compare(expr: tree.Compare, reading: Reading) -> Test:
             span=expr.span,
             help=_one_kind(left.kind, right.kind),
         )
-    return Comparison(op=expr.op, left=left.value, right=right.value, text=text)
+    return _comparison(op=expr.op, left=left.value, right=right.value, text=text)
 
 
 def _check_equal(expr: tree.Compare, left: Typed, right: Typed, reading: Reading) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from policy.catalog import SchemaView, SchemaViews, Step, ToolSpec
 from policy.checks.kinds import ANY, Kind, list_of, of_field, union
@@ -37,6 +37,11 @@ class _Answers:
     missing: tuple[tuple[ToolSpec, Unknown], ...]
 
 
+# Whether a statement speaks of all tools, and the different schemas of those it speaks of; None
+# stands for any that takes whatever fields there are.
+Sight: TypeAlias = tuple[bool | SchemaView | None, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
     """The known tools a statement fits, as far as their fields can be judged.
@@ -52,6 +57,15 @@ class Tools:
     _answers: dict[tuple[Step, ...], _Answers] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _sight: Sight | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def sight(self) -> Sight:
+        """What the answers depend on: tools of the same sight say the same of every field."""
+        if self._sight is None:
+            asked = dict.fromkeys([_asked(spec, self) for spec in self.specs])
+            object.__setattr__(self, "_sight", (self.everything, *asked))
+        return cast("Sight", self._sight)
 
     def answers(self, path: tuple[Step, ...]) -> _Answers:
         """Return what the tools say of a field."""
@@ -92,9 +106,15 @@ def _ask(tools: Tools, path: tuple[Step, ...]) -> _Answers:
 
 
 def _answer(spec: ToolSpec, path: tuple[Step, ...], tools: Tools) -> Answer:
+    view = _asked(spec, tools)
+    return ANY if view is None else look_up(view, path)
+
+
+def _asked(spec: ToolSpec, tools: Tools) -> SchemaView | None:
+    """Return the schema that is asked about a tool's fields, None where it may have any."""
     if not spec.schema or spec.open_fields or spec.name in tools.open:
-        return ANY
-    return look_up(tools.views.of(spec.schema), path)
+        return None
+    return tools.views.of(spec.schema)
 
 
 @lru_cache(maxsize=16_384)

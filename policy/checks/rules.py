@@ -20,7 +20,7 @@ from policy.checks.reading import Reading
 from policy.checks.refused import check_accepted
 from policy.checks.world import World
 from policy.diagnostics import Label, did_you_mean
-from policy.records import dataclass
+from policy.records import dataclass, maker
 from policy.source import Span
 from policy.syntax import print_change, print_clause, print_tools, tree
 from policy.verdict import Verdict
@@ -29,6 +29,9 @@ from policy.verdict import Verdict
 RESERVED = frozenset(
     {"default", "none", "schema", "scope", "identity", "floor", "confirmation", "pin", "table"}
 )
+
+
+_checked = maker(CheckedRule)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -51,7 +54,7 @@ def read_rule(rule: tree.Rule, unit: Unit, world: World, *, knowledge: Knowledge
     # A pack's empty parameters are its user's choice, not a mistake in its rules.
     if not unit.pack:
         check_can_hold(clauses, sure, world.report, gives=allows)
-    checked = CheckedRule(
+    checked = _checked(
         id=rule_id(rule.name, rule.span, unit),
         verdict=rule.verdict,
         tools=selector,
@@ -69,7 +72,7 @@ def read_rule(rule: tree.Rule, unit: Unit, world: World, *, knowledge: Knowledge
         span=rule.span,
     )
     if not unit.pack and world.report.errors == before:
-        others = sure is None or fields_for(selector, world).everything
+        others = sure is None or (reading.tools is not None and reading.tools.everything)
         check_cover(checked, tools, world.report, others=others)
     return checked
 

@@ -39,7 +39,7 @@ from policy.checks.world import World
 from policy.diagnostics import Label
 from policy.records import dataclass, field
 from policy.source import Span
-from policy.syntax import beside_rules, print_tools, tree
+from policy.syntax import KnownRule, beside_rules, print_tools, tree
 from policy.verdict import Verdict
 
 _WITH_NAMES = (tree.Rule, tree.Rewrite, tree.RedactResults, tree.Limit, tree.Invariant)
@@ -119,7 +119,8 @@ def _read_rule(statement: tree.Rule, unit: Unit, parts: _Parts, world: World, ru
     rule = run.find(statement, id=rule_id(statement.name, statement.span, unit))
     if rule is None:
         before = world.report.spoken
-        rule = read_rule(statement, unit, world, knowledge=parts.knowledge)
+        node = statement.quick() if isinstance(statement, KnownRule) else statement
+        rule = read_rule(node, unit, world, knowledge=parts.knowledge)
         run.note(statement, rule, said=world.report.since(before))
         if counts:
             world.fresh.append(rule)

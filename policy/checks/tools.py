@@ -320,7 +320,9 @@ class ToolReader:
                 return None
         else:
             fits = pattern.matcher(gives=False)
-            if pattern.text in ("*", "*/*") or any(fits(spec) for spec in self.catalog.specs):
+            if pattern.text in ("*", "*/*") or any(
+                map(fits, self.catalog.beginning(pattern.beginning))
+            ):
                 return None
         return self._unknown(pattern, exact="name" if name is not None else "pattern")
 

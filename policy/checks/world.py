@@ -16,6 +16,7 @@ from policy.commands import Profiles
 from policy.records import dataclass, field
 
 if TYPE_CHECKING:
+    from policy.checks.phrases import Kept
     from policy.checks.reading import Typed
 
 
@@ -43,6 +44,8 @@ class World:
     input_fields: dict[tuple[int, tuple[str, ...]], tuple[Tools, Typed]] = field(
         default_factory=dict
     )
+    # What conditions came to by their words, by all else that this depends on.
+    phrases: dict[tuple[object, ...], dict[str, Kept]] = field(default_factory=dict)
     # Tools whose undeclared fields some `tool … extra fields allowed` lets through.
     open: frozenset[str] = frozenset()
     # The rules that were not remembered.

@@ -34,7 +34,7 @@ from policy.reload.shipped import used_packs
 from policy.reload.text import decode
 from policy.reload.tools import Catalogues
 from policy.source import Source
-from policy.syntax import Parsed, parse, tables_to_layers, tree
+from policy.syntax import Parsed, new_phrases, parse, tables_to_layers, tree
 from policy.verify import run_examples
 
 if TYPE_CHECKING:
@@ -201,6 +201,7 @@ class Builder:
         snapshot = work.snapshot
         kept: dict[tuple[str, str], Parsed] = {}
         heads = None if self._remembered is None else self._remembered.heads
+        phrases = new_phrases()
         trees: list[tree.PolicyFile] = []
         for name in snapshot.policies:
             key = (name, work.digests[name])
@@ -210,7 +211,7 @@ class Builder:
                 if source is None:
                     work.problems += problems if snapshot.only in (None, name) else ()
                     continue
-                parsed = parse(source, known=heads, plain=self._plain)
+                parsed = parse(source, known=heads, phrases=phrases, plain=self._plain)
                 work.fresh.append(parsed.tree)
             kept[key] = parsed
             is_pack = isinstance(parsed.tree.header, tree.PackHeader)

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from policy.syntax.formatter import format_source
     from policy.syntax.known import NO_HEADS, Head, Heads, KnownRule, beside_rules
     from policy.syntax.parser import Parsed, parse
+    from policy.syntax.phrase import Phrase
+    from policy.syntax.phrases import Phrases
     from policy.syntax.printer import print_tree
+    from policy.syntax.statement import new_phrases
     from policy.syntax.toml_table import TableRules, tables_to_layers
     from policy.syntax.wording import (
         Spelled,
@@ -29,7 +32,10 @@ else:
             "formatter": "format_source()",
             "known": "NO_HEADS Head Heads KnownRule beside_rules",
             "parser": "Parsed parse",
+            "phrase": "Phrase",
+            "phrases": "Phrases",
             "printer": "print_tree()",
+            "statement": "new_phrases()",
             "toml_table": "TableRules tables_to_layers()",
             "wording": (
                 "Spelled print_binding print_change print_clause print_expr print_path print_tools"
@@ -43,10 +49,13 @@ __all__ = [
     "Heads",
     "KnownRule",
     "Parsed",
+    "Phrase",
+    "Phrases",
     "Spelled",
     "TableRules",
     "beside_rules",
     "format_source",
+    "new_phrases",
     "parse",
     "print_binding",
     "print_change",

@@ -9,27 +9,42 @@ from __future__ import annotations
 
 from typing import Any
 
-from policy.syntax.automaton import END, Automaton, State
+from policy.syntax.automaton import END
 from policy.syntax.builder import Builder
+from policy.syntax.phrases import BEGINS, Phrases, Place
+from policy.syntax.stacks import Move, Stacks
 from policy.syntax.tokens import Token
 
 # A named tuple made of a tuple, without the function that takes its fields one by one.
 _made = tuple.__new__
 
 
-def run(automaton: Automaton, builder: Builder, text: str, *, start_rule: str) -> Any:
-    """Return the node that the builder makes of a statement, or None where it does not parse."""
-    state, last = automaton.starts[start_rule]
-    offset = builder.start
+def run(
+    stacks: Stacks,
+    builder: Builder,
+    text: str,
+    *,
+    start_rule: str,
+    phrases: Phrases | None = None,
+) -> Any:
+    """Return the node that the builder makes of a statement, or None where it does not parse.
+
+    With `phrases`, a condition that is among them is not read again: a `Phrase` stands for it. A
+    few statements do not parse so that parse without them.
+    """
+    stack, last = stacks.start(start_rule)
+    automaton = stacks.automaton
     kept, names = automaton.kept, automaton.names
-    states: list[State] = [state]
+    offset = builder.start
     values: list[Any] = []
-    position, length = 0, len(text)
+    position, end, length = 0, 0, len(text)
+    # A condition that is not known yet, until it was built.
+    begun: Place | None = None
     while True:
-        # The next token: which there may be depends on the state before anything is built.
-        value = None
+        # The next token: which there may be depends on the stack before anything is built.
+        value, ended = None, end
         if position < length:
-            match, terminals, words = state.scanner or automaton.scanner(state)
+            match, terminals, words = stack.state.scanner or automaton.scanner(stack.state)
             found = match(text, position)
             group = found and found.lastindex
             if not found or not group:
@@ -42,36 +57,42 @@ def run(automaton: Automaton, builder: Builder, text: str, *, start_rule: str) -
                 )
             position = found.end()
         else:
-            automaton.opened(state)
             terminal = END
-        # All that ends before this token is built.
-        step = state.steps.get(terminal)
-        while step is not None:
-            size = step.size
-            if size == 1:
-                children = [values.pop()]
-                states.pop()
-            elif size:
-                children = values[-size:]
-                del values[-size:], states[-size:]
-            else:
-                children = []
-            for begin, stop, put in step.edits:
-                children[begin:stop] = children[begin] if put is None else put
-            if step.grows:
-                more = children
-                children = more.pop(0)
-                children += more
-            values.append(step.call(builder, children))
-            below = states[-1]
-            leap = below.leaps.get(step.symbol | terminal)
-            state, step = leap or automaton.leap(below, step.symbol, terminal)
-            states.append(state)
-        if terminal == END:
-            return values[-1] if state is last else None
-        after = state.shifts.get(terminal)
-        if after is None:
+        move = stack.moves.get(terminal) or stacks.move(stack, terminal, last)
+        if move is None:
             return None
-        state = after
-        states.append(state)
+        # All that ends before this token is built.
+        if move.built:
+            _build(move, builder, values)
+        if begun is not None and ended >= begun.stop:
+            if phrases is not None and ended == begun.stop and not builder.problems:
+                phrases.learn(begun, move, last=stack, terminal=terminal)
+            begun = None
+        if move.after is None:
+            return values[-1]
+        stack = move.after
         values.append(value)
+        if phrases is not None and terminal in BEGINS:
+            begun = phrases.find(stack, text, position)
+            if begun is not None and begun.behind is not None:
+                values.append(phrases.phrase(builder, text, start=position, place=begun))
+                stack, position, end, begun = begun.behind, begun.next, begun.stop, None
+
+
+def _build(move: Move, builder: Builder, values: list[Any]) -> None:
+    """Put what is built of the last values in their place."""
+    for size, edits, grows, call, _, _ in move.built:
+        if size == 1:
+            children = [values.pop()]
+        elif size:
+            children = values[-size:]
+            del values[-size:]
+        else:
+            children = []
+        for begin, stop, put in edits:
+            children[begin:stop] = children[begin] if put is None else put
+        if grows:
+            more = children
+            children = more.pop(0)
+            children += more
+        values.append(call(builder, children))

@@ -52,11 +52,12 @@ class KnownRule(tree.Rule):
     made at once and kept, which the nodes of all their parts could not be.
     """
 
-    __slots__ = ("_read", "_source", "_whole", "head")
+    __slots__ = ("_quick", "_read", "_source", "_whole", "head")
 
     head: Head
     _read: ReadRule
     _source: Source
+    _quick: tree.Rule | None
     _whole: tree.Rule | None
 
     def __init__(
@@ -66,6 +67,7 @@ class KnownRule(tree.Rule):
         *,
         span: Span,
         read: ReadRule,
+        quick: tree.Rule | None = None,
         whole: tree.Rule | None = None,
     ) -> None:
         put = object.__setattr__
@@ -76,7 +78,12 @@ class KnownRule(tree.Rule):
         put(self, "head", head)
         put(self, "_source", source)
         put(self, "_read", read)
+        put(self, "_quick", quick)
         put(self, "_whole", whole)
+
+    def quick(self) -> tree.Rule:
+        """Return the rule as parsed, in which a `Phrase` may stand for a condition."""
+        return self._quick or self.whole()
 
     def whole(self) -> tree.Rule:
         """Return the rule as parsed; what was parsed once is kept until `forget`."""
@@ -88,6 +95,7 @@ class KnownRule(tree.Rule):
 
     def forget(self) -> None:
         """Let go of what was parsed."""
+        object.__setattr__(self, "_quick", None)
         object.__setattr__(self, "_whole", None)
 
     @property

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from policy.diagnostics import Diagnostic
 from policy.source import Source
 from policy.syntax import prebuilt
-from policy.syntax.automaton import Automaton, automaton
+from policy.syntax.automaton import automaton
 from policy.syntax.builder import Builder
 from policy.syntax.driver import run
 from policy.syntax.grammar import Start, digest, grammar_text
-from policy.syntax.tree import Header, Statement
+from policy.syntax.phrases import Phrases
+from policy.syntax.stacks import Stacks
+from policy.syntax.tree import Expr, Header, Rule, Statement, When
 
 if TYPE_CHECKING:
     from lark import UnexpectedInput
@@ -32,17 +34,29 @@ class Reading(NamedTuple):
 
 
 def parse_statement(
-    source: Source, text: str, start: int, *, start_rule: Start, plain: bool = False
+    source: Source,
+    text: str,
+    start: int,
+    *,
+    start_rule: Start,
+    plain: bool = False,
+    phrases: Phrases | None = None,
 ) -> Reading:
     """Read a statement, whose text stands at `start`; with `plain` by Lark itself.
 
-    Lark also says what is wrong with a text that the prebuilt tables do not lead through.
+    Lark also says what is wrong with a text that the prebuilt tables do not lead through. With
+    `phrases`, a rule of which nothing is to be said may hold some of them.
     """
     end = start + len(text)
-    states = None if plain else _prebuilt()
-    if states is not None:
+    stacks = None if plain else _prebuilt()
+    if stacks is not None and phrases is not None:
         builder = Builder(source, start, end)
-        node = run(states, builder, text, start_rule=start_rule)
+        node = run(stacks, builder, text, start_rule=start_rule, phrases=phrases)
+        if type(node) is Rule and not builder.problems:
+            return Reading(node, [], None)
+    if stacks is not None:
+        builder = Builder(source, start, end)
+        node = run(stacks, builder, text, start_rule=start_rule)
         if node is not None:
             return Reading(node, builder.problems, None)
     from policy.syntax import by_lark  # takes a tenth of a second, and most texts need none of it
@@ -54,7 +68,27 @@ def parse_statement(
     return Reading(found, builder.problems, None)
 
 
+def new_phrases() -> Phrases:
+    """Return the phrases of files of which none has been read yet."""
+    return Phrases(_read_test)
+
+
+def _read_test(source: Source, text: str, start: int) -> Expr:
+    """Read a condition, of which is known that it is one, at its place."""
+    node = parse_statement(
+        source, _BEFORE_A_TEST + text, start - len(_BEFORE_A_TEST), start_rule="statement"
+    ).node
+    assert isinstance(node, Rule)
+    (clause,) = node.clauses
+    assert isinstance(clause, When)
+    return clause.test
+
+
+# Any rule about which nothing is said will do.
+_BEFORE_A_TEST = "allow x when "
+
+
 @cache
-def _prebuilt() -> Automaton | None:
+def _prebuilt() -> Stacks | None:
     """Return the prebuilt tables, unless they are those of another grammar than is at hand."""
-    return automaton() if digest(grammar_text()) == prebuilt.GRAMMAR else None
+    return Stacks(automaton()) if digest(grammar_text()) == prebuilt.GRAMMAR else None

@@ -13,6 +13,7 @@ from policy.syntax import by_lark, driver, grammar, prebuilt, statement
 from policy.syntax.automaton import automaton
 from policy.syntax.builder import Builder
 from policy.syntax.prebuilding import prebuilt_text
+from policy.syntax.stacks import Stacks
 
 FILE = Path(prebuilt.__file__)
 
@@ -86,12 +87,13 @@ def test_tables_of_another_grammar_are_left_alone(monkeypatch: pytest.MonkeyPatc
 )
 def test_the_driver_leaves_to_lark_what_does_not_parse(text: str) -> None:
     builder = Builder(Source(name="a.policy", text=text), 0, len(text))
-    assert driver.run(automaton(), builder, text, start_rule="statement") is None
+    assert driver.run(Stacks(automaton()), builder, text, start_rule="statement") is None
 
 
 def test_words_of_one_saying_stand_apart_by_any_blanks() -> None:
     text = 'allow a\n  when x starts \t with "b" and y named by  user\n  two   people'
     source = Source(name="a.policy", text=text)
-    node = driver.run(automaton(), Builder(source, 0, len(text)), text, start_rule="statement")
+    builder = Builder(source, 0, len(text))
+    node = driver.run(Stacks(automaton()), builder, text, start_rule="statement")
     assert node is not None
     assert node == statement.parse_statement(source, text, 0, start_rule="statement", plain=True)[0]
