@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy.call import Caller, ToolCall, thaw
-from policy.catalog import Catalog, Origin, ToolSpec
+from policy.catalog import Catalog, Origin, Resource, ToolSpec
 from policy.checks import checked
 from policy.checks.checked import CheckedPolicy, CheckedRule
-from policy.decision import Decision, decide
+from policy.decision import Decision, answer, decide
 from policy.facts import Facts
 from policy.layers import LayeredPolicy
 from policy.program import ALL_SHORTCUTS, NO_SHORTCUTS, Program, Shortcuts, compile_policy
@@ -232,3 +232,84 @@ def test_a_rule_with_a_hidden_character_is_found_by_what_it_may_mean() -> None:
     program = compile_policy(layered, TOOLS)
     for text in ("a", "a\u200b", "b"):
         _agree(program, ToolCall(tool="pay", input={"path": text}), Caller(), Facts())
+
+
+# ------------------------------------------------------------------ versions of one tool
+
+
+def _version(number: int, *, server: str = "", **properties: Any) -> ToolSpec:
+    origin = Origin(kind="mcp" if server else "host", server=server, tool="pay")
+    return ToolSpec(
+        name=origin.flat_name(),
+        origin=origin,
+        version=number,
+        schema={"type": "object", "properties": properties, "additionalProperties": True},
+        complete=number != 2,
+        resources=(Resource(verb="reads", steps=("path",)),) if number == 2 else (),
+        category="money" if number == 1 else None,
+    )
+
+
+VERSIONS = Catalog(
+    specs=(
+        _version(1, path={"type": "string"}),
+        _version(2, path={"type": "string"}, size={"type": "integer", "default": 3}),
+        _version(3),
+        _version(1, server="s"),
+        _version(12, server="s", path={"type": "string"}),
+    ),
+    complete=True,
+)
+_MEANT = ("pay", '"pay@1"', '"pay@2"', '"pay@*"', '"p*"', 'mcp "s/pay"', 'mcp "s/pay@1"', "*")
+_ASKED = ("pay", "pay@1", "pay@2", "pay@3", "s__pay", "s__pay@1", "s__pay@12", "pay@4", "Pay@2")
+_SAID = (
+    *("", " when input.path is present", ' when input.path == "a"', " when input.size > 2"),
+    *(' when tool.category == "money"', ' when tool.name == "pay"', ' when tool.name like "*@2"'),
+    *(' when reads "/srv/**"', ' unless reads "/srv/**"', " unless input.size == 3"),
+)
+_version_rules = st.lists(
+    st.builds(
+        lambda verdict, tool, said: f"{verdict} {tool}{said}",
+        st.sampled_from(["allow", "ask", "deny", "shadow deny"]),
+        st.sampled_from(_MEANT),
+        st.sampled_from(_SAID),
+    ),
+    max_size=6,
+    unique=True,
+)
+_FACTS = Facts(cwd="/srv", workspace="/srv", home="/home/ann")
+_PARENTS = st.sampled_from([None, Caller(agent="ann", role="dev"), Caller(role="guest")])
+
+
+def test_versions_of_a_tool_are_judged_alike_on_every_way() -> None:
+    tally = Tally()
+
+    @settings(MANY, max_examples=200)
+    @given(
+        _version_rules,
+        st.sampled_from(_ASKED),
+        st.fixed_dictionaries(
+            {}, optional={"path": st.sampled_from(["a", "/etc/a", 3]), "size": st.integers(1, 4)}
+        ),
+        _PARENTS,
+    )
+    def law(rules: list[str], asked: str, input: dict[str, Any], parent: Caller | None) -> None:
+        policy = PolicyText(files=((GLOBAL, ("policy for every agent", *rules, "default allow")),))
+        try:
+            program = build_over(policy, VERSIONS).program
+        except Unsound:
+            return
+        caller = Caller(agent="ann", parent=parent)
+        slow = _again(program, NO_SHORTCUTS)
+        for _ in range(2):
+            quickly, slowly = (
+                answer(way, asked, input, caller=caller, facts=_FACTS) for way in (program, slow)
+            )
+            assert _said(quickly.decision) == _said(slowly.decision)
+            assert quickly.admitted == slowly.admitted
+        found = _agree(program, ToolCall(tool=asked, input=input), caller, _FACTS)
+        tally.case(found.verdict.value, found.call.tool)
+
+    law()
+    for shown in ("allow", "deny", "pay@3", "pay@1", "s__pay@12"):
+        tally.shows(shown, share=0.05)

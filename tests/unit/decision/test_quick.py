@@ -124,3 +124,19 @@ def test_layers_that_declare_a_tool_differently_read_a_call_differently() -> Non
     assert "first" not in found
     assert "second" in found
     assert found["second"] is None
+
+
+def test_a_layer_that_knows_all_a_tool_does_shares_nothing_with_one_that_does_not() -> None:
+    declared = "tool pay sends to input.to"
+    layered = program(
+        {
+            "global.policy": f"policy for every agent\ndefault allow\n{declared}\n"
+            'first: deny pay when sends to "eve@example.org"\n',
+            "ann.policy": f'policy for agent "ann"\n{declared} and nothing else\n'
+            'second: deny pay when sends to "eve@example.org"\n',
+        }
+    )
+    given = {"to": "ann@example.org", "note": "eve@example.org"}
+    found = {r.rule: r.undecided for r in ask(layered, "pay", given).decision.reasons}
+    assert found["first"] is not None
+    assert "second" not in found
