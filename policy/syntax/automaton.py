@@ -1,45 +1,28 @@
 """The prebuilt tables -> the states of the parser, each opened when a text first leads there.
 
-A policy leads through a fraction of the states, so rows are read and expressions compiled as they
-are needed. What is filled in later depends on the tables alone, never on a text that was read, and
-filling it in twice gives the same: any number of threads may share an automaton.
+A policy leads through a fraction of the states, so rows are read as they are needed, and a scanner
+is compiled for a state that texts often lead to. What is filled in later depends on the tables
+alone, never on a text that was read, and filling it in twice gives the same: any number of threads
+may share an automaton.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import groupby
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from policy.syntax import prebuilt
 from policy.syntax.builder import Builder
-
-# The terminal `$END`: behind the last word of a text.
-END = 0
+from policy.syntax.scanner import END as END
+from policy.syntax.scanner import Scanner, compiled_scanner
+from policy.syntax.trying import first_scanner
 
 # Put this in place of the children from here to there; None: what is in the list that stands there.
 Edit: TypeAlias = tuple[int, int, "tuple[None, ...] | None"]
 
-_WORD_END = r"(?![A-Za-z0-9_-])"
-_GAP = r"[ \t]+"
 # Symbols are told apart from terminals by these.
 _BITS = 10
-# No terminal: no state goes on from here.
-_UNKNOWN = -1
-
-
-class Scanner(NamedTuple):
-    """Finds the next token of a state, and the blanks behind it.
-
-    A terminal ends in an empty group of its own; `terminals` gives it by the number of that group,
-    or END where the text is one of `words`.
-    """
-
-    match: Callable[[str, int], re.Match[str] | None]
-    terminals: tuple[int, ...]
-    words: dict[str, int]
 
 
 class Step:
@@ -116,7 +99,13 @@ class Automaton:
         """Return what finds the next token in a state."""
         self.opened(state)
         awaited = {one for one in (*state.shifts, *state.steps) if END < one < len(self.names)}
-        state.scanner = _scanner(tuple(sorted(awaited)))
+        terminals = tuple(sorted(awaited))
+
+        def settle() -> Scanner:
+            state.scanner = compiled_scanner(terminals)
+            return state.scanner
+
+        state.scanner = first_scanner(terminals, settle)
         return state.scanner
 
     def leap(self, state: State, symbol: int, terminal: int) -> tuple[State, Step | None]:
@@ -142,50 +131,6 @@ class Automaton:
 def automaton() -> Automaton:
     """Return the automaton of this process."""
     return Automaton()
-
-
-class _Words(dict[str, int]):
-    """Terminals by what is written, with one blank for any number between two words."""
-
-    def __missing__(self, text: str) -> int:
-        return self.get(" ".join(text.split()), _UNKNOWN)
-
-
-@cache
-def _scanner(awaited: tuple[int, ...]) -> Scanner:
-    """Return the scanner of these terminals, tried in this order.
-
-    Neighbours that are words, or marks, are one alternative: each ends as the others do, so the
-    order stays, what is written tells them apart, and there is little to compile.
-    """
-    parts: list[str] = []
-    terminals = [END]
-    words = _Words()
-    entries = [(number, *prebuilt.TERMINALS[number - 1][2:]) for number in awaited]
-    for kind, group in groupby(entries, key=lambda entry: _kind(entry[1])):
-        if kind == "expression":
-            for number, _, expression in group:
-                parts.append(f"{expression}()")
-                terminals.append(number)
-            continue
-        said = [(said, number) for number, row, _ in group for said in _said(row)]
-        for one, number in said:
-            words.setdefault(one, number)
-        choice = "|".join(re.escape(one).replace("\\ ", _GAP) for one, _ in said)
-        parts.append(f"(?:{choice}){_WORD_END if kind == 'words' else ''}()")
-        terminals.append(END)
-    expression = f"(?:{'|'.join(parts)})(?:{prebuilt.BLANKS})?" if parts else "(?!)"
-    return Scanner(re.compile(expression).match, tuple(terminals), words)
-
-
-def _kind(words: str) -> str:
-    if not words:
-        return "expression"
-    return "words" if words[0].isalpha() else "mark"
-
-
-def _said(words: str) -> list[str]:
-    return words.split("|") if words[0].isalpha() else [words]
 
 
 def _edits(fates: str) -> Iterator[Edit]:
