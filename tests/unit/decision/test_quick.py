@@ -127,16 +127,16 @@ def test_layers_that_declare_a_tool_differently_read_a_call_differently() -> Non
 
 
 def test_a_layer_that_knows_all_a_tool_does_shares_nothing_with_one_that_does_not() -> None:
-    declared = "tool pay sends to input.to"
+    declared = "tool mystery reads input.p"
     layered = program(
         {
             "global.policy": f"policy for every agent\ndefault allow\n{declared}\n"
-            'first: deny pay when sends to "eve@example.org"\n',
+            'first: deny mystery when reads "/etc/**"\n',
             "ann.policy": f'policy for agent "ann"\n{declared} and nothing else\n'
-            'second: deny pay when sends to "eve@example.org"\n',
+            'second: deny mystery when reads "/etc/**"\n',
         }
     )
-    given = {"to": "ann@example.org", "note": "eve@example.org"}
-    found = {r.rule: r.undecided for r in ask(layered, "pay", given).decision.reasons}
-    assert found["first"] is not None
-    assert "second" not in found
+    found = ask(layered, "mystery", {"p": "/srv/a", "q": "/etc/b"}).decision.reasons
+    undecided = {reason.rule: reason.undecided for reason in found}
+    assert undecided["first"] is not None
+    assert "second" not in undecided
