@@ -8,6 +8,7 @@ from policy.exports import exported
 
 if TYPE_CHECKING:
     from policy.commands.bash import read_script
+    from policy.commands.command_sets import CommandSets, is_alone
     from policy.commands.cover import covers, runs_any
     from policy.commands.fit import fits, is_harmless_redirection
     from policy.commands.invocation import (
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
         Understanding,
     )
     from policy.commands.pattern import CommandPattern, read_command_pattern
-    from policy.commands.pattern_set import CommandSets, PatternSet
+    from policy.commands.pattern_set import PatternSet
     from policy.commands.profile import Profile
     from policy.commands.profile_check import check_examples
     from policy.commands.profile_fault import ProfileFault
@@ -32,11 +33,12 @@ else:
         __name__,
         {
             "bash": "read_script()",
+            "command_sets": "CommandSets is_alone",
             "cover": "covers() runs_any()",
             "fit": "fits() is_harmless_redirection()",
             "invocation": "Effect GivenOperand GivenOption Invocation Understanding",
             "pattern": "CommandPattern read_command_pattern()",
-            "pattern_set": "CommandSets PatternSet",
+            "pattern_set": "PatternSet",
             "profile": "Profile",
             "profile_check": "check_examples()",
             "profile_fault": "ProfileFault",
@@ -70,6 +72,7 @@ __all__ = [
     "check_examples",
     "covers",
     "fits",
+    "is_alone",
     "is_harmless_redirection",
     "read_command_pattern",
     "read_script",

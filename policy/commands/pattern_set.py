@@ -1,12 +1,8 @@
-"""Command patterns in; those that may fit one command, by its program, out.
-
-Of many sets, those are found that have such a pattern; all others surely do not hold the command.
-"""
+"""Command patterns in; those that may fit one command, by its program, out."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import overload
 
 from policy.commands.invocation import Invocation
@@ -49,32 +45,3 @@ class PatternSet(Sequence[CommandPattern]):
 def near(patterns: Sequence[CommandPattern], invocation: Invocation) -> Sequence[CommandPattern]:
     """Return those of the patterns that may fit a command, as far as they are told apart."""
     return patterns.near(invocation) if isinstance(patterns, PatternSet) else patterns
-
-
-class CommandSets:
-    """Sets of patterns by number; found are those that may hold a command, or be met by it."""
-
-    __slots__ = ("_any", "_by_program")
-
-    def __init__(self, sets: Mapping[int, Sequence[CommandPattern]]) -> None:
-        by_program: dict[str, list[int]] = defaultdict(list)
-        self._any = tuple(
-            number for number, patterns in sets.items() if not all(one.program for one in patterns)
-        )
-        for number, patterns in sets.items():
-            for program in {one.program[0] for one in patterns if one.program}:
-                by_program[program].append(number)
-        self._by_program = {program: tuple(numbers) for program, numbers in by_program.items()}
-
-    def near(self, invocation: Invocation) -> set[int] | None:
-        """Return the numbers of the sets that may hold a command; None where each has to say it.
-
-        Only of a plain command is it sure that the others do not: one whose program is known, that
-        runs nothing else, and that needs a pattern.
-        """
-        command = invocation.command
-        if not invocation.program or invocation.inner or invocation.gaps:
-            return None
-        if invocation.free or command.local or not command.words:
-            return None
-        return {*self._any, *self._by_program.get(invocation.program[0], ())}

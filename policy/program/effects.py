@@ -15,7 +15,7 @@ from policy.catalog import Resource
 from policy.commands import Assignment, Invocation, Profiles, understand
 from policy.facts import HasOtherNames
 from policy.program.evaluation import DeclaredResources, Evaluation
-from policy.program.touches import Folders, Origin, Touch, looked_for, touches_of
+from policy.program.touches import Folders, Origin, Touch, looked_for, redirects, touches_of
 from policy.program.truth import Undecided, Value
 from policy.records import dataclass, replace
 from policy.values import (
@@ -72,11 +72,15 @@ class Effects:
     may be any resource, `words` the same for words of commands, and `unprofiled` the commands
     whose words may be commands again; `certain` says that there are none of the three. `unseen`:
     code runs whose effects no argument tells. `answers` are what tests have made of all this.
+
+    What arguments and commands touch is kept in the order of the input, and taken out of commands
+    verb by verb, when it is asked for.
     """
 
     __slots__ = (
         "_folders",
         "_other_names",
+        "_sources",
         "_touches",
         "absent",
         "answers",
@@ -108,6 +112,7 @@ class Effects:
         self.words: list[PossibleWord] = []
         self.commands: list[Invocation] = []
         self.unprofiled: list[Invocation] = []
+        self._sources: list[Touch | Invocation] = []
         self._touches: dict[str, list[Touch]] = {}
         self.items: dict[str, tuple[Item, ...]] = {}
         self.paths = paths
@@ -121,9 +126,7 @@ class Effects:
             items: list[Item] = []
             if verb == "runs":
                 items += [Item(each, each.command.text, "command") for each in self.commands]
-            touches = self._touches.get(verb)
-            if touches is not None:
-                items += [self._item(touch) for touch in touches if not touch.unseen]
+            items += [self._item(touch) for touch in self._touched(verb) if not touch.unseen]
             found = self.items[verb] = tuple(items)
         return found
 
@@ -154,7 +157,7 @@ class Effects:
 
     def untold(self, verb: str) -> str:
         """Say which effect of this kind the call has and does not tell; empty if none."""
-        for touch in self._touches.get(verb, ()):
+        for touch in self._touched(verb):
             if touch.unseen:
                 return touch.why
         return ""
@@ -165,8 +168,14 @@ class Effects:
         `beyond` names origins whose effects something else covers: `command` stands for all that
         comes from the words of commands.
         """
-        touches = self._touches.get(verb, ())
-        if not self.complete or any(touch.origin not in beyond for touch in touches):
+        if not self.complete:
+            return True
+        for source in self._sources:
+            if isinstance(source, Touch) and source.verb == verb:
+                return True
+        if "redirection" not in beyond and any(
+            touch.origin not in beyond for touch in self._touched(verb)
+        ):
             return True
         if verb == "runs":
             return bool(self.commands)
@@ -175,17 +184,22 @@ class Effects:
     @property
     def redirects(self) -> bool:
         """Whether something is touched by a redirection of a command."""
-        return any(
-            touch.origin == "redirection" for each in self._touches.values() for touch in each
-        )
+        return any(redirects(source) for source in self._sources if isinstance(source, Invocation))
 
-    def add(self, touch: Touch) -> None:
-        """Take in one thing that the call touches."""
-        touches = self._touches.get(touch.verb)
-        if touches is None:
-            self._touches[touch.verb] = [touch]
-        else:
-            touches.append(touch)
+    def add(self, source: Touch | Invocation) -> None:
+        """Take in what an argument touches, or a command with what it does."""
+        self._sources.append(source)
+
+    def _touched(self, verb: str) -> list[Touch]:
+        found = self._touches.get(verb)
+        if found is None:
+            found = self._touches[verb] = []
+            for source in self._sources:
+                if isinstance(source, Invocation):
+                    found += touches_of(source, verb)
+                elif source.verb == verb:
+                    found.append(source)
+        return found
 
     def folder(self, folders: Folders) -> PathContext:
         """Return how paths are read after changing to `folders`."""
@@ -339,8 +353,7 @@ def _add_script(effects: Effects, text: str) -> None:
     effects.commands.extend(script.commands)
     for command in script.walk():
         effects.unseen = effects.unseen or command.unseen
-        for touch in touches_of(command):
-            effects.add(touch)
+        effects.add(command)
         _add_words(effects, command)
 
 

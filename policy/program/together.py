@@ -12,7 +12,7 @@ from collections.abc import Container, Sequence
 from typing import Any, TypeAlias
 
 from policy.checks import checked
-from policy.commands import CommandPattern, CommandSets, Invocation, Profiles
+from policy.commands import CommandPattern, CommandSets, Invocation, Profiles, is_alone
 from policy.program.effects import Effects, Item
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.membership import plain_items
@@ -27,6 +27,7 @@ Answers: TypeAlias = Container[int]
 
 # In every set of answers: no test has this number.
 _NO_TEST = 0
+_NOTHING = frozenset({_NO_TEST})
 _ABSENT = Undecided("a value is absent")
 
 
@@ -89,6 +90,12 @@ class Together:
         if tests is None:
             tests = self._sorted = _Sorted(self._tests, self._declared.profiles)
         items = effects.items.get(self._verb) or effects.of(self._verb)
+        if not items and tests.plain and effects.certain:
+            return _NOTHING
+        if len(items) == 1 and tests.commands is not None:
+            settled = _of_one_command(tests, items[0].thing, effects)
+            if settled is not None:
+                return settled
         holding = tests.holding(items, call, effects)
         if holding is None:
             return _OneByOne(self, call)
@@ -137,9 +144,16 @@ class _Asked:
 
 
 class _Sorted:
-    """The tests by their form, and the sets of those that are looked up; `alone` are not."""
+    """The tests by their form, and the sets of those that are looked up; `alone` are not.
 
-    __slots__ = ("_hosts", "_paths", "all", "alone", "commands", "only", "outside", "some")
+    `plain`: all are of the plain form. `simple`: all are about commands, by patterns that each
+    spell one, without exceptions, and none is of the form `outside`.
+    """
+
+    __slots__ = (
+        "_hosts", "_paths", "all", "alone", "commands", "only", "outside", "plain", "simple",
+        "some",
+    )  # fmt: skip
 
     def __init__(self, tests: Sequence[_Asked], profiles: Profiles) -> None:
         some: set[int] = set()
@@ -168,6 +182,14 @@ class _Sorted:
         self.some, self.only, self.outside = frozenset(some), frozenset(only), frozenset(outside)
         self.all = self.some | self.only | self.outside
         self.alone = frozenset(alone)
+        self.plain = not (only or outside or alone)
+        self.simple = not (outside or alone) and all(
+            asked.test.operand is not None and not _has_exceptions(asked.test.operand)
+            for asked in tests
+        )
+        self.simple = self.simple and not any(
+            pattern.inner for patterns in commands.values() for pattern in patterns
+        )
         self._paths = PathSets(paths) if paths else None
         self._hosts = HostSets(hosts) if hosts else None
         self.commands = CommandSets(commands) if commands else None
@@ -225,7 +247,28 @@ def _patterns(values: checked.ValueSet, profiles: Profiles) -> tuple[CommandPatt
     return (*command_patterns(own, profiles), *inner)
 
 
+def _has_exceptions(values: checked.ValueSet) -> bool:
+    """Tell whether a set, or one in it, holds less than it includes."""
+    nested = (part for part in values.included if isinstance(part, checked.ValueSet))
+    return bool(values.excluded) or any(map(_has_exceptions, nested))
+
+
 # ------------------------------------------------------------------ what is true, what to ask again
+
+
+def _of_one_command(tests: _Sorted, command: object, effects: Effects) -> set[int] | None:
+    """Return the answers where one plain command is all that runs; None where more is to ask."""
+    if not (tests.simple and effects.certain and effects.complete):
+        return None
+    if not isinstance(command, Invocation) or not is_alone(command):
+        return None
+    assert tests.commands is not None
+    if command.command.redirections:
+        return None
+    found, perhaps = tests.commands.holding(command)
+    found.update(~number for number in perhaps)
+    found.add(_NO_TEST)
+    return found
 
 
 def _of_places(

@@ -62,17 +62,32 @@ class Touch:
         self.unseen = unseen
 
 
-def touches_of(command: Invocation) -> Iterator[Touch]:
-    """Yield what one command touches: by its options and operands, redirections and gaps."""
+_OF_GAPS = ("reads", "writes", "connects", "sends")
+_SIGNS = {"reads": "<", "writes": ">"}
+
+
+def touches_of(command: Invocation, verb: str) -> Iterator[Touch]:
+    """Yield what one command does of a kind: by options and operands, redirections and gaps."""
     for effect in command.effects:
-        if effect.word is None or not effect.word.pipe:
+        if effect.verb == verb and (effect.word is None or not effect.word.pipe):
             yield _effect(effect, command)
-    for redirection in command.command.redirections:
-        if not is_harmless_redirection(redirection) and not redirection.target.pipe:
-            yield from _redirected(redirection, command)
-    for gap in command.gaps:
-        for verb in ("reads", "writes", "connects", "sends"):
+    sign = _SIGNS.get(verb)
+    if sign is not None:
+        for redirection in command.command.redirections:
+            if sign in redirection.op and _is_file(redirection):
+                yield _redirected(redirection, verb, command)
+    if verb in _OF_GAPS:
+        for gap in command.gaps:
             yield Touch(verb, None, why=gap, origin="command", by=command)
+
+
+def redirects(command: Invocation) -> bool:
+    """Tell whether a command touches something by a redirection."""
+    return any(map(_is_file, command.command.redirections))
+
+
+def _is_file(redirection: Redirection) -> bool:
+    return not is_harmless_redirection(redirection) and not redirection.target.pipe
 
 
 def _effect(effect: Effect, command: Invocation) -> Touch:
@@ -108,20 +123,18 @@ def _effect(effect: Effect, command: Invocation) -> Touch:
     )
 
 
-def _redirected(redirection: Redirection, command: Invocation) -> Iterator[Touch]:
+def _redirected(redirection: Redirection, verb: str, command: Invocation) -> Touch:
     spelled = _spelled(redirection.target, tree=False, files=True)
-    for sign, verb in (("<", "reads"), (">", "writes")):
-        if sign in redirection.op:
-            yield Touch(
-                verb,
-                spelled.text,
-                why=spelled.why,
-                tree=spelled.tree,
-                names=spelled.names,
-                origin="redirection",
-                folders=command.command.folders,
-                by=command,
-            )
+    return Touch(
+        verb,
+        spelled.text,
+        why=spelled.why,
+        tree=spelled.tree,
+        names=spelled.names,
+        origin="redirection",
+        folders=command.command.folders,
+        by=command,
+    )
 
 
 def _below(folders: Folders, changed: tuple[Word, ...]) -> Folders:
