@@ -316,15 +316,15 @@ def _plain_path(expr: tree.Expr, reading: Reading) -> tuple[str, ...] | None:
 
 
 def _input_field(path: tuple[str, ...], expr: tree.Field | tree.Index, reading: Reading) -> Typed:
-    """Return a field of the input; rules about the same tools share it."""
-    key = (id(reading.tools), path)
-    kept = reading.world.input_fields.get(key)
+    """Return a field of the input; rules about tools of the same sight share it."""
+    world, tools = reading.world, reading.tools
+    key = (0 if tools is None else id(tools.sight(world.sights)), path)
+    kept = world.input_fields.get(key)
     if kept is not None:
-        return kept[1]
+        return kept
     value: Value = INPUT
     for name in path:
-        value = reading.world.steps.setdefault((id(value), name), Step(base=value, name=name))
-    tools = reading.tools
+        value = world.steps.setdefault((id(value), name), Step(base=value, name=name))
     if tools is None:
         return Typed(value=value, path=path)
     kind = kind_of_field(
@@ -332,8 +332,7 @@ def _input_field(path: tuple[str, ...], expr: tree.Field | tree.Index, reading: 
     )
     found = Typed(value=value, kind=kind, path=path)
     if not tools.answers(path).missing:
-        # With the tools, so that no others take their identity.
-        reading.world.input_fields[key] = (tools, found)
+        world.input_fields[key] = found
     return found
 
 

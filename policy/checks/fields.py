@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from policy.catalog import SchemaView, SchemaViews, Step, ToolSpec
 from policy.checks.kinds import ANY, Kind, list_of, of_field, union
@@ -59,13 +59,18 @@ class Tools:
     )
     _sight: Sight | None = field(default=None, init=False, repr=False, compare=False)
 
-    @property
-    def sight(self) -> Sight:
-        """What the answers depend on: tools of the same sight say the same of every field."""
-        if self._sight is None:
+    def sight(self, sights: dict[Sight, Sight]) -> Sight:
+        """Return what the answers depend on: tools of one sight say the same of every field.
+
+        It is the very one among `sights`, and put there if it is new.
+        """
+        sight = self._sight
+        if sight is None:
             asked = dict.fromkeys([_asked(spec, self) for spec in self.specs])
-            object.__setattr__(self, "_sight", (self.everything, *asked))
-        return cast("Sight", self._sight)
+            found: Sight = (self.everything, *asked)
+            sight = sights.setdefault(found, found)
+            object.__setattr__(self, "_sight", sight)
+        return sight
 
     def answers(self, path: tuple[Step, ...]) -> _Answers:
         """Return what the tools say of a field."""

@@ -57,6 +57,9 @@ def _known(reading: Reading) -> dict[str, Kept] | None:
     """Return what conditions in such a place came to; None where others do not help."""
     if reading.locals or reading.lets or reading.selecting or reading.tools is None:
         return None
-    # With the scope, so that no other takes its identity.
-    where = (reading.scope, reading.permits, reading.tools.sight)
-    return reading.world.phrases.setdefault(where, {})
+    world = reading.world
+    where = (reading.scope, reading.permits, id(reading.tools.sight(world.sights)))
+    known = world.phrases.get(where)
+    if known is None:
+        known = world.phrases[where] = {}
+    return known

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from policy.catalog import Catalog, ToolSelector
 from policy.checks.checked import CheckedRule, Step, ValueSet
-from policy.checks.fields import Tools
+from policy.checks.fields import Sight, Tools
 from policy.checks.kinds import Kind
 from policy.checks.report import Report
-from policy.checks.scopes import Definition, Extent
+from policy.checks.scopes import Definition, Extent, Scope
 from policy.checks.tools import ToolReader
 from policy.commands import Profiles
 from policy.records import dataclass, field
@@ -36,16 +36,16 @@ class World:
     fields: dict[ToolSelector, Tools] = field(default_factory=dict)
     # What rules hold in common, so that it is there once: texts and whole numbers by kind, lists of
     # texts, the words of conditions, steps by what they lead on from, fields of the input by the
-    # tools a rule is about.
+    # sight of the tools a rule is about.
     literals: dict[tuple[type, str | int], Typed] = field(default_factory=dict)
     lists: dict[tuple[str, ...], Typed] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     steps: dict[tuple[int, str], Step] = field(default_factory=dict)
-    input_fields: dict[tuple[int, tuple[str, ...]], tuple[Tools, Typed]] = field(
-        default_factory=dict
-    )
-    # What conditions came to by their words, by all else that this depends on.
-    phrases: dict[tuple[object, ...], dict[str, Kept]] = field(default_factory=dict)
+    input_fields: dict[tuple[int, tuple[str, ...]], Typed] = field(default_factory=dict)
+    # What tools have in common that say the same of every field, and what conditions came to by
+    # their words: by the scope, whether the place permits, and the identity of one of those.
+    sights: dict[Sight, Sight] = field(default_factory=dict)
+    phrases: dict[tuple[Scope, bool | None, int], dict[str, Kept]] = field(default_factory=dict)
     # Tools whose undeclared fields some `tool … extra fields allowed` lets through.
     open: frozenset[str] = frozenset()
     # The rules that were not remembered.

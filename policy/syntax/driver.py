@@ -12,7 +12,7 @@ from typing import Any
 from policy.syntax.automaton import END
 from policy.syntax.builder import Builder
 from policy.syntax.phrases import BEGINS, Phrases, Place
-from policy.syntax.stacks import Move, Stacks
+from policy.syntax.stacks import Building, Stacks
 from policy.syntax.tokens import Token
 
 # A named tuple made of a tuple, without the function that takes its fields one by one.
@@ -62,12 +62,15 @@ def run(
         if move is None:
             return None
         # All that ends before this token is built.
-        if move.built:
-            _build(move, builder, values)
+        built = move.built
         if begun is not None and ended >= begun.stop:
-            if phrases is not None and ended == begun.stop and not builder.problems:
-                phrases.learn(begun, move, last=stack, terminal=terminal)
+            if phrases is not None and ended == begun.stop:
+                number = phrases.learn(begun, move, last=stack, terminal=terminal)
+                _build_test(phrases, begun, builder, built=built[:number], values=values)
+                built = built[number:]
             begun = None
+        if built:
+            _build(built, builder, values)
         if move.after is None:
             return values[-1]
         stack = move.after
@@ -75,13 +78,31 @@ def run(
         if phrases is not None and terminal in BEGINS:
             begun = phrases.find(stack, text, position)
             if begun is not None and begun.behind is not None:
-                values.append(phrases.phrase(builder, text, start=position, place=begun))
+                values.append(phrases.phrase(begun, builder))
                 stack, position, end, begun = begun.behind, begun.next, begun.stop, None
 
 
-def _build(move: Move, builder: Builder, values: list[Any]) -> None:
+def _build_test(
+    phrases: Phrases,
+    place: Place,
+    builder: Builder,
+    *,
+    built: tuple[Building, ...],
+    values: list[Any],
+) -> None:
+    """Build a condition that is known from now on, unless something is to be said about it."""
+    if not built:
+        return
+    _build(built, builder, values)
+    if builder.problems:
+        phrases.forget(place)
+    else:
+        values[-1] = phrases.phrase(place, builder, whole=values[-1])
+
+
+def _build(built: tuple[Building, ...], builder: Builder, values: list[Any]) -> None:
     """Put what is built of the last values in their place."""
-    for size, edits, grows, call, _, _ in move.built:
+    for size, edits, grows, call, _, _ in built:
         if size == 1:
             children = [values.pop()]
         elif size:

@@ -18,14 +18,23 @@ class Phrase:
     It stands where a node could, and is none: see `KnownRule.quick`.
     """
 
-    __slots__ = ("_read", "_source", "span", "text")
+    __slots__ = ("_read", "_source", "_whole", "span", "text")
 
-    def __init__(self, source: Source, text: str, start: int, read: ReadTest) -> None:
+    def __init__(
+        self,
+        source: Source,
+        text: str,
+        start: int,
+        *,
+        read: ReadTest,
+        whole: tree.Expr | None = None,
+    ) -> None:
         self._source = source
         self._read = read
+        self._whole = whole
         self.text = text
         self.span: Span = span_in(source, start, start + len(text))
 
     def whole(self) -> tree.Expr:
-        """Return the node, read anew."""
-        return self._read(self._source, self.text, self.span.start)
+        """Return the node, read anew unless these are the words that were read."""
+        return self._whole or self._read(self._source, self.text, self.span.start)

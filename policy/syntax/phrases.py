@@ -10,7 +10,7 @@ its words; everybody else is handed trees without any.
 from __future__ import annotations
 
 from policy import later
-from policy.syntax import prebuilt
+from policy.syntax import prebuilt, tree
 from policy.syntax.automaton import State
 from policy.syntax.builder import Builder
 from policy.syntax.phrase import Phrase, ReadTest
@@ -54,12 +54,13 @@ class Place:
     before, `behind` is the stack of the parser behind it.
     """
 
-    __slots__ = ("behind", "key", "next", "stop")
+    __slots__ = ("behind", "key", "next", "start", "stop")
 
     def __init__(
-        self, key: tuple[Stack, str], *, stop: int, next: int, behind: Stack | None
+        self, key: tuple[Stack, str], start: int, *, stop: int, next: int, behind: Stack | None
     ) -> None:
         self.key = key
+        self.start = start
         self.stop = stop
         self.next = next
         self.behind = behind
@@ -88,28 +89,36 @@ class Phrases:
         if text[stop - 1] not in _ENDS:
             return None
         key = (stack, text[start:end])
-        return Place(key, stop=stop, next=next, behind=self._known.get(key))
+        return Place(key, start, stop=stop, next=next, behind=self._known.get(key))
 
-    def phrase(self, builder: Builder, text: str, *, start: int, place: Place) -> Phrase:
-        """Return what stands for a condition in the text of a builder's statement."""
-        said = text[start : place.stop]
-        return Phrase(builder.source, said, builder.start + start, self._read)
+    def phrase(self, place: Place, builder: Builder, *, whole: tree.Expr | None = None) -> Phrase:
+        """Return what stands for a condition at a place in the statement of a builder."""
+        start = place.start
+        said = place.key[1][: place.stop - start]
+        return Phrase(builder.source, said, builder.start + start, read=self._read, whole=whole)
 
-    def learn(self, place: Place, move: Move, *, last: Stack, terminal: int) -> None:
+    def learn(self, place: Place, move: Move, *, last: Stack, terminal: int) -> int:
         """Know a condition again, if it is one: its last word has led to the stack `last`.
 
-        Then comes a terminal, and the move of that builds the condition.
+        Then comes a terminal, and the move of that builds the condition. Return how many buildings
+        that takes, 0 where it is none.
         """
         stack = place.key[0]
-        for number, built in enumerate(move.built):
+        for number, built in enumerate(move.built, 1):
             if built.below is stack and built.call in _TESTS and len(self._known) < _MOST:
                 key = (last, stack, terminal)
                 behind = self._behind.get(key)
                 if behind is None:
                     behind = Stack(_only_scanning(last.state), None)
-                    behind.moves[terminal] = Move(move.built[number + 1 :], move.after)
+                    behind.moves[terminal] = Move(move.built[number:], move.after)
                     self._behind[key] = behind
                 self._known[place.key] = behind
+                return number
+        return 0
+
+    def forget(self, place: Place) -> None:
+        """Forget a condition about which something is to be said each time."""
+        self._known.pop(place.key, None)
 
 
 def _only_scanning(state: State) -> State:
