@@ -23,7 +23,7 @@ from policy.cli.deciding import decision_record
 from policy.cli.loading import as_json
 from policy.decision import lines_for
 from policy.facts import ResolvePath, Resolvers
-from policy.reload import Built, Generation, ReadFile, Snapshot, build
+from policy.reload import Builder, Built, Generation, ReadFile, Snapshot
 from tests.case_files import Case, diagnostic_lines
 
 ROOT = "/policies"
@@ -32,9 +32,9 @@ _NOT_OF_THE_FOLDER = frozenset({"catalog.json", "unreviewed.json", "links.json"}
 _LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def decisions(case: Case) -> dict[str, str]:
+def decisions(case: Case, builder: Builder | None = None) -> dict[str, str]:
     """Load the policies of the case and decide its calls."""
-    built = load(case)
+    built = load(case, builder)
     links = json.loads(case.files["links.json"]) if "links.json" in case.files else None
     resolve = None if links is None else following(links)
     said = diagnostic_lines(built.diagnostics)
@@ -60,8 +60,9 @@ def lines(case: Case) -> dict[str, str]:
     return {"lines": "\n".join("".join(f"{line}\n" for line in each) for each in told)}
 
 
-def load(case: Case) -> Built:
+def load(case: Case, builder: Builder | None = None) -> Built:
     """Build the case's policy folder, and nothing of the disk."""
+    builder = builder or Builder()
     files = {
         name: ReadFile(
             name=name,
@@ -81,7 +82,7 @@ def load(case: Case) -> Built:
         unread=MappingProxyType({}),
         digest="sha256:0",
     )
-    return build(snapshot, catalog=_catalog(case), number=1, now=_LONG_AGO)
+    return builder.build(snapshot, catalog=_catalog(case), number=1, now=_LONG_AGO)
 
 
 def following(links: Mapping[str, str | None]) -> ResolvePath:

@@ -14,7 +14,8 @@ import pytest
 from policy.catalog import builtin_catalog, read_listing
 from policy.checks import PolicySources, check
 from policy.layers import merge
-from policy.reload import shipped_profiles
+from policy.program import NO_SHORTCUTS
+from policy.reload import Builder, shipped_profiles
 from policy.source import Source
 from policy.syntax import format_source, parse, tables_to_layers
 from tests.case_files import Case, diagnostic_lines, find_cases, mismatches, update
@@ -100,3 +101,16 @@ def test_case(case: Case, update_cases: bool) -> None:
         return
     if difference := mismatches(case, produced):
         pytest.fail(f"{case.path}:{case.line}: {case.name}\n{difference}", pytrace=False)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=f"{case.path.stem}: {case.name}")
+        for case in CASES
+        if case.stage == "decisions"
+    ],
+)
+def test_a_case_is_decided_alike_without_any_quick_way(case: Case) -> None:
+    slow = Builder(remembering=False, plain=True, shortcuts=NO_SHORTCUTS)
+    assert decisions(case, slow) == decisions(case)

@@ -1,7 +1,7 @@
 """A policy's text and a call in, the verdict of the whole engine out.
 
 The policy is built as a folder of one file would be, with the programs' profiles that ship with
-Placet; paths are followed on this disk.
+Placet; paths are followed on this disk. Each call is decided without any quick way as well.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from types import MappingProxyType
 from typing import Any
 
 from policy.catalog import builtin_catalog, read_listing
+from policy.cli.deciding import decision_record
 from policy.decision import Decision
 from policy.facts import Facts, Resolvers
-from policy.reload import Generation, ReadFile, Snapshot, build
+from policy.program import NO_SHORTCUTS
+from policy.reload import Builder, Generation, ReadFile, Snapshot
 from policy.verdict import Verdict
 
 ROWS = Path(__file__).parent
@@ -42,7 +44,7 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 @lru_cache(maxsize=512)
-def generation(policy: str) -> Generation:
+def generation(policy: str, *, slow: bool = False) -> Generation:
     """Build a policy; an error of it is an error of the test."""
     file = ReadFile(
         name=_FILE, lexical=f"{_ROOT}/{_FILE}", real=f"{_ROOT}/{_FILE}", content=policy.encode()
@@ -59,7 +61,8 @@ def generation(policy: str) -> Generation:
     listed = read_listing(_TOOLS, reviewed=True)
     assert not listed.problems
     catalog = builtin_catalog().with_tools(listed.specs)
-    built = build(snapshot, catalog=catalog, number=1, now=_LONG_AGO)
+    builder = Builder(remembering=False, plain=True, shortcuts=NO_SHORTCUTS) if slow else Builder()
+    built = builder.build(snapshot, catalog=catalog, number=1, now=_LONG_AGO)
     if built.generation is None:
         said = "\n".join(f"{one.code}: {one.message}" for one in built.diagnostics)
         raise AssertionError(f"{policy}\n{said}")
@@ -92,7 +95,12 @@ def judge(
             host=None if hosts is None else addresses,
         ),
     )
-    return generation(policy).answer(tool, dict(given), facts=facts).decision
+    quickly, slowly = (
+        generation(policy, slow=slow).answer(tool, dict(given), facts=facts).decision
+        for slow in (False, True)
+    )
+    assert decision_record(None, quickly) == decision_record(None, slowly)
+    return quickly
 
 
 def meets(decision: Decision, wanted: str) -> bool:
