@@ -15,7 +15,10 @@ _DIGITS = frozenset("0123456789")
 _WILD = frozenset("*?[\\")
 
 
-@dataclass(frozen=True, slots=True)
+# Items are plain classes, written once and then read: one is made for every word of a command, and
+# a frozen record takes twice as long to make.
+
+
 class OptionItem:
     """An option as it stands there; None if the profile does not have it.
 
@@ -23,20 +26,40 @@ class OptionItem:
     `loose`: the next word may belong to it.
     """
 
-    option: Option | None
-    spelled: str
-    value: Word | None = None
-    words: tuple[Word, ...] = ()
-    more: tuple[Word, ...] = ()
-    loose: bool = False
+    __slots__ = ("loose", "more", "option", "spelled", "value", "words")
+
+    def __init__(
+        self,
+        option: Option | None,
+        spelled: str,
+        value: Word | None = None,
+        words: tuple[Word, ...] = (),
+        *,
+        more: tuple[Word, ...] = (),
+        loose: bool = False,
+    ) -> None:
+        self.option = option
+        self.spelled = spelled
+        self.value = value
+        self.words = words
+        self.more = more
+        self.loose = loose
+
+    def doing(self, option: Option) -> OptionItem:
+        """Return the same that does something else."""
+        return OptionItem(
+            option, self.spelled, self.value, self.words, more=self.more, loose=self.loose
+        )
 
 
-@dataclass(frozen=True, slots=True)
 class OperandItem:
     """An operand, or what may be an option for all that is known of it."""
 
-    word: Word
-    may_be_option: bool = False
+    __slots__ = ("may_be_option", "word")
+
+    def __init__(self, word: Word, *, may_be_option: bool = False) -> None:
+        self.word = word
+        self.may_be_option = may_be_option
 
 
 Item: TypeAlias = OptionItem | OperandItem
@@ -115,7 +138,7 @@ class _Reader:
         self._operands += 1
         if not may_be_option and word.shape != "known":
             may_be_option = self._may_mean(word)
-        self.items.append(OperandItem(word, may_be_option))
+        self.items.append(OperandItem(word, may_be_option=may_be_option))
 
     def _ends_options(self) -> bool:
         """Tell whether from this operand on every word is one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from policy.commands.cursor import Cursor, Findings
-from policy.commands.plain_script import read_plain
+from policy.commands.plain_script import read_plain, read_words
 from policy.commands.refusal import NotReadable
 from policy.commands.script import Script
 from policy.commands.script_reader import ScriptReader
@@ -22,15 +22,19 @@ _NO_ASSIGNMENTS: frozenset[Assignment] = frozenset()
 
 def read_script(text: str) -> Script | Unreadable:
     """Read a shell script as bash does; what might be read otherwise is a gap or Unreadable."""
-    return _remembered(text) if len(text) <= _SHORT else _read_script(text)
+    return _remembered(text) if len(text) <= _SHORT else read_script_anew(text)
 
 
 @lru_cache(maxsize=1024)
 def _remembered(text: str) -> Script | Unreadable:
-    return _read_script(text)
+    return read_script_anew(text)
 
 
-def _read_script(text: str) -> Script | Unreadable:
+def read_script_anew(text: str) -> Script | Unreadable:
+    """Read a script whose caller remembers what comes of it."""
+    words = read_words(text) if len(text) <= _SHORT else None
+    if words is not None:
+        return Script(commands=(words,))
     reason = _unfit(text)
     if reason is not None:
         return Unreadable(reason=reason)

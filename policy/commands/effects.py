@@ -27,7 +27,7 @@ from policy.commands.word_forms import (
     read_pathspec,
     split_keyed,
 )
-from policy.records import dataclass, field, replace
+from policy.records import replace
 from policy.values import quote
 
 _ReadText: TypeAlias = Callable[[str], Doings]
@@ -68,20 +68,25 @@ _TREES = frozenset({"remote", "pathspec", "mount"})
 _AT_FILE = later.pattern(r"(?:^@|=[@<])(.*)", re.DOTALL)
 
 
-@dataclass(slots=True, kw_only=True)
 class Effects:
     """What has been found of one command so far; `name` is its program for people."""
 
-    command: SimpleCommand
-    profiles: Profiles
-    name: str
-    nesting: Nesting
-    settings: tuple[str, ...] = ()
-    found: list[Effect] = field(default_factory=list)
-    inner: list[Invocation] = field(default_factory=list)
-    gaps: list[str] = field(default_factory=list)
-    unseen: bool = False
-    folder: tuple[Word, ...] = ()
+    __slots__ = (
+        "command", "folder", "found", "gaps", "inner", "name", "nesting", "profiles", "settings",
+        "unseen",
+    )  # fmt: skip
+
+    def __init__(self, command: SimpleCommand, profiles: Profiles, *, nesting: Nesting) -> None:
+        self.command = command
+        self.profiles = profiles
+        self.nesting = nesting
+        self.name = ""
+        self.settings: tuple[str, ...] = ()
+        self.found: list[Effect] = []
+        self.inner: list[Invocation] = []
+        self.gaps: list[str] = []
+        self.unseen = False
+        self.folder: tuple[Word, ...] = ()
 
     def add(self, role: str, word: Word, *, option: str = "") -> bool:
         """Note what a word does in its role; tell whether its text makes it do harm."""

@@ -39,14 +39,21 @@ class Found:
 NOT_SEARCHED = Found()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Nesting:
-    """Where a command stands, for the commands that it runs in turn."""
+    """Where a command stands, for the commands that it runs in turn.
 
-    command: SimpleCommand
-    depth: int
-    understand: Understand
-    budget: Budget
+    Written once and then read. (A plain class: one is made for every command.)
+    """
+
+    __slots__ = ("budget", "command", "depth", "understand")
+
+    def __init__(
+        self, command: SimpleCommand, *, depth: int, understand: Understand, budget: Budget
+    ) -> None:
+        self.command = command
+        self.depth = depth
+        self.understand = understand
+        self.budget = budget
 
     def words(
         self,

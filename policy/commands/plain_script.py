@@ -34,6 +34,24 @@ _RESERVED = frozenset(
 )
 
 
+# One command of nothing but words, a blank between them.
+_WORDS = later.pattern(
+    r"[A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+^=-]*"
+    r"(?: [A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+^=-]*)*"
+)
+
+
+def read_words(text: str) -> SimpleCommand | None:
+    """Read a script that is one command of literal words; None for any other."""
+    if _WORDS.fullmatch(text) is None:
+        return None
+    spelled = text.split(" ")
+    if len(spelled) > _MOST_WORDS or not _is_plain(spelled[0]):
+        return None
+    words = tuple([_word(word) if len(word) <= _SHORT else Word(word) for word in spelled])
+    return SimpleCommand(words=words, text=text)
+
+
 def read_plain(text: str) -> tuple[SimpleCommand, ...] | None:
     """Read a script of literal words, plain redirections and operators."""
     reader = _PlainReader(text)
@@ -90,7 +108,7 @@ class _PlainReader:
         """End a command at an operator, or at the end of the script."""
         if not self.last:
             return operator == "\n" and self.after not in _JOINING
-        if not self.words or not self._is_plain(self.words[0].text):
+        if not self.words or not _is_plain(self.words[0].text):
             return False
         before, self.after = self.after, operator
         if before == ";" or before == "\n":
@@ -114,11 +132,12 @@ class _PlainReader:
         self.begin()
         return len(self.commands) <= _MOST_COMMANDS
 
-    def _is_plain(self, program: str) -> bool:
-        """Tell whether a program changes nothing about the shell but its folder."""
-        if not program or "=" in program or program in _RESERVED:
-            return False
-        return program == "cd" or not is_of_the_shell(program)
+
+def _is_plain(program: str) -> bool:
+    """Tell whether a program changes nothing about the shell but its folder."""
+    if not program or "=" in program or program in _RESERVED:
+        return False
+    return program == "cd" or not is_of_the_shell(program)
 
 
 @lru_cache(maxsize=4096)

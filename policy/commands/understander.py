@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from policy.commands.argv import take_apart
-from policy.commands.bash import read_script
+from policy.commands.bash import read_script_anew
 from policy.commands.budget import Budget
 from policy.commands.effects import Effects
 from policy.commands.invocation import GivenOperand, Invocation, Understanding
@@ -50,7 +50,7 @@ def understand_command(
 
 
 def _understand(script: str, profiles: Profiles) -> Understanding | Unreadable:
-    read = read_script(script)
+    read = read_script_anew(script)
     if isinstance(read, Unreadable):
         return read
     budget = Budget()
@@ -75,8 +75,8 @@ class _Reader:
         self.profiles = profiles
         self.depth = depth
         self.budget = budget
-        nesting = Nesting(command=command, depth=depth, understand=self._inner, budget=budget)
-        self.effects = Effects(command=command, profiles=profiles, name="", nesting=nesting)
+        nesting = Nesting(command, depth=depth, understand=self._inner, budget=budget)
+        self.effects = Effects(command, profiles, nesting=nesting)
         self.usage = Usage(self.effects)
 
     def read(self) -> Invocation:

@@ -225,7 +225,7 @@ def _varied(parts: Parts, profile: Profile, given: set[str]) -> Parts:
     if not others:
         return parts
     items = tuple(
-        replace(item, option=others.get(item.option.name, item.option))
+        item.doing(others.get(item.option.name, item.option))
         if isinstance(item, OptionItem) and item.option
         else item
         for item in parts.items

@@ -1,0 +1,52 @@
+"""Laws of plain scripts: the short ways to their commands give what the whole reader gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from policy.commands.bash import _read_whole, _unfit
+from policy.commands.plain_script import read_plain, read_words
+from policy.commands.script import Script, SimpleCommand
+from tests.laws.shell_scripts import scripts
+
+_PIECES = [
+    "ls", "git", "cd", "echo", "a.txt", "-rf", "--x=y", "A=1", "=", "/usr/bin/env", "if", "done",
+    "time", "!", "~", "%1", "@", "^a^b", "*.py", "{a,b}", "é", "\u200b", "#", "export", "eval",
+    "'q r'", '"d"', "$x", "\\", "&&", "||", "|", ";", "&", "\n", ">", "> out", "2>&1", "< in",
+    "x" * 201, "[", "test", "alias", "command", ".", ":", ",", "+e", "a+=1",
+]  # fmt: skip
+_TEXTS = st.lists(
+    st.tuples(st.sampled_from(_PIECES), st.sampled_from([" ", " ", " ", "", "  ", "\t"])),
+    max_size=7,
+).map(lambda pieces: "".join(piece + blank for piece, blank in pieces))
+
+
+def _told(commands: tuple[SimpleCommand, ...]) -> list[Any]:
+    return [(one, one.text, one.number, one.inside) for one in commands]
+
+
+@settings(max_examples=800)
+@given(_TEXTS | scripts())
+@example("git log --oneline -n 3")
+@example("cd /a")
+@example(" ".join("a" * 101))
+@example("ls ")
+def test_a_plain_script_is_what_the_whole_reader_reads(text: str) -> None:
+    words, plain = read_words(text), read_plain(text)
+    if words is not None:
+        assert plain is not None
+        assert _told((words,)) == _told(plain)
+        assert _unfit(text) is None
+    if plain is not None and _unfit(text) is None:
+        whole = _read_whole(text)
+        assert isinstance(whole, Script)
+        assert not whole.gaps
+        assert _told(plain) == _told(whole.commands)
+
+
+def test_most_single_commands_take_the_shortest_way() -> None:
+    for text in ("git log --oneline -n 3", "ls -la /srv/a", "find src -name notes", "head -n 5 a"):
+        assert read_words(text) is not None
