@@ -60,7 +60,7 @@ class ToolPattern:
     @property
     def exact_name(self) -> str | None:
         """The only name it can fit, which versions of a tool share; None if it has a wildcard."""
-        text = literal_text(self.text)
+        text = _literal(self.text)
         if text is None or self.origin is None:
             return text
         server, _, tool = text.partition("/")
@@ -77,7 +77,7 @@ class ToolPattern:
             return _by_origin(self.origin, self.text)
         if self.text == "*":
             return lambda spec: True
-        name = literal_text(self.text)
+        name = _literal(self.text)
         if name is not None:
             return lambda spec: name in spec.names
         return _narrow(self.text) if gives else _wide(self.text)
@@ -152,6 +152,11 @@ class ToolSelector:
                 return None
             found.add(name)
         return frozenset(found)
+
+
+def _literal(text: str) -> str | None:
+    """Return the one name that a pattern fits; most names are plain throughout."""
+    return text if _PLAIN.fullmatch(text) else literal_text(text)
 
 
 def _any_of(tests: tuple[Fits, ...]) -> Fits:

@@ -57,9 +57,13 @@ def _known(reading: Reading) -> dict[str, Kept] | None:
     """Return what conditions in such a place came to; None where others do not help."""
     if reading.locals or reading.lets or reading.selecting or reading.tools is None:
         return None
+    found = reading.known
+    if found is not None and found[0] is reading.permits:
+        return found[1]
     world = reading.world
     where = (reading.scope, reading.permits, id(reading.tools.sight(world.sights)))
     known = world.phrases.get(where)
     if known is None:
         known = world.phrases[where] = {}
+    reading.known = (reading.permits, known)
     return known

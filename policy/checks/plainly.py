@@ -6,8 +6,10 @@ nothing to say, and this tells so at a glance. `never` reckons all the others.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 from policy.catalog import SchemaView
 from policy.checks.bounds import bounds_at, clash
@@ -60,7 +62,7 @@ def can_go_either_way(when: Test | None, unless: Test | None, tool: KnownTool | 
             if unless is not None or not _is_open(part, tool):
                 return False
         else:
-            about = _about(part)
+            about = _ABOUT.get(type(part), _nothing)(part)
             value = None if about is None else _asked(part, about, tool)
             if value is None or value in seen:
                 return False
@@ -72,21 +74,43 @@ def _is_open(part: Test, tool: KnownTool | None) -> bool:
     return outcomes(part, Sight(tool=tool, absent=UNDECIDED)) & _EITHER_WAY == _EITHER_WAY
 
 
-def _about(test: Test) -> Value | None:
-    """Return the only value that a test is about, None where that is not told at a glance."""
-    match test:
-        case Comparison(left=left, right=Constant(value=held)):
-            return left if held is not None else None
-        case Member(left=left, right=ValueSet(included=items)):
-            return left if items else None
-        case Member(left=left, right=Constant(value=tuple() as items)):
-            return left if items and items[0] is not None else None
-        case Truth(value=value):
-            return value
-        case TextRelation() | LikeTest() | KindTest() | Presence():
-            return test.left
-        case _:
-            return None
+def _of_comparison(test: Comparison) -> Value | None:
+    right = test.right
+    return test.left if type(right) is Constant and right.value is not None else None
+
+
+def _of_member(test: Member) -> Value | None:
+    right = test.right
+    if type(right) is ValueSet:
+        return test.left if right.included else None
+    items = right.value if type(right) is Constant else None
+    return test.left if isinstance(items, tuple) and items and items[0] is not None else None
+
+
+def _of_left(test: TextRelation | LikeTest | KindTest | Presence) -> Value | None:
+    return test.left
+
+
+def _of_truth(test: Truth) -> Value | None:
+    return test.value
+
+
+def _nothing(_: Test) -> Value | None:
+    return None
+
+
+# The only value that a test is about; None where that is not told at a glance.
+_ABOUT: Mapping[type, Callable[[Any], Value | None]] = MappingProxyType(
+    {
+        Comparison: _of_comparison,
+        Member: _of_member,
+        Truth: _of_truth,
+        TextRelation: _of_left,
+        LikeTest: _of_left,
+        KindTest: _of_left,
+        Presence: _of_left,
+    }
+)
 
 
 def _asked(part: Test, value: Value, tool: KnownTool | None) -> tuple[str, ...] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from policy.catalog import Step
 from policy.checks.checked import Constant, Local, Truth, Value
@@ -16,6 +17,9 @@ from policy.diagnostics import Label
 from policy.records import dataclass, field
 from policy.source import Span
 from policy.syntax import Spelled, print_expr, tree
+
+if TYPE_CHECKING:
+    from policy.checks.phrases import Kept
 
 # How many nodes the conditions of one statement may have once names are written out.
 MAX_NODES = 5_000
@@ -53,6 +57,8 @@ class Reading:
     locals: dict[str, Typed] = field(default_factory=dict)
     lets: tuple[tree.Let, ...] = ()
     selecting: bool = False
+    # What conditions in a place came to by their words, and whether that place permits.
+    known: tuple[bool | None, dict[str, Kept]] | None = None
     # The conditions spelled so far: a part is spelled once, not once more in all it stands in.
     spelled: Spelled = field(default_factory=dict)
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from policy import later
 from policy.syntax import prebuilt, tree
-from policy.syntax.automaton import State
 from policy.syntax.builder import Builder
 from policy.syntax.phrase import Phrase, ReadTest
 from policy.syntax.stacks import Move, Stack
@@ -109,7 +108,7 @@ class Phrases:
                 key = (last, stack, terminal)
                 behind = self._behind.get(key)
                 if behind is None:
-                    behind = Stack(_only_scanning(last.state), None)
+                    behind = Stack(last.state, None, closed=True)
                     behind.moves[terminal] = Move(move.built[number:], move.after)
                     self._behind[key] = behind
                 self._known[place.key] = behind
@@ -119,11 +118,3 @@ class Phrases:
     def forget(self, place: Place) -> None:
         """Forget a condition about which something is to be said each time."""
         self._known.pop(place.key, None)
-
-
-def _only_scanning(state: State) -> State:
-    """Return a state that finds the same words, and lets none of them stand."""
-    only = State(state.number)
-    only.open = True
-    only.scanner = state.scanner
-    return only

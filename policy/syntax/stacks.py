@@ -21,14 +21,16 @@ Build: TypeAlias = Callable[[Builder, list[Any]], Any]
 class Stack:
     """A state on top of others; `above` and `moves` are filled in when a text first leads there.
 
-    Filling in twice gives the same, so any number of threads may share stacks.
+    Filling in twice gives the same, so any number of threads may share stacks. From a `closed` one
+    only those moves lead that it was given.
     """
 
-    __slots__ = ("above", "below", "moves", "state")
+    __slots__ = ("above", "below", "closed", "moves", "state")
 
-    def __init__(self, state: State, below: Stack | None) -> None:
+    def __init__(self, state: State, below: Stack | None, *, closed: bool = False) -> None:
         self.state = state
         self.below = below
+        self.closed = closed
         self.above: dict[State, Stack] = {}
         self.moves: dict[int, Move] = {}
 
@@ -87,6 +89,8 @@ class Stacks:
 
     def move(self, stack: Stack, terminal: int, last: State) -> Move | None:
         """Return where a terminal leads from a stack, None where it may not stand there."""
+        if stack.closed:
+            return None
         built: list[Building] = []
         before = stack
         step = self._automaton.opened(stack.state).steps.get(terminal)
