@@ -8,7 +8,7 @@ wants to know.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from policy.checks import checked
@@ -132,6 +132,14 @@ class _OneByOne:
         if number >= 0:
             return self._tests.alone(number, self._call) is True
         return isinstance(self._tests.alone(~number, self._call), Undecided)
+
+
+def true_or_open(answers: Answers, tests: Mapping[int, object]) -> list[int]:
+    """Return the numbers, among those of `tests`, of the tests that are true or open."""
+    if isinstance(answers, set | frozenset):
+        reached = (number if number >= 0 else ~number for number in answers)
+        return [number for number in reached if number in tests]
+    return [number for number in tests if number in answers or ~number in answers]
 
 
 @dataclass(frozen=True, slots=True)

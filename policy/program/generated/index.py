@@ -1,8 +1,9 @@
 """Many rules of one layer on one tool in; a function that asks only those a call can meet, out.
 
 A rule is found by one demand of its own that a plain text settles: that a field equals one of a
-few texts, or begins with one. Where that demand fails the rule cannot be met, whatever else it
-says, so it need not be asked. Rules without such a demand are always asked.
+few texts, or begins with one. Or by a test of a resource, whose answer is looked up with those of
+all others. Where that demand fails the rule cannot be met, whatever else it says, so it need not be
+asked. Rules without such a demand are always asked.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Literal, TypeAlias
 from policy.checks import checked
 from policy.program.generated.formula import constant_texts, input_field, like_head
 from policy.program.generated.layer import Ask, Item, Tool, Writer, demands, write_in_line
-from policy.program.generated.resources import number_tests
+from policy.program.generated.resources import number_tests, numbered
 from policy.records import dataclass
 from policy.values import is_ordinary
 
@@ -92,12 +93,17 @@ def write_indexed(items: Sequence[Item], tool: Tool) -> Ask | None:
         for key in candidates
         for text in key.texts
     )
+    true: dict[str, dict[int, list[Item]]] = defaultdict(lambda: defaultdict(list))
     equal: dict[str, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
     begin: dict[str, list[tuple[str, Item]]] = defaultdict(list)
     rest: list[Item] = []
     for item in items:
         if not found[item.number]:
-            rest.append(item)
+            test = numbered(demands(item), tool.declared)
+            if test is None:
+                rest.append(item)
+            else:
+                true[test.verb][test.number].append(item)
             continue
         key = min(found[item.number], key=lambda k: _crowd(k, crowd))
         for text in key.texts:
@@ -114,6 +120,9 @@ def write_indexed(items: Sequence[Item], tool: Tool) -> Ask | None:
         for length, beginnings in _by_length(pairs).items():
             table = {text: Pending(group, tool) for text, group in beginnings.items()}
             lookups += _lookup(writer, field, table, length)
+    for verb, numbers in true.items():
+        tests = {number: Pending(group, tool) for number, group in numbers.items()}
+        lookups += _lookup_true(writer, verb, tests)
     return writer.function(rest, lookups)
 
 
@@ -145,17 +154,34 @@ def _lookup(writer: Writer, field: str, table: dict[str, Pending], length: int |
         f"if {name}.__class__ is str:",
         f" b = {rules}.get({text})",
         " if b is not None:",
-        "  f = b.ask",
-        f"  if b.asks_whole: {writer.shared()}",
-        "  x = f(call, caller, facts, e)",
-        "  if x.__class__ is tuple: m += x",
-        "  elif x is None: return None",
-        "  else:",
-        "   m += x.met",
-        "   u += x.undecided",
+        *_asked(writer, "  "),
         # A value of another kind leaves the demand open, which only every rule's closure can say.
         f"elif {name} is not None: return None",
     ]
+
+
+def _lookup_true(writer: Writer, verb: str, tests: dict[int, Pending]) -> list[str]:
+    """Return the lines that ask the rules whose test of a resource is true, or open."""
+    return [
+        f"for n in {writer.resources.reached(verb, tests)}:",
+        f" b = {writer.quoting.name(tests)}[n]",
+        *_asked(writer, " "),
+    ]
+
+
+def _asked(writer: Writer, indent: str) -> list[str]:
+    """Return the lines that ask the rules `b`, and take in what they find."""
+    lines = [
+        "f = b.ask",
+        f"if b.asks_whole: {writer.shared()}",
+        "x = f(call, caller, facts, e)",
+        "if x.__class__ is tuple: m += x",
+        "elif x is None: return None",
+        "else:",
+        " m += x.met",
+        " u += x.undecided",
+    ]
+    return [indent + line for line in lines]
 
 
 def keys(item: Item) -> list[Key]:

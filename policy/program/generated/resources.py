@@ -6,7 +6,7 @@ the first test of a verb is wanted. So what a call touches is read only if a rul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from policy.checks import checked
 from policy.program.evaluation import DeclaredResources, Evaluation
@@ -19,8 +19,9 @@ from policy.program.resource_tests import (
     is_covering,
     known_answer,
 )
-from policy.program.together import together
+from policy.program.together import together, true_or_open
 from policy.program.truth import Truth
+from policy.records import dataclass
 
 Written = tuple[str, str]
 
@@ -50,12 +51,14 @@ class ResourceTests:
         number = tests.number(test, covering=covering, absent_is_false=absent_is_false)
         if number is None:
             return None
-        name = self._answers(test.verb)
-        answers = f"({name} or ({name} := {self._quoting.name(tests.ask)}({self._evaluation()})))"
-        return (
-            f"{number} in {answers}",
-            f"({number} not in {answers} and {~number} not in {name})",
-        )
+        answers = self._asked(test.verb)
+        true = f"{number} in {answers}"
+        return true, f"({number} not in {answers} and {~number} not in {self._answers(test.verb)})"
+
+    def reached(self, verb: str, tests: Mapping[int, object]) -> str:
+        """Return what gives the numbers, among these, of the tests that are true or open."""
+        numbers = self._quoting.name(tests)
+        return f"{self._quoting.name(true_or_open)}({self._asked(verb)}, {numbers})"
 
     def cover(self, when: checked.Test | None) -> str | None:
         """Return what an `allow` demands besides its clauses: that its effects are covered.
@@ -76,6 +79,12 @@ class ResourceTests:
         names = " = ".join(self._answers(verb) for verb in sorted(self._verbs))
         return [f"{names} = None"] if names else []
 
+    def _asked(self, verb: str) -> str:
+        """Return the answers to all tests of a verb, which are asked for once a function."""
+        name = self._answers(verb)
+        ask = self._quoting.name(together(verb, self._declared).ask)
+        return f"({name} or ({name} := {ask}({self._evaluation()})))"
+
     def _answers(self, verb: str) -> str:
         self._verbs.add(verb)
         return f"h{VERBS.index(verb)}"
@@ -83,6 +92,33 @@ class ResourceTests:
     def _evaluation(self) -> str:
         self.asked = True
         return f"e or (e := {self._call})"
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A test of a resource that must be true for a rule to be met."""
+
+    verb: str
+    number: int
+
+
+def numbered(
+    demands: Iterable[tuple[checked.Test, bool, bool]], declared: DeclaredResources
+) -> Numbered | None:
+    """Return the first demand of a rule that is a test of a resource with a number."""
+    for test, absent_is_false, refused in demands:
+        if refused or not isinstance(test, checked.ResourceTest) or not declared.prepared:
+            continue
+        if known_answer(test, declared) is not None:
+            continue
+        number = together(test.verb, declared).number(
+            test,
+            covering=covers(absent_is_false=absent_is_false, refused=refused),
+            absent_is_false=absent_is_false,
+        )
+        if number is not None:
+            return Numbered(test.verb, number)
+    return None
 
 
 def number_tests(
