@@ -8,12 +8,12 @@ true of one stays true.
 from __future__ import annotations
 
 from decimal import Decimal
-from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any
 
 from policy.catalog.schema import FieldInfo, lookup, named_fields
 from policy.catalog.walk import Schema, Step, descend
+from policy.digests import blake2b
 from policy.records import dataclass, field
 
 # How many paths a view remembers before it begins anew: more than policies ask about.

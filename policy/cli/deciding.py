@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from policy.call import thaw
 from policy.cli.loading import (
     WRONG_USAGE,
+    Where,
     as_json,
     generation_at,
     stop,
@@ -29,9 +29,9 @@ _LONGEST_LINE = 16 * 1024 * 1024 + 1
 
 
 def decide(
-    path: Path,
+    path: Where,
     *,
-    catalog_file: Path | None,
+    catalog_file: Where | None,
     call_file: BinaryIO | None,
     lexical: bool,
     cache: bool,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from policy import later
 from policy.cli import collector
@@ -26,6 +26,9 @@ else:
     visible = later.function("policy.diagnostics", "visible")
     read_policy = later.function("policy.reload", "read_policy")
 
+# What is asked for by its place on disk.
+Where: TypeAlias = str | os.PathLike[str]
+
 WRONG_POLICY = 1
 WRONG_USAGE = 2
 
@@ -40,7 +43,7 @@ def stop(message: str, *, code: int = WRONG_USAGE) -> NoReturn:
     raise SystemExit(code)
 
 
-def read_catalog(file: Path | None) -> Catalog:
+def read_catalog(file: Where | None) -> Catalog:
     """Return the built-in tools and those of a catalogue file."""
     from policy.catalog import CatalogError, builtin_catalog, read_listing
     from policy.values import Unreadable, read_json
@@ -60,15 +63,15 @@ def read_catalog(file: Path | None) -> Catalog:
         stop(f"{file} cannot be used: {error}")
 
 
-def _bytes(file: Path) -> bytes:
+def _bytes(file: Where) -> bytes:
     try:
-        with file.open("rb") as stream:
+        with open(file, "rb") as stream:
             return stream.read(_LARGEST_CATALOG + 1)
     except OSError as error:
         stop(f"{file} cannot be read: {error.strerror or error}")
 
 
-def build_at(path: Path, catalog_file: Path | None, *, cache: bool = False) -> Built:
+def build_at(path: Where, catalog_file: Where | None, *, cache: bool = False) -> Built:
     """Return what the files at `path` make, good or not."""
     ways = fast_paths(cache=cache)
     built = read_policy(
@@ -93,7 +96,7 @@ def exit_code(diagnostics: Iterable[Diagnostic]) -> int:
 
 def show(
     built: Built,
-    path: Path,
+    path: Where,
     format: Format = "text",
     *,
     diagnostics: tuple[Diagnostic, ...] | None = None,
@@ -103,13 +106,15 @@ def show(
     return render(shown, format, sources=built.sources, root=prefix(path)).rstrip("\n")
 
 
-def prefix(path: Path) -> str:
+def prefix(path: Where) -> str:
     """Return what stands before the names of a policy's files, seen from the working directory."""
-    folder = path if path.is_dir() else path.parent
+    from pathlib import Path  # takes as long as a third of what Python does to start
+
+    folder = Path(path) if os.path.isdir(path) else Path(path).parent
     return "" if str(folder) == "." else f"{folder.as_posix().rstrip('/')}/"
 
 
-def generation_at(path: Path, catalog_file: Path | None, *, cache: bool = False) -> Generation:
+def generation_at(path: Where, catalog_file: Where | None, *, cache: bool = False) -> Generation:
     """Return the generation at `path`, or end the command with all that is wrong."""
     built = build_at(path, catalog_file, cache=cache)
     if built.generation is None:

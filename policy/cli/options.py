@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Literal
 
 from policy.records import dataclass
@@ -57,6 +56,7 @@ CACHE = Option(
 DECIDE = (CATALOG, CALL, LEXICAL, CACHE)
 
 
-def may_be_policy(path: Path) -> bool:
+def may_be_policy(path: str | os.PathLike[str]) -> bool:
     """Say whether something that there is can be a policy: a folder, or a file called like one."""
-    return path.suffix == ".policy" or not os.path.isfile(path)
+    name = os.path.basename(os.fspath(path).rstrip(os.sep))
+    return (name.endswith(".policy") and name != ".policy") or not os.path.isfile(path)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from policy.cli.fast_paths import VARIABLE
@@ -51,7 +50,7 @@ def read(words: Sequence[str]) -> dict[str, Any] | None:
     texts = _texts(words)
     if texts is None:
         return None
-    path = Path(texts.pop("path", USUAL_PATH))
+    path = texts.pop("path", USUAL_PATH)
     if not _is_there(path) or not may_be_policy(path):
         return None
     given: dict[str, Any] = {"path": path}
@@ -61,10 +60,10 @@ def read(words: Sequence[str]) -> dict[str, Any] | None:
             given[option.name] = bool(text)
         elif text is None:
             given[option.name] = None
-        elif not _is_there(Path(text)) or os.path.isdir(text):
+        elif not _is_there(text) or os.path.isdir(text) or ".." in text.split("/"):
             return None
         else:
-            given[option.name] = Path(text)
+            given[option.name] = os.path.normpath(text)
     return _opened(given)
 
 
@@ -85,7 +84,7 @@ def _texts(words: Sequence[str]) -> dict[str, str] | None:
     return texts
 
 
-def _is_there(path: Path) -> bool:
+def _is_there(path: str) -> bool:
     try:
         return os.access(path, os.R_OK)
     except ValueError:  # a character that no name has
@@ -97,7 +96,7 @@ def _opened(given: dict[str, Any]) -> dict[str, Any] | None:
     for option in DECIDE:
         if option.takes == "bytes" and given[option.name] is not None:
             try:
-                given[option.name] = given[option.name].open("rb")
+                given[option.name] = open(given[option.name], "rb")  # noqa: SIM115 — until the end
             except OSError:
                 return None
     return given

@@ -12,24 +12,35 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from policy import later
-from policy.commands.profile import Profile
-from policy.commands.profile_fault import ProfileFault
-from policy.commands.profile_file import ENVIRONMENT, ProfileFile, program_of, read_profile_file
-from policy.commands.profile_merger import profile_of
-from policy.commands.profile_parts import read_profile_parts
-from policy.commands.section import Section
-from policy.commands.variables import VariableRole, Variables
 from policy.records import dataclass, field, replace
 from policy.values import quote
+
+# Every policy has profiles, and few speak of commands.
+if TYPE_CHECKING:
+    from policy.commands import profile_file
+    from policy.commands.profile import Profile
+    from policy.commands.profile_fault import ProfileFault
+    from policy.commands.profile_file import ProfileFile
+    from policy.commands.profile_merger import profile_of
+    from policy.commands.profile_parts import read_profile_parts
+    from policy.commands.section import Section
+    from policy.commands.variables import VariableRole, Variables
+else:
+    profile_file = later.module("policy.commands.profile_file")
+    Profile = later.function("policy.commands.profile", "Profile")
+    ProfileFault = later.function("policy.commands.profile_fault", "ProfileFault")
+    profile_of = later.function("policy.commands.profile_merger", "profile_of")
+    read_profile_parts = later.function("policy.commands.profile_parts", "read_profile_parts")
+    Variables = later.function("policy.commands.variables", "Variables")
 
 # The other names of a program stand before the first table of its file.
 _NAMES = later.pattern(r"^(names|siblings)\s*=\s*\[([^\]]*)\]", re.MULTILINE)
 _FIRST_TABLE = later.pattern(r"^\[", re.MULTILINE)
 _NAME = later.pattern(r"\"([^\"]*)\"|'([^']*)'")
 _WILD = frozenset("*?[")
-_NO_VARIABLES = Variables(MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +67,8 @@ class _OtherNames:
 class Profiles:
     """What is known of programs. Build with `of`."""
 
-    _files: Mapping[str, tuple[_File, ...]]
-    _layers: tuple[Mapping[str, str], ...] = ()
+    _layers: tuple[Mapping[str, str], ...]
+    _known: list[Mapping[str, tuple[_File, ...]]] = field(default_factory=list, repr=False)
     _read: dict[str, Profile | None] = field(default_factory=dict, repr=False)
     _roles: dict[str, VariableRole | None] = field(default_factory=dict, repr=False)
     _others: list[_OtherNames] = field(default_factory=list, repr=False)
@@ -65,17 +76,19 @@ class Profiles:
     @staticmethod
     def of(*layers: Mapping[str, str]) -> Profiles:
         """Return what texts by file name say; a later layer adds to the programs of an earlier."""
-        files: dict[str, tuple[_File, ...]] = {}
-        for layer in layers:
-            for name in layer:
-                program = program_of(name)
-                files[program] = (*files.get(program, ()), _File(name=name, layer=layer))
-        return Profiles(_files=MappingProxyType(files), _layers=layers)
+        return Profiles(_layers=layers)
+
+    @property
+    def _files(self) -> Mapping[str, tuple[_File, ...]]:
+        """The files by the program they tell of; the layers are listed when it comes to that."""
+        if not self._known:
+            self._known.append(_files_of(self._layers))
+        return self._known[0]
 
     @property
     def programs(self) -> tuple[str, ...]:
         """The canonical names of all programs that have a profile, sorted."""
-        return tuple(sorted(program for program in self._files if program != ENVIRONMENT))
+        return tuple(sorted(set(self._files) - {profile_file.ENVIRONMENT}))
 
     def profile(self, name: str) -> Profile | None:
         """Return what is known of a program by any of its names (exactly: `G` is not `g`)."""
@@ -93,7 +106,7 @@ class Profiles:
         """Return what is known of a variable of the environment, None if nothing is."""
         if name in self._roles:
             return self._roles[name]
-        files = self._files.get(ENVIRONMENT, ())
+        files = self._files.get(profile_file.ENVIRONMENT, ())
         found = _variables(tuple((file.name, file.text) for file in files)).role(name)
         if len(self._roles) < _MOST_NAMES:
             self._roles[name] = found
@@ -118,7 +131,7 @@ class Profiles:
             read
             for file in self._in_order()
             if names is None or file.name in names
-            if isinstance(read := _read_file(file.name, file.text), ProfileFile)
+            if isinstance(read := _read_file(file.name, file.text), profile_file.ProfileFile)
         )
 
     def _taken_names(self, file: ProfileFile) -> Iterator[ProfileFault]:
@@ -138,7 +151,7 @@ class Profiles:
             yield from self._files[program]
 
     def _program(self, name: str) -> str | None:
-        if name == ENVIRONMENT:
+        if name == profile_file.ENVIRONMENT:
             return None
         if name in self._files:
             return name
@@ -157,15 +170,24 @@ class Profiles:
 _MOST_NAMES = 4_096
 
 
+def _files_of(layers: Sequence[Mapping[str, str]]) -> Mapping[str, tuple[_File, ...]]:
+    files: dict[str, tuple[_File, ...]] = {}
+    for layer in layers:
+        for name in layer:
+            program = profile_file.program_of(name)
+            files[program] = (*files.get(program, ()), _File(name=name, layer=layer))
+    return MappingProxyType(files)
+
+
 def _other_names_of(layers: Sequence[Mapping[str, str]]) -> _OtherNames:
     names: dict[str, str] = {}
     globs: list[tuple[str, str]] = []
     for file, text in (item for layer in layers for item in layer.items()):
         for name in _other_names(text):
             if _WILD.isdisjoint(name):
-                names[name] = program_of(file)
+                names[name] = profile_file.program_of(file)
             else:
-                globs.append((name, program_of(file)))
+                globs.append((name, profile_file.program_of(file)))
     return _OtherNames(names=MappingProxyType(names), globs=tuple(globs))
 
 
@@ -182,7 +204,7 @@ def _other_names(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def _read_file(name: str, text: str) -> ProfileFile | tuple[ProfileFault, ...]:
-    return read_profile_file(name, text)
+    return profile_file.read_profile_file(name, text)
 
 
 @lru_cache(maxsize=1024)
@@ -196,19 +218,20 @@ def _read(files: Sequence[_File]) -> Profile:
     for file in files:
         read = _read_parts(file.name, file.text)
         if isinstance(read, tuple):
-            return Profile(name=program_of(file.name), hides=True, operands=("unknown...",))
+            name = profile_file.program_of(file.name)
+            return Profile(name=name, hides=True, operands=("unknown...",))
         if read.replaces:
             sections.clear()
         sections.append(read.section)
-    return profile_of(program_of(files[0].name), sections)
+    return profile_of(profile_file.program_of(files[0].name), sections)
 
 
 @lru_cache(maxsize=64)
 def _variables(files: tuple[tuple[str, str], ...]) -> Variables:
-    found = _NO_VARIABLES
+    found = Variables(MappingProxyType({}))
     for name, text in files:
         read = _read_file(name, text)
-        if isinstance(read, ProfileFile) and read.variables is not None:
+        if isinstance(read, profile_file.ProfileFile) and read.variables is not None:
             found = read.variables.over(found)
     return found
 

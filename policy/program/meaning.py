@@ -7,12 +7,12 @@ and their parameters are part of the rule itself. Its `because` is not.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any, get_args
 
 from policy.checks import LayerKey, checked
+from policy.digests import sha256
 from policy.reason import Terms
 from policy.records import fields, is_dataclass, replace
 
@@ -54,7 +54,7 @@ def declared_meaning(declarations: tuple[checked.CheckedDeclaration, ...]) -> st
 
 
 def _digest(*parts: object) -> str:
-    return "sha256:" + hashlib.sha256(_canonical(parts).encode()).hexdigest()
+    return "sha256:" + sha256(_canonical(parts).encode()).hexdigest()
 
 
 def _canonical(value: object) -> str:

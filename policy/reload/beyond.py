@@ -6,7 +6,6 @@ itself: its version, and the files of its code as they are installed.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from operator import attrgetter
 from typing import Any
 
 from policy.catalog import Catalog, ToolSpec
+from policy.digests import sha256
 from policy.records import fields
 from policy.source import Source
 from policy.version import VERSION
@@ -61,7 +61,7 @@ def own_digest() -> str:
 
 
 def _digest(parts: Any) -> str:
-    found = hashlib.sha256()
+    found = sha256()
     for part in parts:
         told = part.encode("utf-8", "surrogatepass")
         found.update(len(told).to_bytes(8, "big"))

@@ -9,11 +9,11 @@ import posixpath
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from policy import later
 from policy.catalog import Catalog
-from policy.checks import PolicySources, Remembered, check
+from policy.checks import PolicySources, check
 from policy.decision import GenerationId
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, visible
 from policy.layers import merge
@@ -40,10 +40,12 @@ from policy.verify import run_examples
 if TYPE_CHECKING:
     import traceback
 
+    from policy.checks import Remembered
     from policy.reload.settings_file import read_settings
     from policy.verify import ExampleResult
 else:
     traceback = later.module("traceback")
+    Remembered = later.function("policy.checks", "Remembered")
     read_settings = later.function("policy.reload.settings_file", "read_settings")
 
 _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
@@ -78,6 +80,7 @@ class Builder:
 
     Files of the same text are not parsed again, nor are rules, and rules in the same surroundings
     are not checked again: see `checks.Remembered`. Without `remembering`, every rule is.
+    Nor is anything remembered by one that builds `once` and keeps no cache.
     With `plain`, statements are read by Lark alone; `shortcuts` are those of the program. Neither
     changes what is built.
     `guarded` are files besides those of the policy that no tool may write, by absolute path, and
@@ -90,9 +93,11 @@ class Builder:
         guarded: Iterable[str] = (),
         guarded_folders: Iterable[str] = (),
         remembering: bool = True,
+        once: bool = False,
         plain: bool = False,
         shortcuts: Shortcuts = ALL_SHORTCUTS,
     ) -> None:
+        remembering = remembering and not once
         self._guarded = tuple(guarded)
         self._guarded_folders = tuple(guarded_folders)
         self._parsed: dict[tuple[str, str], Parsed] = {}
@@ -144,7 +149,7 @@ class Builder:
             ),
             tools,
             remembered=self._remembered,
-            beyond=self._beyond.digest(tools, data=data, digests=work.digests, programs=sources),
+            beyond=self._surrounded(tools, data=data, work=work, programs=sources),
         )
         self._let_go(work.fresh, (*files, *shipped.values()))
         merged = merge(checked.policies, tools)
@@ -187,6 +192,19 @@ class Builder:
             sources=generation.sources,
             examples=examples,
         )
+
+    def _surrounded(
+        self,
+        catalog: Catalog,
+        *,
+        data: Mapping[str, Any],
+        work: _Reading,
+        programs: Mapping[str, Source],
+    ) -> str:
+        """Return the digest of what rules see beside policy files, if anything is remembered."""
+        if self._remembered is None:
+            return ""
+        return self._beyond.digest(catalog, data=data, digests=work.digests, programs=programs)
 
     def _let_go(self, fresh: list[tree.PolicyFile], trees: tuple[tree.PolicyFile, ...]) -> None:
         """Keep of the rules that were parsed only their texts, and nothing of those long gone."""

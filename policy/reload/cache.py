@@ -7,17 +7,19 @@ for these very surroundings; what it holds is data, read by `checks.read_lines`.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from policy.checks import NotStorable, Remembered, lines_of, read_lines
+from policy.digests import sha256
 from policy.reload.beyond import own_digest
 from policy.reload.folder import Snapshot
+
+if TYPE_CHECKING:
+    from policy.checks import Remembered
 
 # A folder, True for this user's own, or False for none.
 Where: TypeAlias = str | os.PathLike[str] | bool
@@ -64,7 +66,7 @@ class Cache:
     def __init__(self, folder: str, root: str, *, only: str | None = None) -> None:
         self.folder = folder
         path = root if only is None else os.path.join(root, only)
-        name = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()
+        name = sha256(path.encode("utf-8", "surrogateescape")).hexdigest()
         self._path = os.path.join(self.folder, name[:40] + _SUFFIX)
         self._counts = _is_ours(path)
 
@@ -75,10 +77,12 @@ class Cache:
         content = _content(self._path)
         if content is None:
             return
+        from policy.checks import NotStorable, read_lines
+
         first, _, rest = content.partition(b"\n")
         try:
             written = json.loads(first)
-            digest = hashlib.sha256(rest).hexdigest()
+            digest = sha256(rest).hexdigest()
             if written != _header(written["surroundings"], digest):
                 return
             heads, rules = read_lines(rest.decode("ascii").split("\n"))
@@ -90,11 +94,13 @@ class Cache:
         """Write what is remembered, if enough of it is new; where that fails, nothing is lost."""
         if not self._counts or remembered.unsaved * _WORTH <= len(remembered.rules):
             return
+        from policy.checks import lines_of
+
         remembered.unsaved = 0
         body = "\n".join(lines_of(remembered.rules, remembered.heads)).encode("ascii")
         if len(body) > LARGEST:
             return
-        told = json.dumps(_header(remembered.surroundings, hashlib.sha256(body).hexdigest()))
+        told = json.dumps(_header(remembered.surroundings, sha256(body).hexdigest()))
         with suppress(OSError):
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
             if _is_private(self.folder):

@@ -7,7 +7,6 @@ a swapped link can never be read half and half.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import time
@@ -16,6 +15,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from policy.diagnostics import Diagnostic
+from policy.digests import sha256
 from policy.records import dataclass
 from policy.reload import unread
 
@@ -78,7 +78,7 @@ class Snapshot:
 
 def content_digest(content: bytes) -> str:
     """Return `sha256:` and the hexadecimal digest of some bytes."""
-    return "sha256:" + hashlib.sha256(content).hexdigest()
+    return "sha256:" + sha256(content).hexdigest()
 
 
 def read_folder(path: str | os.PathLike[str]) -> Snapshot:
@@ -150,7 +150,7 @@ def _snapshot(
     files: Mapping[str, ReadFile],
     unread: Mapping[str, Diagnostic],
 ) -> Snapshot:
-    digest = hashlib.sha256()
+    digest = sha256(expected=sum(len(file.content) for file in files.values()))
     for name in sorted({*files, *unread}):
         # Lengths before the parts, so that no two folders can give one text to hash.
         told = files[name].content if name in files else unread[name].message.encode()

@@ -33,6 +33,7 @@ def read_policy(
     builder = Builder(
         guarded_folders=cache_folders(cache),
         remembering=remembering,
+        once=cache is False,
         plain=plain,
         shortcuts=shortcuts,
     )

@@ -7,7 +7,7 @@ third of the time; and a full collection is one long step in which no call is de
 from __future__ import annotations
 
 import gc
-import threading
+from _thread import allocate_lock  # `threading` takes a while to import
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,7 +16,7 @@ class _Pauses:
     """How many stretches of work are under way, in all threads."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = allocate_lock()
         self.running = 0
         self.was_on = False
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
-from pathlib import Path
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from policy.commands import PROFILE_SUFFIX, Profiles
+from policy.commands import Profiles
 from policy.reload.folder import POLICY_SUFFIX
 from policy.source import Source
 from policy.syntax import NO_HEADS, beside_rules, parse, tree
@@ -40,9 +40,11 @@ def _packs() -> Traversable:
 
 def _package() -> Traversable:
     """Return the folder of the installed package."""
-    folder = Path(__file__).parents[1]
-    if folder.is_dir():
-        return folder
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if os.path.isdir(folder):
+        from pathlib import Path  # most policies use nothing of the package
+
+        return Path(folder)
     # In an archive. These functions import more than reading a whole policy does.
     from importlib.resources import files
 
@@ -89,19 +91,28 @@ def shipped_profiles() -> Profiles:
 def shipped_profile_texts() -> Mapping[str, str]:
     """Return the text of every profile file in the installed package, by file name.
 
-    The texts are read when they are asked for: one command needs few of hundreds.
+    The folder is listed and the texts are read when they are asked for: many policies speak of no
+    command, and one command needs few of hundreds of texts.
     """
-    folder = _package() / "commands" / "profiles"
-    names = sorted(entry.name for entry in folder.iterdir())
-    return _Texts(folder, tuple(name for name in names if name.endswith(PROFILE_SUFFIX)))
+    return _Texts()
 
 
 class _Texts(Mapping[str, str]):
     """The texts of files, by name, each read once."""
 
-    def __init__(self, folder: Traversable, names: tuple[str, ...]) -> None:
-        self._folder = folder
-        self._texts: dict[str, str | None] = dict.fromkeys(names)
+    @cached_property
+    def _folder(self) -> Traversable:
+        return _package() / "commands" / "profiles"
+
+    @cached_property
+    def _texts(self) -> dict[str, str | None]:
+        from policy.commands import PROFILE_SUFFIX
+
+        try:
+            names = sorted(entry.name for entry in self._folder.iterdir())
+        except OSError:  # without profiles, no program is known to be harmless
+            return {}
+        return dict.fromkeys(name for name in names if name.endswith(PROFILE_SUFFIX))
 
     def __getitem__(self, name: str) -> str:
         text = self._texts[name]

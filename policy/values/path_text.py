@@ -7,11 +7,16 @@ drives, and characters that another form of Unicode turns into separators or dot
 from __future__ import annotations
 
 import unicodedata
-from urllib.parse import unquote_to_bytes
+from typing import TYPE_CHECKING
 
 from policy import later
 from policy.values.reading import Unreadable
 from policy.values.text import has_control, is_encodable, quote
+
+if TYPE_CHECKING:
+    from urllib.parse import unquote_to_bytes
+else:
+    unquote_to_bytes = later.function("urllib.parse", "unquote_to_bytes")
 
 # What all readers read alike, which most paths are.
 _PLAIN = later.pattern(r"[A-Za-z0-9_./+@=,#()\[\]-]+")

@@ -40,7 +40,8 @@ def comparable(given: dict[str, Any] | None) -> dict[str, Any] | None:
     file = given.pop("call_file")
     if file is not None:
         file.close()
-    return given | {"call": file and (str(file.name), file.mode)}
+    places = {name: Path(given[name]) for name in ("path", "catalog_file") if given[name]}
+    return given | places | {"call": file and (os.fspath(file.name), file.mode)}
 
 
 def by_click(words: list[str]) -> dict[str, Any] | None:
