@@ -20,25 +20,30 @@ _SHORT = 2_048
 _NO_ASSIGNMENTS: frozenset[Assignment] = frozenset()
 
 
-def read_script(text: str) -> Script | Unreadable:
-    """Read a shell script as bash does; what might be read otherwise is a gap or Unreadable."""
-    return _remembered(text) if len(text) <= _SHORT else read_script_anew(text)
+def read_script(text: str, *, whole: bool = False) -> Script | Unreadable:
+    """Read a shell script as bash does; what might be read otherwise is a gap or Unreadable.
+
+    With `whole`, plain scripts are read by the whole reader as well, which gives the same.
+    """
+    if len(text) <= _SHORT:
+        return _remembered(text, whole)
+    return read_script_anew(text, whole=whole)
 
 
 @lru_cache(maxsize=1024)
-def _remembered(text: str) -> Script | Unreadable:
-    return read_script_anew(text)
+def _remembered(text: str, whole: bool) -> Script | Unreadable:  # noqa: FBT001 — a key
+    return read_script_anew(text, whole=whole)
 
 
-def read_script_anew(text: str) -> Script | Unreadable:
+def read_script_anew(text: str, *, whole: bool = False) -> Script | Unreadable:
     """Read a script whose caller remembers what comes of it."""
-    words = read_words(text) if len(text) <= _SHORT else None
+    words = None if whole or len(text) > _SHORT else read_words(text)
     if words is not None:
         return Script(commands=(words,))
     reason = _unfit(text)
     if reason is not None:
         return Unreadable(reason=reason)
-    plain = read_plain(text)
+    plain = None if whole else read_plain(text)
     return _read_whole(text) if plain is None else Script(commands=plain)
 
 

@@ -42,18 +42,26 @@ NOT_SEARCHED = Found()
 class Nesting:
     """Where a command stands, for the commands that it runs in turn.
 
-    Written once and then read. (A plain class: one is made for every command.)
+    Written once and then read. (A plain class: one is made for every command.) With `whole`,
+    command lines are read by the whole reader.
     """
 
-    __slots__ = ("budget", "command", "depth", "understand")
+    __slots__ = ("budget", "command", "depth", "understand", "whole")
 
     def __init__(
-        self, command: SimpleCommand, *, depth: int, understand: Understand, budget: Budget
+        self,
+        command: SimpleCommand,
+        *,
+        depth: int,
+        understand: Understand,
+        budget: Budget,
+        whole: bool,
     ) -> None:
         self.command = command
         self.depth = depth
         self.understand = understand
         self.budget = budget
+        self.whole = whole
 
     def words(
         self,
@@ -113,7 +121,7 @@ class Nesting:
             return _not_known(TOO_DEEP)
         if not self.budget.take(len(word.text)):
             return _not_known(TOO_MUCH)
-        script = read_script(word.text)
+        script = read_script(word.text, whole=self.whole)
         if isinstance(script, Unreadable):
             return _not_known(f"the command line of `{label}` cannot be read: {script.reason}")
         if not self.budget.take(COMMAND * len(script.commands)):

@@ -65,13 +65,18 @@ class _OtherNames:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Profiles:
-    """What is known of programs. Build with `of`."""
+    """What is known of programs. Build with `of`.
+
+    With `whole`, the scripts and patterns that are understood by it are read by the whole reader,
+    plain ones too: the same, and slower.
+    """
 
     _layers: tuple[Mapping[str, str], ...]
     _known: list[Mapping[str, tuple[_File, ...]]] = field(default_factory=list, repr=False)
     _read: dict[str, Profile | None] = field(default_factory=dict, repr=False)
     _roles: dict[str, VariableRole | None] = field(default_factory=dict, repr=False)
     _others: list[_OtherNames] = field(default_factory=list, repr=False)
+    whole: bool = False
 
     @staticmethod
     def of(*layers: Mapping[str, str]) -> Profiles:

@@ -50,7 +50,7 @@ def understand_command(
 
 
 def _understand(script: str, profiles: Profiles) -> Understanding | Unreadable:
-    read = read_script_anew(script)
+    read = read_script_anew(script, whole=profiles.whole)
     if isinstance(read, Unreadable):
         return read
     budget = Budget()
@@ -75,7 +75,13 @@ class _Reader:
         self.profiles = profiles
         self.depth = depth
         self.budget = budget
-        nesting = Nesting(command, depth=depth, understand=self._inner, budget=budget)
+        nesting = Nesting(
+            command,
+            depth=depth,
+            understand=self._inner,
+            budget=budget,
+            whole=profiles.whole,
+        )
         self.effects = Effects(command, profiles, nesting=nesting)
         self.usage = Usage(self.effects)
 

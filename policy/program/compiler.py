@@ -51,6 +51,8 @@ def compile_policy(
     are what is known of the programs that commands run. `shortcuts` never change a decision,
     nor do the plans of earlier programs that are `carried` over.
     """
+    if not shortcuts.scripts:
+        profiles = replace(profiles, whole=True)
     indexes = [_LayerIndex(layer) for layer in policy.layers]
     opened = [
         declaration.tools

@@ -195,20 +195,27 @@ class Shortcuts:
     `generated`: rules are asked by generated code. `indexed`: of many rules on one tool, only those
     are asked that a call can meet. `prepared`: paths and hosts are looked up in sets, and not held
     against one item after the other. `expressions`: where a regular expression is a few words,
-    these are looked for, and RE2 is not asked. `admission`: an input of the usual kind is taken in
-    without the closer look that any other one gets.
+    these are looked for, and RE2 is not asked. `scripts`: a script of plain words is cut at its
+    blanks and operators, and not read as bash reads it. `admission`: an input of the usual kind is
+    taken in without the closer look that any other one gets.
     """
 
     generated: bool = True
     indexed: bool = True
     prepared: bool = True
     expressions: bool = True
+    scripts: bool = True
     admission: bool = True
 
 
 ALL_SHORTCUTS: Shortcuts = Shortcuts()
 NO_SHORTCUTS: Shortcuts = Shortcuts(
-    generated=False, indexed=False, prepared=False, expressions=False, admission=False
+    generated=False,
+    indexed=False,
+    prepared=False,
+    expressions=False,
+    scripts=False,
+    admission=False,
 )
 
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from policy.commands import bash, read_command_pattern, understand
 from policy.commands.bash import _read_whole, _unfit
 from policy.commands.plain_script import read_plain, read_words
 from policy.commands.script import Script, SimpleCommand
+from policy.records import replace
+from policy.reload import shipped_profiles
+from policy.values import Unreadable
 from tests.laws.shell_scripts import scripts
 
 _PIECES = [
@@ -50,3 +55,27 @@ def test_a_plain_script_is_what_the_whole_reader_reads(text: str) -> None:
 def test_most_single_commands_take_the_shortest_way() -> None:
     for text in ("git log --oneline -n 3", "ls -la /srv/a", "find src -name notes", "head -n 5 a"):
         assert read_words(text) is not None
+
+
+@given(scripts())
+@example("ls a")
+@example("sh -c 'ls a; git status'")
+@example("xargs git diff < a")
+def test_a_script_is_understood_alike_however_it_is_read(text: str) -> None:
+    profiles = shipped_profiles()
+    quick, slow = understand(text, profiles), understand(text, replace(profiles, whole=True))
+    assert repr(quick) == repr(slow)
+
+
+def test_read_wholly_no_script_is_read_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(text: str) -> None:
+        pytest.fail(f"{text} was read plainly")
+
+    monkeypatch.setattr(bash, "read_words", never)
+    monkeypatch.setattr(bash, "read_plain", never)
+    profiles = replace(shipped_profiles(), whole=True)
+    understood = understand("sh -c 'git status' && ls a > b", profiles)
+    pattern = read_command_pattern("git status --short", profiles)
+    assert not isinstance(understood, Unreadable)
+    assert len(understood.commands) == 2
+    assert not isinstance(pattern, Unreadable)
