@@ -33,9 +33,9 @@ def compile_resource_test(
     """Return the test's function; ABSENT where all declared arguments of the verb are absent.
 
     Tests that ask the same of one layer's declarations are one function, which is asked once a
-    call.
+    call. Where nothing is looked up, what declarations settle is asked of every call as well.
     """
-    answer = known_answer(test, declared)
+    answer = known_answer(test, declared) if declared.prepared else _said_of_all(test)
     if answer is not None:
         return _always if answer else _never
     verb = test.verb
@@ -62,13 +62,18 @@ def known_answer(test: checked.ResourceTest, declared: DeclaredResources) -> boo
 
     A tool that is declared complete has no effect of a kind that none of its arguments can have.
     """
-    if test.operand is None and test.permits:
+    if _said_of_all(test):
         return True
     if declared.may(test.verb):
         return None
     if test.operand is None or (test.form != "only" and test.operand.included):
         return False
     return None if declared.unseen and test.verb != "runs" else True
+
+
+def _said_of_all(test: checked.ResourceTest) -> bool | None:
+    """Return True for a permission that sets no limit."""
+    return True if test.operand is None and test.permits else None
 
 
 def _always(call: Evaluation) -> Truth:
