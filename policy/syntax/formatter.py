@@ -9,7 +9,7 @@ from __future__ import annotations
 from policy.records import dataclass
 from policy.source import Source
 from policy.syntax.cutter import cut
-from policy.syntax.layout import Part, lay_out
+from policy.syntax.layout import Layout, Part, lay_out
 from policy.syntax.parser import Parsed
 from policy.syntax.tree import Comment, Header, Statement
 
@@ -98,7 +98,7 @@ def _statement_block(
     if node is None:
         lines = [line.rstrip("\r") for line in _lines_of(source, start, end)]
     elif inside:
-        lines = _commented(lay_out(node).apart, inside)
+        lines = _commented(lay_out(node), inside)
     else:
         lines = lay_out(node).lines()
     return _Block(start=start, end=end, lines=lines)
@@ -110,24 +110,41 @@ def _lines_of(source: Source, start: int, end: int) -> list[str]:
     return source.text[begin:end].lstrip("\ufeff").split("\n")
 
 
-def _commented(parts: tuple[Part, ...], comments: list[Comment]) -> list[str]:
-    """Return the lines of a statement with the comments inside it."""
-    above: dict[int, list[str]] = {}
-    behind: dict[int, list[str]] = {}
-    starts = [part.start for part in parts]
-    for comment in comments:
-        later = [start for start in starts if start > comment.span.start]
-        if comment.own_line and later:
-            above.setdefault(starts.index(min(later)), []).append(comment.text)
-        elif comment.own_line:
-            above.setdefault(starts.index(max(starts)), []).append(comment.text)
-        else:
-            earlier = [start for start in starts if start <= comment.span.start]
-            behind.setdefault(starts.index(max(earlier)), []).append(comment.text)
-    lines: list[str] = []
-    for number, part in enumerate(parts):
-        *more, last = behind.get(number, [""])
-        lines += [" " * part.indent + text for text in (*above.get(number, []), *more)]
+def _commented(layout: Layout, comments: list[Comment]) -> list[str]:
+    """Return the lines of a statement with the comments inside it.
+
+    Comments that end up above and behind the whole statement do not keep its parts apart: read
+    again, they would not stand inside it.
+    """
+    parts = layout.apart
+    above, behind = _places(parts, comments)
+    end = len(parts) - 1
+    if not any(above[1:]) and not any(behind[:-1]) and (end == 0 or len(behind[end]) <= 1):
+        *more, last = behind[end] or [""]
+        lines = [*above[0], *more, *layout.lines()]
+        lines[-1] += f"  {last}" if last else ""
+        return lines
+    lines = []
+    for part, over, after in zip(parts, above, behind, strict=True):
+        *more, last = after or [""]
+        lines += [" " * part.indent + text for text in (*over, *more)]
         lines += part.lines()
         lines[-1] += f"  {last}" if last else ""
     return lines
+
+
+def _places(
+    parts: tuple[Part, ...], comments: list[Comment]
+) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the comments above each part, and those behind it."""
+    above: list[list[str]] = [[] for _ in parts]
+    behind: list[list[str]] = [[] for _ in parts]
+    starts = [part.start for part in parts]
+    for comment in comments:
+        later = [start for start in starts if start > comment.span.start]
+        if comment.own_line:
+            above[starts.index(min(later) if later else max(starts))].append(comment.text)
+        else:
+            earlier = [start for start in starts if start <= comment.span.start]
+            behind[starts.index(max(earlier))].append(comment.text)
+    return above, behind

@@ -56,7 +56,34 @@ def commented(draw: st.DrawFn) -> str:
     return draw(st.sampled_from(["\n", "\r\n"])).join([*lines, ""])
 
 
-@given(commented())
+_rules = st.builds(
+    "policy for every agent\n{}deny * when {} and {}\n".format,
+    st.sampled_from(["", "a: "]),
+    *[strategies.expressions.map(lambda said: f"({print_expr(said)})")] * 2,
+)
+
+
+@st.composite
+def commented_inside(draw: st.DrawFn) -> str:
+    """Draw the text of a policy with comments wherever a statement may go on in the next line."""
+    text = draw(st.one_of(_rules, strategies.policy_files(most=2).map(print_tree)))
+    tree = read(text).tree
+    last = text.rstrip().rfind("\n") + 1
+    places = [place for place in range(last, len(text)) if text[place - 1] in " ,(["]
+    for place in sorted(draw(st.sets(st.sampled_from(places or [0]), max_size=2)))[::-1]:
+        before = draw(st.sampled_from([" ", " ", "\n  "]))
+        broken = f"{text[:place]}{before}{draw(_comments)}\n  {text[place:]}"
+        # A blank inside a string is none between words.
+        parsed = read(broken)
+        if not parsed.diagnostics and parsed.tree == tree:
+            text = broken
+    return text
+
+
+commented_anywhere = st.one_of(commented(), commented_inside())
+
+
+@given(commented_anywhere)
 def test_formatting_keeps_the_meaning_and_every_comment(text: str) -> None:
     parsed = read(text)
     assert parsed.diagnostics == ()
@@ -67,7 +94,12 @@ def test_formatting_keeps_the_meaning_and_every_comment(text: str) -> None:
     )
 
 
-@given(commented())
+@given(commented_anywhere)
+@example(
+    "policy for every agent\na: allow file_read\n  when reads only workspace # why\n"
+    '  and input.path != "x"\n'
+)
+@example('policy for every agent\ndeny * when reads ["a", # one\n  "b"]\n')
 def test_formatting_twice_changes_nothing_more(text: str) -> None:
     once = format_source(read(text))
     assert format_source(read(once)) == once
