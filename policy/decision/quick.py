@@ -45,13 +45,18 @@ def decide_quickly(
         if plan is None:
             return None
     only = plan.only
+    shared: Evaluation | None = None
+    if plan.floor is not None and only is not None and caller.parent is None:
+        shared = Evaluation(plan.spec, call.input, caller=caller, facts=facts, slots=program.slots)
+        if plan.floor(shared) is not False:
+            only = None
     outcome: Outcome | Judgement | None
     if only is None or caller.parent is not None:
-        outcome = _of_several(program, plan, call, caller, facts)
+        outcome = _of_several(program, plan, call, caller, facts, shared)
         if not isinstance(outcome, Outcome):
             return outcome
     else:
-        met = only(call, caller, facts)
+        met = only(call, caller, facts, shared)
         if type(met) is tuple:
             outcome = plan.outcomes.get(met) or _kept(plan, met, _of_one(plan, (met,), ((),)))
         elif isinstance(met, Unsettled):
@@ -77,7 +82,7 @@ def judge_quickly(
     plan = _plan_for(program, call, caller)
     if plan is None:
         return None
-    asked = _asked(program, plan, call, caller, facts)
+    asked = _asked(program, plan, call, caller, facts, None)
     return None if asked is None else _judged(asked)
 
 
@@ -94,10 +99,18 @@ def _of_one(
 
 
 def _of_several(
-    program: Program, plan: QuickPlan, call: ToolCall, caller: Caller, facts: Facts
+    program: Program,
+    plan: QuickPlan,
+    call: ToolCall,
+    caller: Caller,
+    facts: Facts,
+    root: Evaluation | None,
 ) -> Outcome | Judgement | None:
-    """Return what follows where several layers, several callers or the floor have a say."""
-    asked = _asked(program, plan, call, caller, facts)
+    """Return what follows where several layers, several callers or the floor have a say.
+
+    `root` is the call as this caller's, if it was looked at before.
+    """
+    asked = _asked(program, plan, call, caller, facts, root)
     if asked is None:
         return None
     key = asked.key()
@@ -127,10 +140,16 @@ class _Chain:
 
 
 def _asked(
-    program: Program, plan: QuickPlan, call: ToolCall, caller: Caller, facts: Facts
+    program: Program,
+    plan: QuickPlan,
+    call: ToolCall,
+    caller: Caller,
+    facts: Facts,
+    root: Evaluation | None,
 ) -> _Chain | None:
     # Shared, so that what a call does is read once for all of them.
-    root = Evaluation(plan.spec, call.input, caller=caller, facts=facts, slots=program.slots)
+    if root is None:
+        root = Evaluation(plan.spec, call.input, caller=caller, facts=facts, slots=program.slots)
     callers: list[tuple[QuickPlan, Asked, Evaluation]] = []
     for one in caller.chain():
         theirs = plan if one is caller else _plan_for(program, call, one)

@@ -53,7 +53,10 @@ class Asked:
 
 
 class QuickPlan:
-    """A tool's rules for some layers. `only` is the one function where nothing else has a say."""
+    """A tool's rules for some layers.
+
+    `only` is the one function where nothing else has a say but the floor.
+    """
 
     __slots__ = ("_asks", "_rules", "floor", "only", "outcomes", "plan", "spec")
 
@@ -64,7 +67,7 @@ class QuickPlan:
         self._asks = tuple(layer.ask for layer in plan.layers)
         self._rules = tuple(layer.rules for layer in plan.layers)
         rewriting = any(layer.rewrites for layer in plan.layers)
-        alone = len(self._asks) == 1 and self.floor is None and not rewriting
+        alone = len(self._asks) == 1 and not rewriting
         self.only = self._asks[0] if alone else None
         self.outcomes: dict[Any, Outcome] = {}
 
