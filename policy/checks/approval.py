@@ -38,7 +38,7 @@ def read_terms(
     `allows` says that `with approval` would make it ask, `tools` which known tools it fits.
     """
     clauses = tuple(clauses)
-    if not any(type(clause) in _OF_APPROVALS for clause in clauses):
+    if _OF_APPROVALS.isdisjoint(map(type, clauses)):
         return _NO_TERMS
     by = _first(clauses, tree.By)
     two = _first(clauses, tree.TwoPeople)

@@ -7,7 +7,7 @@ no call can meet.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from policy.catalog import Resource, Schema, SchemaView, Step, ToolSelector, ToolSpec
 from policy.checks.checked import CheckedDeclaration, Constant, Fact, Value
@@ -98,6 +98,10 @@ class KnownTool:
         return kinds == {"string"} and self.is_always_there(steps)
 
 
+# The known tools that a selector fits, and all that it fits; None where there may be others.
+Subject: TypeAlias = tuple[tuple[KnownTool, ...], tuple[KnownTool, ...] | None]
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Knowledge:
     """What one layer knows of the tools; what was worked out once is kept."""
@@ -105,30 +109,34 @@ class Knowledge:
     declared: tuple[CheckedDeclaration, ...]
     world: World
     _kept: dict[str, KnownTool] = field(default_factory=dict)
-    _fitting: dict[ToolSelector, tuple[KnownTool, ...]] = field(default_factory=dict)
-    _all: dict[ToolSelector, tuple[KnownTool, ...] | None] = field(default_factory=dict)
+    _subjects: dict[ToolSelector, Subject] = field(default_factory=dict)
     # The declarations of each tool by its name, once they were asked for.
     _of_tool: dict[str, list[CheckedDeclaration]] | None = None
 
     def fitting(self, selector: ToolSelector) -> tuple[KnownTool, ...]:
         """Return the known tools that a selector fits."""
-        found = self._fitting.get(selector)
-        if found is None:
-            found = tuple(self._known(spec) for spec in self.world.tools.fitting(selector))
-            self._fitting[selector] = found
-        return found
+        return self.subject(selector)[0]
 
     def all_of(self, selector: ToolSelector) -> tuple[KnownTool, ...] | None:
         """Return the tools that a selector fits, None where it may fit others too."""
-        if selector not in self._all:
-            self._all[selector] = self._find_all(selector)
-        return self._all[selector]
+        return self.subject(selector)[1]
 
-    def _find_all(self, selector: ToolSelector) -> tuple[KnownTool, ...] | None:
+    def subject(self, selector: ToolSelector) -> Subject:
+        """Return what is known of the tools that a selector fits."""
+        found = self._subjects.get(selector)
+        if found is None:
+            fitting = tuple([self._known(spec) for spec in self.world.tools.fitting(selector)])
+            are_all = self._are_all(selector)
+            found = self._subjects[selector] = (fitting, fitting if are_all else None)
+        return found
+
+    def _are_all(self, selector: ToolSelector) -> bool:
+        """Tell whether a selector fits no tools but those that are known."""
         catalog = self.world.catalog
         names = selector.exact_names()
-        known = names is not None and all(catalog.is_settled(name) for name in names)
-        return self.fitting(selector) if known or catalog.complete else None
+        return catalog.complete or (
+            names is not None and all(catalog.is_settled(name) for name in names)
+        )
 
     def _known(self, spec: ToolSpec) -> KnownTool:
         found = self._kept.get(spec.name)

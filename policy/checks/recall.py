@@ -46,7 +46,7 @@ class UnitRun:
     def note(self, rule: tree.Rule, checked: CheckedRule, *, said: Iterable[Diagnostic]) -> None:
         """Note what a rule came to, and what was said while it was checked."""
         said = tuple(said)
-        if any(d.span is None or not _within(d.span, rule.span) for d in said):
+        if said and any(d.span is None or not _within(d.span, rule.span) for d in said):
             self.doubtful = True
         if said or not isinstance(rule, KnownRule):
             self.whole = False

@@ -51,7 +51,7 @@ class Report:
 
     def since(self, spoken: int) -> tuple[Diagnostic, ...]:
         """Return what was said since that many were spoken, whether for the first time or not."""
-        return tuple(self._spoken[spoken:])
+        return tuple(self._spoken[spoken:]) if len(self._spoken) > spoken else ()
 
     def done(self) -> tuple[Diagnostic, ...]:
         """Return what was said, once each, by place."""

@@ -48,7 +48,7 @@ def read_rule(rule: tree.Rule, unit: Unit, world: World, *, knowledge: Knowledge
     selector = read_tools(rule.tools, unit, world, gives=allows)
     reading = reading_for(selector, unit, world)
     clauses = read_clauses(rule.clauses, reading, permits=allows, approvable=allows)
-    tools, sure = knowledge.fitting(selector), knowledge.all_of(selector)
+    tools, sure = knowledge.subject(selector)
     asks = clauses.with_approval or rule.verdict is Verdict.ASK
     terms = read_terms(rule.clauses, reading, asks=asks, tools=tools, allows=allows)
     # A pack's empty parameters are its user's choice, not a mistake in its rules.
@@ -209,4 +209,4 @@ def check_reference(by: str, names: Names, *, world: World, span: Span) -> None:
 def _sentence(rule: tree.Rule, reading: Reading) -> str:
     words = ["shadow"] if rule.shadow else []
     words += [str(rule.verdict), print_tools(rule.tools)]
-    return " ".join([*words, *(print_clause(c, reading.spelled) for c in rule.clauses)])
+    return " ".join([*words, *[print_clause(c, reading.spelled) for c in rule.clauses]])

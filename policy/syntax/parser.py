@@ -128,7 +128,7 @@ def _parse_piece(
         return None, [_too_deep(source, piece.too_deep, piece.too_deep + 1)]
     text = code[piece.start : piece.end]
     start_rule: Start = "header" if is_header else "statement"
-    may_be_deep = len(text) > MAX_DEPTH and sum(map(text.count, _NESTING)) > MAX_DEPTH
+    may_be_deep = _may_be_deep(text)
     node, problems, error = parse_statement(
         source,
         text,
@@ -145,6 +145,16 @@ def _parse_piece(
     if deep is not None:
         return None, [_too_deep(source, *deep)]
     return node, problems
+
+
+def _may_be_deep(text: str) -> bool:
+    """Tell whether a statement has what it takes to nest beyond the bound.
+
+    A level takes two characters at least, but for a minus, which may stand before another one.
+    """
+    if len(text) <= MAX_DEPTH or (len(text) <= 2 * MAX_DEPTH and "-" not in text):
+        return False
+    return sum(map(text.count, _NESTING)) > MAX_DEPTH
 
 
 def _deepest_beyond(piece: Piece, root: _Node | None) -> tuple[int, int] | None:
