@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from policy.checks.world import World
-from policy.commands import CommandPattern, read_command_pattern
 from policy.diagnostics import did_you_mean
 from policy.source import Span
 from policy.values import Unreadable, quote
 
+if TYPE_CHECKING:
+    from policy.commands import CommandPattern
+
 
 def command_item(text: str, span: Span, world: World) -> CommandPattern | Unreadable:
     """Read an item, and say so where its program has no profile."""
+    from policy.commands import CommandPattern, read_command_pattern
+
     pattern = read_command_pattern(text, world.profiles)
     if isinstance(pattern, CommandPattern) and pattern.program:
         program = pattern.program[0]

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from policy.decision.explain import (
-    ClauseOutcome,
-    Explanation,
-    LayerOutcome,
-    RuleOutcome,
-    explain,
-)
-from policy.decision.outlook import Outlook, Tag, operations_in, outlook
 from policy.exports import exported
 from policy.reason import Reason
 
 if TYPE_CHECKING:
     from policy.decision.decider import Answer, answer, decide, decide_at_length
     from policy.decision.decision import Decision, GenerationId
+    from policy.decision.expectation import Outlook, Tag, operations_in, outlook
+    from policy.decision.explanation import (
+        ClauseOutcome,
+        Explanation,
+        LayerOutcome,
+        RuleOutcome,
+        explain,
+    )
     from policy.decision.identity import identity_reasons
     from policy.decision.quick import decide_quickly
     from policy.decision.resource_use import ResourceUse, resource_uses
@@ -29,6 +29,8 @@ else:
         {
             "decider": "Answer answer decide decide_at_length",
             "decision": "Decision GenerationId",
+            "expectation": "Outlook Tag operations_in outlook",
+            "explanation": "ClauseOutcome Explanation LayerOutcome RuleOutcome explain",
             "identity": "identity_reasons",
             "quick": "decide_quickly",
             "resource_use": "ResourceUse resource_uses",

@@ -9,15 +9,23 @@ from __future__ import annotations
 
 import posixpath
 from functools import partial
+from typing import TYPE_CHECKING
 
+from policy import later
 from policy.checks import checked
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.expressions import TestOf
-from policy.program.resource_tests import compile_resource_test
-from policy.program.together import Together, together
 from policy.program.truth import Absent, Truth, Undecided
 from policy.records import dataclass
 from policy.values import escape_glob
+
+# A call of a tool that writes nothing needs none of these.
+if TYPE_CHECKING:
+    from policy.program.resource_tests import compile_resource_test
+    from policy.program.together import Together, together
+else:
+    compile_resource_test = later.function("policy.program.resource_tests", "compile_resource_test")
+    together = later.function("policy.program.together", "together")
 
 _TEXT = "writes the policy's own files"
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from policy.checks.checked import CheckedRule, ValueSet
 from policy.checks.lints.scene import Scene
 from policy.checks.outcomes import resource_tests
 from policy.checks.world import World
-from policy.commands import CommandPattern, Profile, Profiles, read_command_pattern
 from policy.values import quote
 from policy.verdict import Verdict
+
+if TYPE_CHECKING:
+    from policy.commands import CommandPattern, Profile, Profiles
 
 _CODE = frozenset({"code", "command", "script"})
 _INLINE = frozenset({"code", "command"})
@@ -55,6 +58,8 @@ def _is_open(text: str, profiles: Profiles) -> bool:
 
     One that fits any program fits them all.
     """
+    from policy.commands import CommandPattern, read_command_pattern
+
     pattern = read_command_pattern(text, profiles)
     if not isinstance(pattern, CommandPattern) or not pattern.rest:
         return False

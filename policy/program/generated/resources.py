@@ -7,21 +7,22 @@ the first test of a verb is wanted. So what a call touches is read only if a rul
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from policy import later
 from policy.checks import checked
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.generated.quoting import Quoting
-from policy.program.resource_tests import (
-    VERBS,
-    compile_cover,
-    compile_cover_of_runs,
-    covering_tests,
-    is_covering,
-    known_answer,
-)
-from policy.program.together import together, true_or_open
 from policy.program.truth import Truth
 from policy.records import dataclass
+
+# They know what a test means; whoever writes rules of a tool without resources needs none of them.
+if TYPE_CHECKING:
+    from policy.program import resource_tests
+    from policy.program.together import together
+else:
+    resource_tests = later.module("policy.program.resource_tests")
+    together = later.function("policy.program.together", "together")
 
 Written = tuple[str, str]
 
@@ -57,6 +58,8 @@ class ResourceTests:
 
     def reached(self, verb: str, tests: Mapping[int, object]) -> str:
         """Return what gives the numbers, among these, of the tests that are true or open."""
+        from policy.program.together import true_or_open
+
         numbers = self._quoting.name(tests)
         return f"{self._quoting.name(true_or_open)}({self._asked(verb)}, {numbers})"
 
@@ -65,13 +68,14 @@ class ResourceTests:
 
         None where these cover all that the tool does, if they are true.
         """
-        tests = tuple(covering_tests(when))
-        true = {test.verb for test in _demanded(when) if is_covering(test)}
-        others = [v for v in VERBS if self._declared.may(v) and v not in true]
+        tests = tuple(resource_tests.covering_tests(when))
+        true = {test.verb for test in _demanded(when) if resource_tests.is_covering(test)}
+        others = [v for v in resource_tests.VERBS if self._declared.may(v) and v not in true]
         whole = self._quoting.name(_later(tests, self._declared))
         if "runs" not in true:
             return f"{whole}({self._evaluation()}) is True" if others else None
-        quick = self._quoting.name(compile_cover_of_runs(tuple(others), self._declared))
+        by_commands = resource_tests.compile_cover_of_runs(tuple(others), self._declared)
+        quick = self._quoting.name(by_commands)
         return f"({quick}({self._evaluation()}) or {whole}(e) is True)"
 
     def opening(self) -> list[str]:
@@ -87,7 +91,7 @@ class ResourceTests:
 
     def _answers(self, verb: str) -> str:
         self._verbs.add(verb)
-        return f"h{VERBS.index(verb)}"
+        return f"h{resource_tests.VERBS.index(verb)}"
 
     def _evaluation(self) -> str:
         self.asked = True
@@ -109,7 +113,7 @@ def numbered(
     for test, absent_is_false, refused in demands:
         if refused or not isinstance(test, checked.ResourceTest) or not declared.prepared:
             continue
-        if known_answer(test, declared) is not None:
+        if resource_tests.known_answer(test, declared) is not None:
             continue
         number = together(test.verb, declared).number(
             test,
@@ -133,7 +137,7 @@ def number_tests(
     for demanded, absent_is_false, refused in demands:
         covering = covers(absent_is_false=absent_is_false, refused=refused)
         for test in _resource_tests(demanded):
-            if known_answer(test, declared) is None:
+            if resource_tests.known_answer(test, declared) is None:
                 together(test.verb, declared).number(
                     test, covering=covering, absent_is_false=absent_is_false
                 )
@@ -178,7 +182,7 @@ def _later(
     def covered(call: Evaluation) -> Truth:
         nonlocal compiled
         if compiled is None:
-            compiled = compile_cover(tuple(tests), declared)
+            compiled = resource_tests.compile_cover(tuple(tests), declared)
         return compiled(call)
 
     return covered
