@@ -80,7 +80,7 @@ class Governed:
             approver=self.approving.ask,
             approvals=self.approving.ledger,
             audit=None if audit is None else JsonlSink(audit),
-            workspace=self.serving.workspace or said.workspace,
+            workspace=self.serving.workspace,
             home=said.home,
             limits=Limits(
                 output=said.bash.output,

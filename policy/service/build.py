@@ -19,6 +19,7 @@ from policy.service.dispatch import CoreDispatch
 from policy.service.elevating import Elevations
 from policy.service.events import Events
 from policy.service.facade import GovernedService
+from policy.service.given import folder_of, require_approver, require_sink
 from policy.service.guards import GuardCell, Guards
 from policy.service.handler import ToolHandler
 from policy.service.handlers import Limits, builtin_handlers
@@ -93,16 +94,22 @@ def build_tool_service(
     is worth beyond one call, in memory unless given. What the configuration says of workspace,
     home, audit file and limits is taken where nothing is given here, as it stood when the service
     was built; so are `approval_timeout` (seconds) and `asks_per_session`.
-    Raises CatalogError or ToolError where two tools share a name.
+    Raises CatalogError or ToolError where two tools share a name, TypeError or ValueError where
+    what is given could not do its part: an audit sink without a `write`, or with an async one that
+    nobody would wait for, an approver without an `ask`, a workspace that is no folder.
     """
+    if audit is not None:
+        require_sink(audit)
+    if approver is not None:
+        require_approver(approver)
+    given_folder = None if workspace is None else folder_of(workspace)
     given = None if tools is None else tuple(handler_for(each) for each in tools)
     # First of all: a policy that names these tools may only load once it knows of them, and its
     # configuration counts from the first call on.
     _announce(store, given or ())
     configured = _configured(store)
     settings, asked = configured.service, configured.approvals or ApprovalSettings()
-    chosen = workspace if workspace is not None else settings.workspace
-    folder = os.path.realpath(chosen if chosen is not None else os.getcwd())
+    folder = given_folder or os.path.realpath(settings.workspace or os.getcwd())
     # What rules mean by `~` and what a shell makes of it must be the same folder.
     at_home = home or settings.home or os.path.expanduser("~")
     allowed = limits or _limits(settings)

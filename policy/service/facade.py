@@ -21,6 +21,7 @@ from policy.service.context_rule import ContextRule
 from policy.service.dispatch import shown_as
 from policy.service.elevating import Elevations, elevation_of
 from policy.service.events import Events, Listener
+from policy.service.given import require_approver
 from policy.service.guards import GuardCell
 from policy.service.handler import ExecutionContext, ToolHandler
 from policy.service.in_flight import HERE, InFlight, enclosing_call
@@ -131,7 +132,12 @@ class GovernedService:
         self.guards.set_rules(rules)
 
     def set_approver(self, approver: Approver | None) -> None:
-        """Exchange the approver; None turns every ask into a denial."""
+        """Exchange the approver; None turns every ask into a denial.
+
+        Raises TypeError where it has no `ask`.
+        """
+        if approver is not None:
+            require_approver(approver)
         self.guards.set_approver(approver)
 
     def set_sandbox(self, sandbox: Sandbox | None) -> None:

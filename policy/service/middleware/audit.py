@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
+from inspect import isawaitable, iscoroutine
 from typing import Any
 
 from policy.audit import AuditRecord, AuditSink, RecordDraft
@@ -136,8 +137,18 @@ class ExecAuditLayer(PassThrough):
         """Hand a record to the sink; tell whether it took it."""
         try:
             if self._sink is not None:
-                self._sink.write(record)
+                write: Callable[[AuditRecord], object] = self._sink.write
+                _require_kept(write(record))
         except Exception as error:  # noqa: BLE001 - any failure of a sink means: not recorded
             self._events.failing_sink(error)
             return False
         return True
+
+
+def _require_kept(answer: object) -> None:
+    """Raise TypeError for an answer that nobody waits for: the record may never be kept."""
+    if answer is None or not isawaitable(answer):
+        return
+    if iscoroutine(answer):
+        answer.close()
+    raise TypeError("the `write` of the audit sink is async")

@@ -613,6 +613,67 @@ async def test_an_optional_sink_that_fails_stops_nothing() -> None:
     assert f.handler.calls == 2
 
 
+class AsyncSink:
+    """Would keep a record for whoever waited."""
+
+    def __init__(self) -> None:
+        self.records: list[object] = []
+
+    async def write(self, record: object) -> None:
+        self.records.append(record)
+
+
+class LaterSink:
+    """Hands out what is to be waited for from a method that is not async."""
+
+    def __init__(self) -> None:
+        self.inner = AsyncSink()
+
+    def write(self, record: object) -> object:
+        return self.inner.write(record)
+
+
+@pytest.mark.parametrize(
+    ("sink", "said"),
+    [
+        (AsyncSink(), "`AsyncSink.write` is async"),
+        (object(), "`object` is no audit sink: it has no method `write`"),
+        (MemorySink, "`MemorySink` is a class"),
+        ("calls.jsonl", "`str` is no audit sink"),
+    ],
+)
+def test_a_sink_that_could_not_keep_records_is_refused_at_once(sink: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        Fixture(FakeStore(always(Verdict.ALLOW)), audit=sink)
+
+
+async def test_a_record_that_would_have_to_be_waited_for_counts_as_not_written() -> None:
+    sink = LaterSink()
+    f = Fixture(FakeStore(always(Verdict.ALLOW)), audit=sink)
+    with pytest.raises(Execution, match="record could not be written"):
+        await f.service.execute("echo", {})
+    with pytest.raises(PermissionDenied, match="cannot be recorded"):
+        await f.service.execute("echo", {})
+    assert f.handler.calls == 1
+    assert sink.inner.records == []
+
+
+@pytest.mark.parametrize("approver", ["yes", object(), ScriptedApprover])
+def test_an_approver_who_cannot_be_asked_is_refused_at_once(approver: Any) -> None:
+    with pytest.raises(TypeError, match="approver"):
+        Fixture(FakeStore(always(Verdict.ASK)), approver=approver)
+    with pytest.raises(TypeError, match="approver"):
+        Fixture(FakeStore(always(Verdict.ASK))).service.set_approver(approver)
+
+
+@pytest.mark.parametrize("name", ["", "nowhere", "file"])
+def test_a_workspace_that_is_no_folder_is_refused_at_once(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    given = str(tmp_path / name) if name else ""
+    with pytest.raises(ValueError, match=r"the workspace .*(is no folder|has an empty name)"):
+        Fixture(FakeStore(always(Verdict.ALLOW)), workspace=given)
+
+
 async def test_names_are_looked_up_once_and_only_where_a_rule_wants_addresses(
     tmp_path: Path,
 ) -> None:
