@@ -80,7 +80,8 @@ class Builder:
 
     Files of the same text are not parsed again, nor are rules, and rules in the same surroundings
     are not checked again: see `checks.Remembered`. Without `remembering`, every rule is.
-    Nor is anything remembered by one that builds `once` and keeps no cache.
+    Nor is anything remembered by one that builds `once` and keeps no cache, but for conditions:
+    one that stood in another rule is not read again while a build lasts.
     With `plain`, statements are read by Lark alone; `shortcuts` are those of the program. Neither
     changes what is built.
     `guarded` are files besides those of the policy that no tool may write, by absolute path, and
@@ -97,6 +98,7 @@ class Builder:
         plain: bool = False,
         shortcuts: Shortcuts = ALL_SHORTCUTS,
     ) -> None:
+        self._phrasing = remembering
         remembering = remembering and not once
         self._guarded = tuple(guarded)
         self._guarded_folders = tuple(guarded_folders)
@@ -219,7 +221,7 @@ class Builder:
         snapshot = work.snapshot
         kept: dict[tuple[str, str], Parsed] = {}
         heads = None if self._remembered is None else self._remembered.heads
-        phrases = new_phrases()
+        phrases = new_phrases() if self._phrasing else None
         trees: list[tree.PolicyFile] = []
         for name in snapshot.policies:
             key = (name, work.digests[name])

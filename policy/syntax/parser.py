@@ -53,9 +53,9 @@ def parse(
 
     With `known`, the rules that it holds by their texts are not parsed until somebody asks for
     their parts, and every rule about which nothing is said is a `KnownRule`. It means the same.
-    `phrases` besides are the conditions met in other files: those that stand here again are only
-    parsed when somebody asks. With `plain` every statement is read by Lark itself: the same again,
-    and slower.
+    So it does with `phrases`, the conditions met in other files: those that stand here again are
+    only parsed when somebody asks. With `plain` every statement is read by Lark itself: the same
+    again, and slower.
     """
     cuts = cut(source, plain=plain)
     unseen_at = unseen(source.text)
@@ -64,7 +64,8 @@ def parse(
     header: Header | None = None
     statements: list[Statement] = []
     read = _read_plainly if plain else _read_rule
-    quickly = None if plain or known is None else phrases
+    quickly = None if plain else phrases
+    short = known is not None or quickly is not None
     for number, piece in enumerate(cuts.pieces):
         text = cuts.code[piece.start : piece.end]
         head = None if known is None else known.get(text)
@@ -82,7 +83,7 @@ def parse(
             if header is None and isinstance(node, PolicyHeader | PackHeader):
                 header = node
         elif node is not None and not isinstance(node, PolicyHeader | PackHeader):
-            if known is not None and isinstance(node, Rule) and not problems:
+            if short and isinstance(node, Rule) and not problems:
                 node = _with_text(node, text, source, read, is_whole=quickly is None)
             statements.append(node)
     diagnostics += _missing(source, cuts)

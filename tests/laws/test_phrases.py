@@ -109,7 +109,7 @@ def _rules(draw: st.DrawFn) -> str:
 
 def _read(text: str, name: str, phrases: Phrases | None) -> Parsed:
     source = Source(name=name, text=text)
-    return parse(source, known=NO_HEADS, phrases=phrases)
+    return parse(source, known=NO_HEADS if phrases is None else None, phrases=phrases)
 
 
 def _spelled_out(node: Any) -> Any:
