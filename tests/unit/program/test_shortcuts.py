@@ -1,0 +1,52 @@
+"""A shortcut that is left out is not taken anywhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from policy.admission import admission
+from policy.program import ALL_SHORTCUTS, Program, Shortcuts, compile_policy, evaluation
+from policy.values import copy_value
+from tests.unit.program.compiling import ask, program
+
+RULES = "default allow\nno: deny t when input.x contains /^a/ unless input.x matches /ab|ac/\n"
+
+
+def _with(shortcuts: Shortcuts) -> Program:
+    made = program(RULES)
+    return compile_policy(made.policy, made.catalog, profiles=made.profiles, shortcuts=shortcuts)
+
+
+@pytest.mark.parametrize("generated", [True, False])
+def test_without_expressions_re2_is_asked(monkeypatch: pytest.MonkeyPatch, generated: bool) -> None:
+    def never(source: str) -> Any:
+        pytest.fail(f"/{source}/ was compiled to be tested plainly")
+
+    monkeypatch.setattr(evaluation, "compile_regex", never)
+    asked = _with(replace(ALL_SHORTCUTS, expressions=False, generated=generated))
+    found = {text: str(ask(asked, "t", {"x": text}).decision.verdict) for text in ("a", "ab", "b")}
+    assert found == {"a": "deny", "ab": "allow", "b": "allow"}
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_without_admission_no_input_is_taken_for_usual(
+    monkeypatch: pytest.MonkeyPatch, quick: bool
+) -> None:
+    told: list[bool] = []
+
+    def copying(value: object, **given: Any) -> Any:
+        told.append(given["quick"])
+        return copy_value(value, **given)
+
+    monkeypatch.setattr(admission, "copy_value", copying)
+    asked = _with(replace(ALL_SHORTCUTS, admission=quick))
+    assert str(ask(asked, "t", {"x": "b"}).decision.verdict) == "allow"
+    assert told == [quick]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_without_scripts_every_script_is_read_wholly(whole: bool) -> None:
+    assert _with(replace(ALL_SHORTCUTS, scripts=not whole)).profiles.whole is whole
