@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,37 +20,39 @@ from policy.reload import shipped_profiles
 from tests.laws.situations import Tally
 
 _PROFILES = shipped_profiles()
-_NAMES = st.sampled_from(["a", "b", "A", ".env", "k.pem", "etc", "é", "home", "w"])
-_SEGMENTS = _NAMES | st.sampled_from(["*", "**", "a*", "*.pem", ".e*", "?"])
-_PATH_ITEMS: st.SearchStrategy[Any] = st.builds(
-    lambda start, parts, end: start + "/".join(parts) + end,
-    st.sampled_from(["/", "", "~/", "**/", "/home/", "/w/"]),
-    st.lists(_SEGMENTS, min_size=1, max_size=3),
-    st.sampled_from(["", "/**", "/**", "/*"]),
-) | st.just(checked.WorkspaceItem())
-_PATHS = st.builds(
-    lambda start, parts: start + "/".join(parts),
-    st.sampled_from(["/", "", "~/", "/home/u/", "/w/", "/links/", "../"]),
-    st.lists(_NAMES, max_size=4),
-)
-_HOST_ITEMS = st.sampled_from(
+# Few enough that what one spells is often in what another spells.
+_PATTERNS = (
+    ["/w/**", "/w/a/**", "/w/a", "/w/a/*", "/w/*/.env", "/links/**", "/links/b", "/**", "/", "/*",
+     "~/a/**", "~/**", "a/**", "b", "**/.env", "**/a", "**/a/**", "**", "**/*.pem", "/home/**"]
+)  # fmt: skip
+_PLACES = (
+    ["/w/a/b", "/w/a", "/w/b", "/w/a/.env", "/w/b/.env", "/", "~/a/b", "~/a", "/home/u/k.pem",
+     "a/b", "b", "/links/b", "/links/a/b", "../b", "/w/A", "/w/\u00e9", "/home/é/a", "/etc/a", "~"]
+)  # fmt: skip
+_PATH_ITEMS: st.SearchStrategy[Any] = st.sampled_from(_PATTERNS) | st.just(checked.WorkspaceItem())
+_PATHS = st.sampled_from(_PLACES)
+_NAMES = (
     "a.example b.a.example *.example *.a.example * localhost 10.0.0.0/8 private metadata"
     " https://a.example/v1/** a.example:8080".split()
 )
-_URLS = st.sampled_from(
+_ENDPOINTS = (
     "https://a.example/v1/x http://b.a.example x.b.a.example localhost http://10.0.0.3/"
     " https://a.example:8080/ https://a.example/v1/%2e%2e/x metadata.google.internal ftp://".split()
 )
-_COMMAND_ITEMS = st.sampled_from(
-    ["git *", "git log *", "ls *", "cat /w/*", "sudo id", "* --help", "env FOO=1 ls", "mytool *",
-     "git push", "bash -c *", "gsed *", "sed *"]
+_SPELLED = (
+    ["git *", "git log *", "git log", "ls *", "cat *", "cat /w/*", "sudo ls *", "sudo *", "echo *",
+     "* --help", "env A=1 ls", "mytool *", "gsed *", "sed *", "echo * > /w/a", "bash -c *"]
 )  # fmt: skip
-_COMMANDS = st.sampled_from(
-    ["git log -n 3", "git push --force", "ls -la a", "cat /w/a /etc/b", "sudo id", "mytool x --y",
-     "ls | cat", "A=1 ls", "cd /w && cat a", "bash -c 'ls'", "echo hi > /w/a", "$X", "ls $(id)",
-     "unknown 'git log'", "sed -i s/a/b/ f", "./ls", "find . -name a -exec cat {} +", "", "é",
-     "env", "xargs ls", "git log; ls", "python3 -c 1", "cat *.pem", "git"]
+_SCRIPTS = (
+    ["git log -n 3", "git log", "git log --output=/w/a", "git push --force", "git $X", "ls -la a",
+     "cat /w/a", "cat /w/a /etc/b", "cat $X", "sudo ls a", "mytool x --y", "ls | cat", "A=1 ls",
+     "echo hi > /w/a", "echo hi > /w/b", "echo hi", "cd /w && cat a", "bash -c 'ls'", "$X",
+     "ls $(id)", "unknown 'git log'", "sed -i s/a/b/ f", "sed -n 3p f", "./ls", "ls --help",
+     "env A=1 ls", "find . -name a -exec cat {} +", "", "é", "env", "xargs ls", "git log; ls",
+     "python3 -c 1", "cat *.pem", "git", "unknown /w/a", "cat < /w/a"]
 )  # fmt: skip
+_HOST_ITEMS, _URLS = st.sampled_from(_NAMES), st.sampled_from(_ENDPOINTS)
+_COMMAND_ITEMS, _COMMANDS = st.sampled_from(_SPELLED), st.sampled_from(_SCRIPTS)
 _KINDS: dict[str, tuple[str, st.SearchStrategy[Any]]] = {
     "reads": ("paths", _PATH_ITEMS),
     "writes": ("paths", _PATH_ITEMS),
@@ -62,7 +65,7 @@ def _sets(kind: Any, items: st.SearchStrategy[Any]) -> st.SearchStrategy[checked
     plain = st.builds(
         checked.ValueSet,
         kind=st.just(kind),
-        included=st.lists(items, max_size=3).map(tuple),
+        included=st.lists(items, min_size=1, max_size=3).map(tuple) | st.just(()),
         excluded=st.lists(items, max_size=1).map(tuple),
     )
     return plain | st.builds(
@@ -73,21 +76,22 @@ def _sets(kind: Any, items: st.SearchStrategy[Any]) -> st.SearchStrategy[checked
     )
 
 
-def _tests(verb: str) -> st.SearchStrategy[checked.ResourceTest]:
+def _tests(verb: str, forms: list[str]) -> st.SearchStrategy[checked.ResourceTest]:
     kind, items = _KINDS[verb]
     return st.builds(
         checked.ResourceTest,
         verb=st.just(verb),
-        form=st.sampled_from(["some", "any", "only", "only", "outside"]),
-        operand=_sets(kind, items) | st.none(),
+        form=st.sampled_from(forms),
+        operand=_sets(kind, items) | st.none() if "outside" in forms else _sets(kind, items),
         permits=st.booleans(),
         text=st.just("a test"),
     )
 
 
-_MANY_TESTS = st.sampled_from(list(_KINDS)).flatmap(
-    lambda verb: st.lists(_tests(verb), min_size=1, max_size=6)
-)
+_MANY_TESTS = st.tuples(
+    st.sampled_from(list(_KINDS)),
+    st.sampled_from([["some", "any"], ["only"], ["some", "only"], ["some", "only", "outside"]]),
+).flatmap(lambda chosen: st.lists(_tests(*chosen), min_size=1, max_size=6))
 _FIELDS = (
     Resource(verb="reads", steps=("read",)),
     Resource(verb="writes", steps=("write", "*")),
@@ -107,7 +111,7 @@ _INPUTS = st.fixed_dictionaries(
         "note": st.sampled_from(["/w/a", "git log", "a.example", "words"]),
     },
 )
-_LINKS = {"/links": "/w", "/w/a": "/etc", "/home": "/Home", "/etc": None}
+_LINKS = {"/links": "/w", "/home/u/a": "/etc", "/etc": None}
 
 
 def _led(path: str) -> str | None:
@@ -135,7 +139,7 @@ _FACTS = st.builds(
 def test_tests_asked_together_answer_as_each_does_by_itself() -> None:
     tally = Tally()
 
-    @settings(max_examples=600)
+    @settings(max_examples=300)
     @given(
         tests=_MANY_TESTS,
         resources=st.sets(st.sampled_from(_FIELDS), min_size=1),
@@ -152,34 +156,110 @@ def test_tests_asked_together_answer_as_each_does_by_itself() -> None:
     ) -> None:
         complete, unseen, covering = flags
         given = tuple(sorted(resources, key=lambda one: one.steps))
-        quick, slow = (
-            DeclaredResources(
-                given, complete=complete, unseen=unseen, profiles=_PROFILES, prepared=prepared
-            )
-            for prepared in (True, False)
-        )
+        quick, slow = _declared(given, complete=complete, unseen=unseen)
+        together, numbers = _numbered(tests, quick, covering=covering)
         call = ToolCall(tool="tool", input=input)
-        together = Together(tests[0].verb, quick)
-        numbers = [
-            together.number(test, covering=covering, absent_is_false=absent_is_false)
-            for test in tests
-            for absent_is_false in (True, False)
-        ]
         answers = together.ask(_evaluation(call, facts))
         alone = _evaluation(call, facts)
-        for place, test in enumerate(tests):
+        for test, asked in zip(tests, numbers, strict=True):
             truth = compile_resource_test(test, slow, covering=covering)(alone)
-            for number, absent in zip(numbers[2 * place :], (False, Undecided("")), strict=False):
-                assert number is not None
-                settled = absent if truth is ABSENT else truth
-                assert (number in answers) is (settled is True), test
-                assert (~number in answers) is isinstance(settled, Undecided), test
+            _agrees(answers, asked, truth, test)
             tally.case(f"{test.verb}, {type(answers).__name__}, {str(truth)[:9]}")
 
     law()
     for verb in _KINDS:
         tally.shows(f"{verb}, set, True", share=0.01)
         tally.shows(f"{verb}, set, False", share=0.01)
+
+
+def _declared(
+    resources: tuple[Resource, ...], *, complete: bool = True, unseen: bool = False
+) -> tuple[DeclaredResources, DeclaredResources]:
+    """Return declarations by which things are looked up, and the same without."""
+    quick, slow = (
+        DeclaredResources(
+            resources, complete=complete, unseen=unseen, profiles=_PROFILES, prepared=prepared
+        )
+        for prepared in (True, False)
+    )
+    return quick, slow
+
+
+def _numbered(
+    tests: list[checked.ResourceTest], declared: DeclaredResources, *, covering: bool
+) -> tuple[Together, list[tuple[int | None, int | None]]]:
+    """Return the tests, and of each its numbers where what is absent is false, and open."""
+    together = Together(tests[0].verb, declared)
+    numbers = [
+        (
+            together.number(test, covering=covering, absent_is_false=True),
+            together.number(test, covering=covering, absent_is_false=False),
+        )
+        for test in tests
+    ]
+    return together, numbers
+
+
+def _agrees(answers: Any, numbers: tuple[int | None, int | None], truth: Any, test: object) -> None:
+    for number, absent in zip(numbers, (False, Undecided("")), strict=True):
+        assert number is not None
+        settled = absent if truth is ABSENT else truth
+        assert (number in answers) is (settled is True), test
+        assert (~number in answers) is isinstance(settled, Undecided), test
+
+
+def _all_agree(
+    tests: list[checked.ResourceTest], inputs: list[Any], facts: Facts, *, covering: bool
+) -> None:
+    """Hold every test to its closure, on every input of the one field of their verb."""
+    verb = tests[0].verb
+    quick, slow = _declared((Resource(verb=verb, steps=("it",)),))
+    together, numbers = _numbered(tests, quick, covering=covering)
+    closures = [compile_resource_test(test, slow, covering=covering) for test in tests]
+    for given_ in inputs:
+        call = ToolCall(tool="tool", input={"it": given_})
+        answers, alone = together.ask(_evaluation(call, facts)), _evaluation(call, facts)
+        for test, asked, closure in zip(tests, numbers, closures, strict=True):
+            _agrees(answers, asked, closure(alone), (test, given_))
+
+
+def _one(verb: Any, form: Any, *items: Any, outs: tuple[Any, ...] = ()) -> checked.ResourceTest:
+    kind: Any = _KINDS[verb][0]
+    values = checked.ValueSet(kind=kind, included=items, excluded=outs)
+    return checked.ResourceTest(verb=verb, form=form, operand=values, permits=False, text="a test")
+
+
+@pytest.mark.parametrize("form", ["some", "only", "outside"])
+@pytest.mark.parametrize("resolve", [None, lambda path: path, _led])
+def test_every_path_is_found_in_every_set(form: str, resolve: Any) -> None:
+    facts = Facts(cwd="/w", home="/home/u", workspace="/w", resolvers=Resolvers(path=resolve))
+    tests = [_one("writes", form, item) for item in _PATTERNS]
+    tests += [_one("writes", form, "/w/**", outs=(item,)) for item in _PATTERNS]
+    _all_agree(tests, [*_PLACES, ["/w/a", "/w/b"], []], facts, covering=False)
+    # One set alone: no other may keep it from being looked up.
+    for test in tests[::3]:
+        _all_agree([test], [*_PLACES], facts, covering=False)
+
+
+@pytest.mark.parametrize("form", ["some", "only", "outside"])
+@pytest.mark.parametrize("resolve", [None, {"a.example": ("10.0.0.1",)}.get])
+def test_every_endpoint_is_found_in_every_set(form: str, resolve: Any) -> None:
+    facts = Facts(resolvers=Resolvers(host=resolve))
+    plain = [name for name in _NAMES if "example" in name and "/" not in name and ":" not in name]
+    for names in (_NAMES, plain):
+        tests = [_one("connects", form, name) for name in names]
+        tests += [_one("connects", form, "*.example", outs=(name,)) for name in names]
+        _all_agree(tests, [*_ENDPOINTS, ["a.example", "b.a.example"], []], facts, covering=False)
+
+
+@pytest.mark.parametrize("form", ["some", "only", "outside"])
+@pytest.mark.parametrize("covering", [False, True])
+def test_every_command_is_found_in_every_set(form: str, covering: bool) -> None:
+    plain = [item for item in _SPELLED if not item.startswith(("sudo", "env", "bash"))]
+    for items in (_SPELLED, plain):
+        tests = [_one("runs", form, item) for item in items]
+        tests += [_one("runs", form, item, "git push *") for item in items]
+        _all_agree(tests, [*_SCRIPTS], Facts(cwd="/w"), covering=covering)
 
 
 _SPEC = ToolSpec(
