@@ -271,10 +271,7 @@ class ToolReader:
         """Tell whether this is a pattern at all; say so where it fits no known tool."""
         if self._known.get(pattern, _EMPTY) is None:
             return True
-        if pattern.problem is not None:
-            self.report.say(
-                "bad-tool-pattern", pattern.problem, span=span, help="write the name of a tool"
-            )
+        if not self._is_spelled(pattern, span):
             return False
         if pattern not in self._known:
             self._known[pattern] = self._look_up(pattern)
@@ -290,6 +287,18 @@ class ToolReader:
             severity=self._severity(pattern, unknown, scope, lenient=lenient),
         )
         return True
+
+    def is_pattern(self, ref: tree.ToolRef) -> bool:
+        """Tell whether this can be a tool at all, known or not; say so where it cannot."""
+        return self._is_spelled(ToolPattern(origin=ref.origin, text=ref.pattern), ref.span)
+
+    def _is_spelled(self, pattern: ToolPattern, span: Span) -> bool:
+        if pattern.problem is None:
+            return True
+        self.report.say(
+            "bad-tool-pattern", pattern.problem, span=span, help="write the name of a tool"
+        )
+        return False
 
     def _severity(
         self, pattern: ToolPattern, unknown: _Unknown, scope: Scope | None, *, lenient: bool

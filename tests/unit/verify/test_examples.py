@@ -194,7 +194,7 @@ test "t"
 
 def test_a_mistyped_tool_proves_nothing(tmp_path: Path) -> None:
     made = built(tmp_path, 'test "t"\n  file_raed {path: "/etc/passwd"} -> deny\n')
-    (error,) = errors(made)
+    (error,) = made.diagnostics
     assert error.code == "unknown-tool"
     assert error.help == "did you mean `file_read`?"
 
