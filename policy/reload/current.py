@@ -26,7 +26,7 @@ from policy.records import dataclass, replace
 from policy.reload.builder import Builder, Built, unexpected
 from policy.reload.cache import Where, cache_folders, open_cache
 from policy.reload.configuration import Configured, Witness, configure
-from policy.reload.folder import Snapshot, read_folder, signature
+from policy.reload.folder import Snapshot, place_of, read_folder, signature
 from policy.reload.generation import Generation
 from policy.reload.nothing import refuse
 from policy.reload.pause import no_collecting
@@ -86,7 +86,7 @@ class PolicyStore:
         shortcuts: Shortcuts = ALL_SHORTCUTS,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self._path = os.path.abspath(os.fspath(path))
+        self._path = place_of(path)
         self._catalog = builtin_catalog() if catalog is None else catalog
         self._tools = 0
         self._poll = poll
@@ -126,7 +126,7 @@ class PolicyStore:
 
     @property
     def path(self) -> str:
-        """The absolute path of the folder or file."""
+        """The absolute path of the folder or file, empty where an empty one was given."""
         return self._path
 
     @property

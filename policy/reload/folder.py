@@ -86,7 +86,9 @@ def read_folder(path: str | os.PathLike[str]) -> Snapshot:
 
     Never raises for what is on disk: what cannot be read is in `unread`.
     """
-    place = os.path.abspath(os.fspath(path))
+    place = place_of(path)
+    if not place:
+        return _snapshot(place, "/", None, {}, {"": unread.no_name()})
     if "\0" in place:  # no system call takes such a name
         return _snapshot(place, "/", None, {}, {"": unread.no_folder(place)})
     before = _read_once(place)
@@ -98,6 +100,14 @@ def read_folder(path: str | os.PathLike[str]) -> Snapshot:
         time.sleep(_PAUSE * attempt)
     moving = unread.moving()
     return _snapshot(before.path, before.root, before.only, before.files, {"": moving})
+
+
+def place_of(path: str | os.PathLike[str]) -> str:
+    """Return the absolute path of a policy; an empty one stays empty, and is none."""
+    given = os.fspath(path)
+    if not isinstance(given, str):
+        raise TypeError(f"the path of a policy is a text or a `Path`, not {type(given).__name__}")
+    return os.path.abspath(given) if given else ""
 
 
 def with_file(snapshot: Snapshot, name: str, content: bytes) -> Snapshot:
@@ -113,8 +123,7 @@ Signature: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
 
 def signature(path: str | os.PathLike[str]) -> Signature:
     """Return what a change on disk would change, without reading a byte of content."""
-    place = os.path.abspath(os.fspath(path))
-    walk = _Walk(place)
+    walk = _Walk(place_of(path))
     return tuple(sorted((name, _stat_signature(target)) for name, target in walk.candidates()))
 
 
@@ -179,10 +188,14 @@ class _Walk:
         self._entries = 0
         if os.path.isfile(place) or (place.endswith(POLICY_SUFFIX) and not os.path.isdir(place)):
             self.root, self.only = os.path.split(place)
+            if not self.only.endswith(POLICY_SUFFIX) or self.only == POLICY_SUFFIX:
+                self.unread[""] = unread.no_policy(place)
         self.real_root = os.path.realpath(self.root)
 
     def candidates(self) -> Iterator[tuple[str, str]]:
         """Yield the name and lexical path of every file that matters, whether readable or not."""
+        if self.unread:
+            return
         if self.only is not None:
             yield from self._around_a_file(self.only)
             return

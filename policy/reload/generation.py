@@ -61,19 +61,25 @@ class Generation:
     def decide(
         self, call: ToolCall, caller: Caller = _SOMEBODY, *, facts: Facts = _NOWHERE
     ) -> Decision:
-        """Return the decision about a call. Pure, and never raises.
+        """Return the decision about a call. Pure, and never raises for what a call may hold.
 
         A call that this generation's own `answer` admitted is decided as it is; every other one is
-        admitted first.
+        admitted first. Raises TypeError where something else is given than what is named.
         """
         program = self.program
-        if call._admitted_by is program.token:
-            known = self._usual if facts is _NOWHERE else self.complete(facts)
-            quick = decide_quickly(program, call, caller, known, self.id, ())
-            if type(quick) is Decision:
-                return quick
-            return decide_at_length(program, call, caller, known, quick, generation=self.id)
-        return self.answer(call.tool, call.input, caller=caller, facts=facts).decision
+        try:
+            if call._admitted_by is program.token:
+                known = self._usual if facts is _NOWHERE else self.complete(facts)
+                quick = decide_quickly(program, call, caller, known, self.id, ())
+                if type(quick) is Decision:
+                    return quick
+                return decide_at_length(program, call, caller, known, quick, generation=self.id)
+            return self.answer(call.tool, call.input, caller=caller, facts=facts).decision
+        except AttributeError:  # asked of what was given only here, off the way of every call
+            _require(call, ToolCall, "a call")
+            _require(caller, Caller, "a caller")
+            _require(facts, Facts, "what is known of a call")
+            raise
 
     def answer(
         self,
@@ -85,16 +91,22 @@ class Generation:
     ) -> Answer:
         """Return the decision about a raw call, with the call as admitted or why it was not.
 
-        `input` is a JSON object as Python holds it, or its text or bytes. Never raises.
+        `input` is a JSON object as Python holds it, or its text or bytes. Never raises for what
+        these may hold; TypeError where `caller` or `facts` is something else.
         """
-        return answer(
-            self.program,
-            tool,
-            input,
-            caller=caller,
-            facts=self.complete(facts),
-            generation=self.id,
-        )
+        try:
+            return answer(
+                self.program,
+                tool,
+                input,
+                caller=caller,
+                facts=self.complete(facts),
+                generation=self.id,
+            )
+        except AttributeError:
+            _require(caller, Caller, "a caller")
+            _require(facts, Facts, "what is known of a call")
+            raise
 
     def complete(self, facts: Facts) -> Facts:
         """Return the facts with the folders they leave open as configured.
@@ -115,3 +127,8 @@ class Generation:
             workspace=facts.workspace or service.workspace,
             home=facts.home or service.home or self.home,
         )
+
+
+def _require(given: object, kind: type[object], what: str) -> None:
+    if not isinstance(given, kind):
+        raise TypeError(f"{what} is a `policy.{kind.__name__}`, not a {type(given).__name__}")

@@ -7,6 +7,8 @@ import os
 
 from policy.diagnostics import Diagnostic, diagnose, visible
 
+_GIVE = "give the path of a folder with `.policy` files, or of one such file"
+
 
 def moving() -> Diagnostic:
     """Say that no two reads agreed."""
@@ -62,9 +64,19 @@ def no_folder(root: str) -> Diagnostic:
     what = "is no folder" if os.path.lexists(root) else "does not exist"
     return diagnose(
         "unreadable-file",
-        f"the policy folder `{visible(os.path.basename(root))}` {what}",
-        help="give the path of a folder with `.policy` files, or of one such file",
+        f"the policy folder `{visible(root, 1000)}` {what}",
+        help=_GIVE,
     )
+
+
+def no_name() -> Diagnostic:
+    """Say that the path is an empty text, which is not taken for the working folder."""
+    return diagnose("unreadable-file", "the path of the policy is empty", help=_GIVE)
+
+
+def no_policy(file: str) -> Diagnostic:
+    """Say that a file is called like no policy."""
+    return diagnose("unreadable-file", f"`{visible(file, 1000)}` is no policy", help=_GIVE)
 
 
 def outside(name: str) -> Diagnostic:

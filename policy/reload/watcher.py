@@ -36,7 +36,9 @@ class Target:
 
 
 def targets(path: str) -> tuple[Target, ...]:
-    """Return the folders that tell of changes at `path`, as they stand now."""
+    """Return the folders that tell of changes at `path`, as they stand now; none for no path."""
+    if not path:
+        return ()
     place = os.path.abspath(path)
     parent, name = os.path.split(place)
     found = [_target(parent, deep=False, only=name)]

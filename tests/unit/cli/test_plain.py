@@ -18,7 +18,7 @@ from policy.cli.decide import command
 WORDS = (
     "--catalog", "--call", "--lexical", "--cache", "--no-cache", "-h", "--help", "--cat", "--", "-",
     "--call=calls", "--unknown", "rules", "rules/a.policy", "rules/b.txt", "none", "calls", "pipe",
-    "", "\0", "secret",
+    "", "\0", "secret", "rules/", "rules/a.policy/", "calls/", "./calls", "rules/../rules",
 )  # fmt: skip
 
 
@@ -79,6 +79,10 @@ def test_what_is_plain_needs_no_click(words: list[str]) -> None:
         ([], {}),
         (["decide", "none"], {}),
         (["decide", "none"], {"PLACET_NO_FAST": "cache"}),
+        (["decide", ""], {}),
+        (["decide", "rules/a.policy/"], {}),
+        (["decide", "--catalog", ""], {}),
+        (["decide", "--call", "calls/"], {}),
     ],
 )
 def test_anything_else_is_left_to_click(words: list[str], environment: dict[str, str]) -> None:
