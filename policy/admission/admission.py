@@ -99,7 +99,8 @@ def admit(
         return read
     value, more = read
     is_open = spec.open_fields or open_fields(spec)
-    checked = _check(value, spec, is_open=is_open, limits=limits)
+    gate = gate_of(spec, plain=quick)
+    checked = _check(value, spec, gate, is_open=is_open, limits=limits)
     if isinstance(checked, Refused):
         return checked
     value, mended = checked
@@ -136,9 +137,8 @@ def _read(
 
 
 def _check(
-    value: dict[str, Any], spec: ToolSpec, *, is_open: bool, limits: Limits
+    value: dict[str, Any], spec: ToolSpec, gate: Gate, *, is_open: bool, limits: Limits
 ) -> tuple[dict[str, Any], tuple[str, ...]] | Refused:
-    gate = gate_of(spec)
     if gate.fault is not None:
         return _refused("validation", spec.name, f"no call can be checked: {gate.fault}")
     renamed: tuple[str, ...] = ()

@@ -18,19 +18,22 @@ ROOT = Path(__file__).resolve().parents[2]
 HEAVY = frozenset(
     {
         "ada_url", "annotated_types", "anyio", "ast", "asyncio", "click", "dataclasses", "email",
-        "html", "hypothesis", "importlib.metadata", "importlib.resources", "inspect", "interegular",
-        "jsonschema_rs", "lark", "logging", "mcp", "policy.audit", "policy.capabilities",
-        "policy.commands.bash", "policy.commands.understander", "policy.proxy",
-        "policy.reload.current", "policy.reload.settings_file", "policy.service",
-        "policy.verify.proposal", "pydantic", "pydantic_core", "random", "re2", "socket", "sqlglot",
-        "sqlite3", "ssl", "starlette", "tempfile", "tomlkit", "tomllib", "tree_sitter",
-        "typing_extensions", "urllib.request", "uvicorn", "watchfiles", "yaml", "zipfile",
-        "zoneinfo",
+        "hashlib", "html", "hypothesis", "importlib.metadata", "importlib.resources", "inspect",
+        "interegular", "ipaddress", "jsonschema_rs", "lark", "logging", "mcp", "pathlib",
+        "policy.audit", "policy.capabilities", "policy.checks.remembered", "policy.checks.stored",
+        "policy.commands.bash", "policy.commands.pattern", "policy.commands.profile_file",
+        "policy.commands.understander", "policy.decision.expectation",
+        "policy.decision.explanation", "policy.program.effects", "policy.program.resource_tests",
+        "policy.proxy", "policy.reload.current", "policy.reload.settings_file", "policy.service",
+        "policy.values.path_set", "policy.verify.proposal", "pydantic", "pydantic_core", "random",
+        "re2", "socket", "sqlglot", "sqlite3", "ssl", "starlette", "tempfile", "threading",
+        "tomlkit", "tomllib", "tree_sitter", "typing_extensions", "urllib.parse", "urllib.request",
+        "uvicorn", "watchfiles", "yaml", "zipfile", "zoneinfo",
     }
 )  # fmt: skip
 
 # Click, which tells about commands, imports these itself.
-ENGINE = HEAVY - {"ast", "click", "inspect"}
+ENGINE = HEAVY - {"ast", "click", "inspect", "threading"}
 
 POLICY = """policy for every agent
 

@@ -157,6 +157,14 @@ def test_a_gate_says_the_same_with_and_without(drawn: tuple[dict[str, Any], Any]
         assert gate.problems(value) == slow.problems(value)
 
 
+@given(schemas_and_inputs())
+def test_admission_says_the_same_without_a_quick_look(drawn: tuple[dict[str, Any], Any]) -> None:
+    schema, value = drawn
+    catalog = Catalog(specs=(spec_of(schema),))
+    raw = RawCall(tool="t", input=value)
+    assert admit(raw, catalog) == admit(raw, catalog, quick=False)
+
+
 @pytest.mark.parametrize(
     ("schema", "value"),
     [
