@@ -28,6 +28,8 @@ Answers: TypeAlias = Container[int]
 # In every set of answers: no test has this number.
 _NO_TEST = 0
 _NOTHING = frozenset({_NO_TEST})
+# Stands for answers that are looked for when they are wanted.
+_ONE_BY_ONE: frozenset[int] = frozenset({_NO_TEST, ~_NO_TEST})
 _ABSENT = Undecided("a value is absent")
 
 
@@ -70,8 +72,12 @@ class Together:
         effects = call.known_effects.get(self._declared) or call.effects(self._declared)
         found: Answers | None = effects.answers.get(self)
         if found is None:
-            found = effects.answers[self] = self._found(call, effects)
-        return found
+            found = self._found(call, effects)
+            # What asks for itself holds the call: kept with its effects, it would keep itself.
+            effects.answers[self] = _ONE_BY_ONE if found is None else found
+        elif found is _ONE_BY_ONE:
+            found = None
+        return _OneByOne(self, call) if found is None else found
 
     def alone(self, number: int, call: Evaluation) -> Truth:
         """Ask one test by itself; what its place makes of what is absent, it answers for that."""
@@ -85,7 +91,8 @@ class Together:
             return False if asked.absent_is_false else _ABSENT
         return truth
 
-    def _found(self, call: Evaluation, effects: Effects) -> Answers:
+    def _found(self, call: Evaluation, effects: Effects) -> Answers | None:
+        """Return the answers; None where each test has to be asked by itself."""
         tests = self._sorted
         if tests is None:
             tests = self._sorted = _Sorted(self._tests, self._declared.profiles)
@@ -98,7 +105,7 @@ class Together:
                 return settled
         holding = tests.holding(items, call, effects)
         if holding is None:
-            return _OneByOne(self, call)
+            return None
         if len(holding) == 1:
             some = every = holding[0]
         else:
@@ -121,17 +128,23 @@ class Together:
 class _OneByOne:
     """Answers that are looked for when they are wanted, each by its own test."""
 
-    __slots__ = ("_call", "_tests")
+    __slots__ = ("_call", "_known", "_tests")
 
     def __init__(self, tests: Together, call: Evaluation) -> None:
         self._tests = tests
         self._call = call
+        self._known: dict[int, bool] = {}
 
     def __contains__(self, number: object) -> bool:
         assert isinstance(number, int)
-        if number >= 0:
-            return self._tests.alone(number, self._call) is True
-        return isinstance(self._tests.alone(~number, self._call), Undecided)
+        known = self._known.get(number)
+        if known is None:
+            test = number if number >= 0 else ~number
+            truth = self._tests.alone(test, self._call)
+            self._known[test] = truth is True
+            self._known[~test] = isinstance(truth, Undecided)
+            known = self._known[number]
+        return known
 
 
 def true_or_open(answers: Answers, tests: Mapping[int, object]) -> list[int]:
