@@ -34,6 +34,14 @@ print(*shipped_packs())
 """
 
 
+EXPLAINS = """
+import policy
+from policy.cli.page import page_of
+print(policy.__file__)
+print(page_of("unknown-tool"), end="")
+"""
+
+
 def build(source: Path, target: str, into: Path) -> Path:
     """Build the wheel or sdist of a source tree, without a network, and return its file."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(into)]
@@ -74,8 +82,9 @@ def test_a_wheel_holds_every_module_the_grammar_and_the_rules(wheel: Path) -> No
         for path in (ROOT / "rules").rglob("*")
         if path.is_file()
     }
-    assert grammar and rules
-    assert sorted((modules | grammar | rules | {"policy/py.typed"}) - held) == []
+    pages = {f"policy/docs/checks/{path.name}" for path in (ROOT / "docs" / "checks").glob("*.md")}
+    assert grammar and rules and pages
+    assert sorted((modules | grammar | rules | pages | {"policy/py.typed"}) - held) == []
 
 
 def test_a_wheel_holds_nothing_but_the_package(wheel: Path) -> None:
@@ -106,6 +115,12 @@ def installed(code: str, site: Path) -> list[str]:
 
 def test_an_installed_package_finds_its_grammar(wheel: Path, tmp_path: Path) -> None:
     assert installed(PARSES, unpack(wheel, tmp_path / "site")) == []
+
+
+def test_an_installed_package_explains_its_diagnostics(wheel: Path, tmp_path: Path) -> None:
+    site = unpack(wheel, tmp_path / "site")
+    said = installed(EXPLAINS, site)
+    assert said == (ROOT / "docs" / "checks" / "unknown-tool.md").read_text("utf-8").splitlines()
 
 
 def test_an_installed_package_has_the_packs_that_ship_with_it(wheel: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import click
 
 from policy.cli.clicked import catalog_option, path_argument
 from policy.cli.loading import WRONG_POLICY, build_at, counted, exit_code, show
+from policy.cli.page import show_page
 from policy.diagnostics import Format, Severity, has_errors
 from policy.reload import Generation
 
@@ -24,6 +25,14 @@ from policy.reload import Generation
     help="text for people, json for programs, sarif for code review.",
 )
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@click.option(
+    "--explain",
+    metavar="CODE",
+    is_eager=True,
+    expose_value=False,
+    callback=show_page,
+    help="Show the page of a diagnostic instead, with what is wrong and what is right.",
+)
 def command(path: Path, *, catalog_file: Path | None, format: Format, strict: bool) -> None:
     """Parse, type-check, lint and test the policy at PATH; every diagnostic is shown.
 
@@ -31,6 +40,7 @@ def command(path: Path, *, catalog_file: Path | None, format: Format, strict: bo
     Examples:
       placet check rules/
       placet check rules/ --catalog tools.json --format sarif > placet.sarif
+      placet check --explain unknown-tool
     """
     built = build_at(path, catalog_file)
     if format != "text" or built.diagnostics:

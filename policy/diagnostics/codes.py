@@ -145,6 +145,11 @@ def page(code: str) -> str:
     return f"docs/checks/{code}.md"
 
 
+def explaining(code: str) -> str:
+    """Return the command that shows a code's page, wherever the repository is."""
+    return f"placet check --explain {code}"
+
+
 def diagnose(
     code: str,
     message: str,

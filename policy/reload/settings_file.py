@@ -240,7 +240,7 @@ def _said(detail: ErrorDetails, found: Mapping[Path, Place], source: Source) -> 
         "bad-settings",
         f"`{name}`: {message[:1].lower() + message[1:]}",
         span=_span(path, found, source, value=True),
-        help="see docs/operations.md for what may stand here",
+        help="`placet check --explain bad-settings` shows how values are written",
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from policy.diagnostics.codes import CODES, page
+from policy.diagnostics.codes import CODES, explaining
 from policy.diagnostics.diagnostic import Diagnostic, Fix
 from policy.diagnostics.whereabouts import is_shipped, whereabouts
 from policy.source import Span
@@ -41,7 +41,7 @@ def _rule(code: str) -> dict[str, Any]:
         "id": code,
         "shortDescription": {"text": CODES[code].title},
         "defaultConfiguration": {"level": str(CODES[code].severity)},
-        "help": {"text": f"See {page(code)}."},
+        "help": {"text": f"Run `{explaining(code)}`."},
     }
 
 

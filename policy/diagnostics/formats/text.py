@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from policy.diagnostics.codes import page
+from policy.diagnostics.codes import explaining
 from policy.diagnostics.diagnostic import Diagnostic, Severity
 from policy.diagnostics.visible import visible, width
 from policy.diagnostics.whereabouts import whereabouts
@@ -46,7 +46,7 @@ def _block(diagnostic: Diagnostic, sources: Mapping[str, Source], *, root: str) 
     margin = " " * (gutter + 1)
     if diagnostic.help:
         yield f"{margin}= help: {visible(diagnostic.help)}"
-    yield f"{margin}= page: {page(diagnostic.code)}"
+    yield f"{margin}= page: {explaining(diagnostic.code)}"
 
 
 def _excerpts(

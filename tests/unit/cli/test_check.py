@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from policy.cli.page import page_of
+from policy.diagnostics import CODES
 from tests.unit.cli.running import POLICY, rules_in, run
 
 MISTAKES = POLICY + "typo: allow file_raed\nwrong: allow file_read when input.path >\n"
@@ -85,3 +87,23 @@ def test_a_failed_test_is_a_wrong_policy(tmp_path: Path) -> None:
     ran = run("check", rules)
     assert ran.code == 1
     assert "error[failed-test]: the verdict is deny, not allow" in ran.out
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_code_has_a_page(code: str) -> None:
+    assert page_of(code).startswith(f"# {code}\n")
+
+
+def test_a_code_is_explained_wherever_one_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run("check", "--explain", "unknown-tool")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == page_of("unknown-tool")
+
+
+def test_a_code_that_there_is_not_has_no_page() -> None:
+    ran = run("check", "--explain", "unknown-tol")
+    assert ran.code == 2
+    assert "no diagnostic is called 'unknown-tol'; did you mean `unknown-tool`?" in ran.err

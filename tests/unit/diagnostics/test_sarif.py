@@ -150,7 +150,7 @@ def test_every_result_points_at_its_rule() -> None:
         rule = rules[result["ruleIndex"]]
         assert rule["id"] == result["ruleId"]
         assert rule["shortDescription"]["text"] == CODES[result["ruleId"]].title
-        assert f"docs/checks/{rule['id']}.md" in rule["help"]["text"]
+        assert f"placet check --explain {rule['id']}" in rule["help"]["text"]
 
 
 def test_columns_count_characters_and_ends_are_exclusive() -> None:

@@ -45,7 +45,7 @@ def test_a_diagnostic_shows_its_line_its_mark_its_help_and_its_page() -> None:
         "12 | allow file_raed when reads only project\n"
         "   |       ^^^^^^^^^ not in the catalogue\n"
         "   = help: did you mean `file_read`?\n"
-        "   = page: docs/checks/unknown-tool.md\n"
+        "   = page: placet check --explain unknown-tool\n"
         "\n"
         "1 error\n"
     )
