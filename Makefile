@@ -20,7 +20,7 @@ PEERS        := $(VENV)/.peers-$(call checksum,requirements/dev.txt requirements
 
 .DEFAULT_GOAL := help
 .PHONY: help test demo setup check-format lint types imports unit rules fmt laws bench bench-quick bench-peers \
-        gate gate-accept pin clean
+        gate gate-counts gate-accept pin clean
 
 help:
 	@echo 'make test       everything that must hold: format, lint, types, imports, tests, rules, package'
@@ -102,6 +102,9 @@ bench-peers: $(PEERS)
 
 gate: $(PACKAGE)
 	$(BIN)/python -m bench.gate
+
+gate-counts: $(PACKAGE)
+	$(BIN)/python -m bench.gate --counts
 
 gate-accept: $(PACKAGE)
 	$(BIN)/python -m bench.gate --accept

@@ -3,7 +3,8 @@
 What is counted are instructions of the interpreter, calls and imported modules: the same on any
 machine, however busy. The exit status is 1 where one grew by more than a few percent over
 `bench/gate.json`. `--accept` writes that file. One time is looked at, with a wide margin: how many
-times longer a decision takes than the floor's, in turn, in the quietest of some rounds.
+times longer a decision takes than the floor's, in turn, in the quietest of some rounds; `--counts`
+leaves it out.
 """
 
 from __future__ import annotations
@@ -35,25 +36,30 @@ def main() -> int:
     """Count, compare and tell; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m bench.gate", description=__doc__)
     parser.add_argument("--accept", action="store_true", help="write the numbers as accepted")
+    parser.add_argument(
+        "--counts",
+        action="store_true",
+        help="look at no time, and pass where nothing was accepted for this Python",
+    )
     parser.add_argument("--file", type=Path, default=ACCEPTED, help="where accepted numbers stand")
     chosen = parser.parse_args()
     if os.environ.get(_SEED) != "0":
         # Sets are walked in an order of their hashes.
         os.execve(sys.executable, [sys.executable, "-m", "bench.gate", *sys.argv[1:]], _seeded())
+    known: dict[str, Any] = json.loads(chosen.file.read_text()) if chosen.file.exists() else {}
+    if _python() not in known and not chosen.accept:
+        print(f"no numbers were accepted for {_python()}: `make gate-accept` writes them")
+        return 0 if chosen.counts else 1
     now = {}
     for name, count in workloads():
         tell(f"counting: {name}")
         now[name] = count()
-    known: dict[str, Any] = json.loads(chosen.file.read_text()) if chosen.file.exists() else {}
     if chosen.accept:
         chosen.file.write_text(json.dumps({**known, _python(): now}, indent=1) + "\n")
         print(f"accepted {len(now)} workloads for {_python()}")
         return 0
-    if _python() not in known:
-        print(f"no numbers were accepted for {_python()}: `make gate-accept` writes them")
-        return 1
     counts = told(known[_python()], now)
-    return max(counts, _timed())
+    return counts if chosen.counts else max(counts, _timed())
 
 
 def told(accepted: Numbers, now: Numbers) -> int:
