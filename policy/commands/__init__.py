@@ -33,7 +33,7 @@ else:
         __name__,
         {
             "bash": "read_script()",
-            "command_sets": "CommandSets is_alone",
+            "command_sets": "CommandSets() is_alone()",
             "cover": "covers() runs_any()",
             "fit": "fits() is_harmless_redirection()",
             "invocation": "Effect GivenOperand GivenOption Invocation Understanding",
