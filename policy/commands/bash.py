@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from policy.commands.computed import COMPUTED_TEXT, may_run_texts
 from policy.commands.cursor import Cursor, Findings
 from policy.commands.plain_script import read_plain, read_words
 from policy.commands.refusal import NotReadable
@@ -54,7 +55,12 @@ def _read_whole(text: str) -> Script | Unreadable:
     except NotReadable as problem:
         return Unreadable(reason=str(problem))
     _settle(findings)
-    return Script(commands=tuple(findings.commands), gaps=tuple(findings.gaps))
+    return Script(
+        commands=tuple(findings.commands),
+        gaps=tuple(findings.gaps),
+        computed=frozenset(findings.computed),
+        texts=frozenset(findings.texts),
+    )
 
 
 def _unfit(text: str) -> str | None:
@@ -71,8 +77,8 @@ def _unfit(text: str) -> str | None:
 
 def _settle(findings: Findings) -> None:
     """Add what only the whole script tells."""
-    if findings.computed & findings.texts:
-        findings.gap("arithmetic with a variable that may hold any text")
+    if may_run_texts(findings.computed, findings.texts):
+        findings.gap(COMPUTED_TEXT)
     commands = findings.commands
     carried = tuple(findings.carried)
     for place in findings.bodies:

@@ -36,6 +36,7 @@ class Definitions:
         if named is not None and named[1] not in COMPOUND:
             cursor.place = named.end()
             shell.set_unknown(named[1])
+            shell.findings.computed.add(f"{named[1]}()")
         before = shell.fork()
         shell.piped = True
         self.reader.command(sure=False)

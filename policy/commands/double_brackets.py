@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from policy import later
-from policy.commands.pieces import to_word
+from policy.commands.computed import compute_spelled, compute_text, name_spelled, name_text
+from policy.commands.cursor import Findings
+from policy.commands.pieces import Piece, literal, to_word
 from policy.commands.refusal import NotReadable
 from policy.commands.reserved import Lists
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Word
 from policy.records import replace
 
-_SIGN = later.pattern(r"&&|\|\||[()<>]")
+_SIGN = later.pattern(r"&&|\|\||[()<>]|!(?=\()")
+_BEFORE_PATTERN = frozenset({"=~", "==", "=", "!="})
 _NUMBER_TEST = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
-_IDENTIFIER = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+# A word as it is spelled, and its pieces.
+_Spelled: TypeAlias = tuple[str, list[Piece]]
+_NAME_TEST = frozenset({"-v", "-R"})
 
 
 def read_test(reader: Lists, start: int) -> None:
@@ -21,23 +28,25 @@ def read_test(reader: Lists, start: int) -> None:
     place = len(findings.commands)
     findings.commands.append(SimpleCommand())
     words = [Word("[[")]
-    spelled: list[str] = []
-    while words[-1].text != "]]":
+    spelled: list[_Spelled] = [("", [])]
+    while spelled[-1][0] != "]]":
         reader.new_lines()
         before = cursor.place
+        pattern = words[-1].text in _BEFORE_PATTERN
         sign = _SIGN.match(cursor.text, before)
-        if sign is not None and not cursor.text.startswith("(", before + 1):
+        negates = not pattern and cursor.looking_at("!(")
+        if sign is not None and (negates or not cursor.text.startswith("(", before + 1)):
             cursor.place = sign.end()
             words.append(Word(sign[0]))
+            spelled.append(("", []))
             continue
-        pieces = reader.words.pieces(pattern=words[-1].text in ("=~", "==", "=", "!="))
+        pieces = reader.words.pieces(pattern=pattern)
         if cursor.place == before:
             raise NotReadable("a `[[` that could not be read")
         findings.count_word()
-        spelled.append(cursor.text[before : cursor.place])
+        spelled.append((cursor.text[before : cursor.place], pieces))
         words.append(replace(to_word(pieces), many=False))
-    if any(word.text in _NUMBER_TEST for word in words):
-        _compute(reader, " ".join(spelled))
+    _look_twice(words, spelled, findings)
     findings.commands[place] = SimpleCommand(
         words=tuple(words),
         assignments=shell.carried,
@@ -48,8 +57,29 @@ def read_test(reader: Lists, start: int) -> None:
     )
 
 
-def _compute(reader: Lists, spelled: str) -> None:
+def _look_twice(words: list[Word], spelled: list[_Spelled], findings: Findings) -> None:
+    """Note what the test computes with: numbers, and the subscripts of variables."""
+    for place, word in enumerate(words):
+        if word.text in _NAME_TEST and place + 1 < len(words):
+            _name(*spelled[place + 1], findings)
+        elif word.text in _NUMBER_TEST:
+            for operand in spelled[place - 1 : place] + spelled[place + 1 : place + 2]:
+                _compute(*operand, findings)
+
+
+def _compute(spelled: str, pieces: list[Piece], findings: Findings) -> None:
     """Note what a test of numbers computes with."""
-    if "$(" in spelled or "`" in spelled:
-        reader.findings.gap("arithmetic with the output of a command")
-    reader.findings.computed |= set(_IDENTIFIER.findall(spelled))
+    word = to_word(literal(pieces))
+    if word.known:
+        compute_text(word.text, findings)
+    else:
+        compute_spelled(spelled, findings)
+
+
+def _name(spelled: str, pieces: list[Piece], findings: Findings) -> None:
+    """Note what the subscript of a variable computes."""
+    word = to_word(literal(pieces))
+    if word.known:
+        name_text(word.text, findings)
+    else:
+        name_spelled(spelled, findings)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from policy import later
+from policy.commands.computed import compute_spelled
 from policy.commands.cursor import Cursor, ReadInside
 from policy.commands.pieces import Piece
 from policy.commands.refusal import NotReadable
@@ -23,7 +24,7 @@ _SIGNS = later.pattern(r"[^()\[\]\"'\\$`;{}]+")
 _QUOTED_NUMBER = later.pattern(r'"(?:[A-Za-z0-9_.-]*|\$[A-Za-z0-9_]+|\$\{[A-Za-z0-9_]+\})"')
 _UNQUOTED_VALUE = later.pattern(r"[A-Za-z0-9_./:@%+,-]+")
 _SETTING = later.pattern(r"[^=!<>]=(?!=)|<<=|>>=|\+\+|--")
-_ARGUMENT = later.pattern(r"\$\{?[0-9@*]")
+_ARGUMENT = later.pattern(r"[0-9]+|[@*]")
 _BACKTICKED = later.pattern(r"(?:[^`\\]|\\.)*`", re.DOTALL)
 _ESCAPED = later.pattern(r"\\([$`\\])")
 _ESCAPED_QUOTED = later.pattern(r'\\([$`\\"])')
@@ -109,8 +110,7 @@ class Expansions:
             if signs is not None:
                 cursor.place = signs.end()
             elif char == "$" or char == "`":
-                if self.read(quoted=True)[0] == "opaque" and text[cursor.place - 1] in "`)":
-                    cursor.findings.gap("arithmetic with the output of a command")
+                self.read(quoted=True)
             elif char == "(" or char == "[":
                 depth += 1
                 cursor.place += 1
@@ -127,12 +127,9 @@ class Expansions:
         """Note the variables of arithmetic: their text is computed with too, and may be set."""
         if "\n" in spelled and self.cursor.pending:
             raise NotReadable("a here-document that begins inside of arithmetic")
-        if _ARGUMENT.search(spelled):
-            self.cursor.findings.gap("arithmetic with an argument of the script or a function")
-        names = set(_IDENTIFIER.findall(spelled))
-        self.cursor.findings.computed |= names
+        compute_spelled(spelled, self.cursor.findings)
         if _SETTING.search(spelled):
-            for name in names:
+            for name in _IDENTIFIER.findall(spelled):
                 self.shell.set_number(name)
 
     def _variable(self, name: str, *, quoted: bool) -> Piece:
@@ -160,8 +157,11 @@ class Expansions:
         name = parameter[0].lstrip("!#")
         if parameter[0].startswith("!"):
             # `${!x}` computes the subscript in the text of `x`.
+            if _ARGUMENT.fullmatch(name):
+                cursor.findings.gap("a variable that an argument names, with its subscript")
             cursor.findings.computed.add(name)
-        if cursor.peek() == "[":
+        subscripted = cursor.peek() == "["
+        if subscripted:
             self._subscript()
         if cursor.peek() == "@" and cursor.peek(1) != "}":
             self._transformed()
@@ -173,7 +173,7 @@ class Expansions:
             operator = _OPERATOR.match(text, cursor.place)
             if operator is not None:
                 if "=" in operator[0] and name:
-                    self.shell.set_unknown(name)
+                    self._assigned(name, element=subscripted)
                 cursor.place = operator.end()
             elif cursor.peek() == "@":
                 cursor.place += 1
@@ -187,6 +187,12 @@ class Expansions:
             raise NotReadable("a here-document that begins inside of a `${`")
         many = "@" in spelled
         return ("many", "") if many else _unknown(quoted=quoted)
+
+    def _assigned(self, name: str, *, element: bool) -> None:
+        """Follow `${x:=…}`."""
+        self.shell.set_unknown(name)
+        if element:
+            self.cursor.findings.computed.add(f"{name}()")
 
     def _subscript(self) -> None:
         cursor = self.cursor

@@ -24,7 +24,8 @@ Understand: TypeAlias = Callable[[SimpleCommand, int], Invocation]
 DEEPEST = 8
 TOO_DEEP = f"commands are nested more than {DEEPEST} deep"
 TOO_MUCH = "more is run in turn than can be looked at"
-_ASSIGNMENT = later.pattern(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=(.*)", re.DOTALL)
+# `env` takes any name, with which bash finds functions in the environment.
+_ASSIGNMENT = later.pattern(r"([^=]*?)(\+?)=(.*)", re.DOTALL)
 _ANY_WORDS = Word("", "opaque", many=True)
 
 
@@ -83,6 +84,9 @@ class Nesting:
         """
         text = text_of(words)
         variables, rest = _assignments(words) if assigns else ((), words)
+        if variables:
+            texts = [one.name for one in variables if not _is_number(one.value)]
+            self.budget.share(texts=frozenset(texts))
         if stand_in:
             rest = tuple(_replaced(word, stand_in, found) for word in rest)
         inner = SimpleCommand(
@@ -126,6 +130,7 @@ class Nesting:
             return _not_known(f"the command line of `{label}` cannot be read: {script.reason}")
         if not self.budget.take(COMMAND * len(script.commands)):
             return _not_known(TOO_MUCH)
+        self.budget.share(computed=script.computed, texts=script.texts)
         commands = (self._placed(one, label, folder, fed=fed) for one in script.commands)
         return tuple(self.understand(one, self.depth + 1) for one in commands), script.gaps
 
@@ -179,6 +184,10 @@ def _assignments(
         value = replace(word, text=match[3], home=False)
         found.append(Assignment(match[1], value, appends=bool(match[2])))
     return tuple(found), ()
+
+
+def _is_number(value: Word) -> bool:
+    return value.known and value.text.isdecimal()
 
 
 def _replaced(word: Word, stand_in: str, found: Found) -> Word:

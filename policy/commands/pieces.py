@@ -19,6 +19,7 @@ Kind: TypeAlias = Literal[
 Piece: TypeAlias = tuple[Kind, str]
 
 _MOST_ALTERNATIVES = 64
+_LITERAL = frozenset({"glob", "bracket", "brace"})
 _ESCAPED = str.maketrans({char: f"\\{char}" for char in "\\*?[]"})
 _UNKNOWN = Word("", "opaque", many=True)
 
@@ -150,6 +151,11 @@ def _has_alternatives(pieces: list[Piece]) -> bool:
 def _is_sign(piece: Piece) -> bool:
     """Tell whether a piece is one even without a text."""
     return piece[0] not in ("text", "brace")
+
+
+def literal(pieces: list[Piece]) -> list[Piece]:
+    """Return the pieces of a word in which globs and braces mean nothing."""
+    return [("text", text) if kind in _LITERAL else (kind, text) for kind, text in pieces]
 
 
 def joined(pieces: list[Piece]) -> list[Piece]:

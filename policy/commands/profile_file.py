@@ -22,6 +22,7 @@ SUFFIX = ".toml"
 ENVIRONMENT = "environment"
 
 LARGEST = 500_000  # characters
+_AT_END = "(at end of document)"
 _LINE = later.pattern(r"\(at line (\d+), column \d+\)")
 
 
@@ -81,11 +82,14 @@ def _toml(faults: Faults) -> dict[str, object] | None:
     except ValueError as error:
         said = str(error)
         line = _LINE.search(said)
+        # What is not ended is missed at the end.
+        last = faults.text.rstrip().count("\n") + 1 if _AT_END in said else 0
         faults.found.append(
             ProfileFault(
                 file=faults.file,
                 message=f"the file is no TOML: {quote(_LINE.sub('', said).strip())}",
-                line=int(line[1]) if line else 0,
+                help="mend the line, or look at toml.io for how it is written",
+                line=int(line[1]) if line else last,
             )
         )
     return None

@@ -7,7 +7,7 @@ import re
 from policy import later
 from policy.commands.cursor import Cursor, PendingText
 from policy.commands.expansions import Expansions
-from policy.commands.pieces import Piece, to_word
+from policy.commands.pieces import Piece, literal, to_word
 from policy.commands.refusal import NotReadable
 from policy.commands.shell import Shell
 from policy.commands.word import Redirection, Word
@@ -84,11 +84,8 @@ def _descriptor(start: re.Match[str]) -> int | None:
 
 def _text_of(pieces: list[Piece]) -> Word:
     """Return the text of a here-string, in which neither braces nor globs mean anything."""
-    word = to_word([("text" if kind in _LITERAL else kind, text) for kind, text in pieces])
+    word = to_word(literal(pieces))
     return replace(word, text=word.text + "\n" if word.known else word.text, many=False)
-
-
-_LITERAL = ("glob", "bracket", "brace")
 
 
 def _take_input(given: Redirected, text: Word) -> None:

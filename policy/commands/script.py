@@ -36,8 +36,11 @@ class Script:
     """All simple commands of a script, those in substitutions and function bodies included.
 
     `gaps` say, as reasons for people, what else may run that could not be read; a script with a
-    gap is undecidable beyond the commands that are in sight.
+    gap is undecidable beyond the commands that are in sight. `computed` are variables that are
+    computed with, `texts` those that may hold any text: scripts within scripts share them.
     """
 
     commands: tuple[SimpleCommand, ...]
     gaps: tuple[str, ...] = ()
+    computed: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()

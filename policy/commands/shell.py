@@ -78,13 +78,18 @@ class Shell:
         self.stdin = other.stdin
         self.conditional = other.conditional
 
-    def assign(self, given: Assignment, *, exported: bool = False) -> None:
-        """Set a variable of the shell itself."""
+    def note_text(self, given: Assignment) -> None:
+        """Note that a variable may hold any text, unless it is given a number."""
+        if not (given.value.known and _NUMBER.fullmatch(given.value.text)):
+            self.findings.texts.add(given.name)
+
+    def assign(self, given: Assignment, *, exported: bool = False, number: bool = False) -> None:
+        """Set a variable of the shell itself; to a number, whatever is known of the value."""
         name, value = given.name, given.value
         if name == "HOME":
             self.findings.gap("`HOME` is set by the script, so that `~` may be any folder")
-        if not (value.known and _NUMBER.fullmatch(value.text)):
-            self.findings.texts.add(name)
+        if not number:
+            self.note_text(given)
         if exported or _PUBLIC_IN_SMALL.fullmatch(name) or not _PRIVATE_NAME.fullmatch(name):
             seen = given if exported else replace(given, kept=True)
             self.findings.carried[seen] = None
@@ -109,11 +114,7 @@ class Shell:
 
     def set_number(self, name: str) -> None:
         """Set a variable to a number that is not known."""
-        texts = self.findings.texts
-        known_text = name in texts
-        self.set_unknown(name)
-        if not known_text:
-            texts.discard(name)
+        self.assign(Assignment(name, _UNKNOWN), number=True)
 
     def set_file(self, name: str, glob: Word) -> None:
         """Set a variable to a file that fits a glob, as long as nothing else sets it."""

@@ -6,20 +6,16 @@ import re
 from types import MappingProxyType
 
 from policy import later
+from policy.commands.naming import NAMING, TESTING, check_declared, names_of
 from policy.commands.shell import Shell
 from policy.commands.word import Assignment, Word
+from policy.records import dataclass
 
 _DECLARING = frozenset({"declare", "typeset", "local", "export", "readonly"})
-# Those that set the variables which their words name.
-_SETTING = frozenset({"read", "mapfile", "readarray", "getopts", "printf", "unset", "let", "wait"})
 _SOURCING = frozenset({".", "source"})
 _EVALUATING = frozenset({"eval", ".", "source", "trap", "exec"})
 _MOVING = frozenset({"cd", "pushd", "popd"})
 _WRAPPING = frozenset({"command", "builtin", "exec"})
-# Commands whose words may be names of variables, whose subscripts are computed.
-_NAMING = _DECLARING | _SETTING | {"test", "[", "[["}
-_SUBSCRIPT = later.pattern(r"\[.*(?:\$\(|`|\$\{|[<>]\()", re.DOTALL)
-_NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _DECLARED = later.pattern(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^]]*\])?(\+?)(?:=(.*))?", re.DOTALL)
 _HARMLESS_SET = later.pattern(r"[-+][ehuxvmnbCET]+o?|--?")
 _HARMLESS_OPTIONS = frozenset(
@@ -32,7 +28,15 @@ _HARMLESS_SHOPT = frozenset(
 )
 
 
-def take_effect(words: tuple[Word, ...], shell: Shell, *, sure: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """How a command is spelled: its text, and the places of the words that are `NAME=(…)`."""
+
+    text: str
+    lists: tuple[int, ...] = ()
+
+
+def take_effect(words: tuple[Word, ...], shell: Shell, *, spelled: Spelled, sure: bool) -> None:
     """Follow what a command does to the shell that runs it. `sure`: it is known to run."""
     program = words[0]
     if not program.known:
@@ -41,14 +45,12 @@ def take_effect(words: tuple[Word, ...], shell: Shell, *, sure: bool) -> None:
     name = program.text
     if name in shell.functions:
         shell.forget_values()
-    if name in _NAMING:
-        _check_subscripts(words, shell)
     if name in _MOVING:
         shell.move(cd_target(words) if name == "cd" and sure else None)
     elif name in _DECLARING:
-        _declare(words, shell)
-    elif name in _SETTING:
-        _set_named(words, shell)
+        _declare(words, shell, lists=spelled.lists)
+    elif name in NAMING:
+        _set_named(words, shell, spelled.text)
     elif name in _EVALUATING:
         if name in _SOURCING:
             # What a file of code does is unseen, here as in `bash x.sh`; what it sets is not known.
@@ -57,7 +59,7 @@ def take_effect(words: tuple[Word, ...], shell: Shell, *, sure: bool) -> None:
         elif name != "exec":
             _lose_all(shell)
     elif name in _WRAPPING:
-        _unwrap(words, shell)
+        _unwrap(words, shell, spelled)
     elif name in _OTHERS:
         _OTHERS[name](words, shell)
 
@@ -81,25 +83,21 @@ def cd_target(words: tuple[Word, ...]) -> Word | None:
     return target
 
 
-def _unwrap(words: tuple[Word, ...], shell: Shell) -> None:
+def _unwrap(words: tuple[Word, ...], shell: Shell, spelled: Spelled) -> None:
     """Follow `command cd`, `builtin read` and the like, as if anything may have happened."""
-    inner = [word for word in words[1:] if not word.text.startswith("-")]
-    if not inner or not inner[0].known or inner[0].text in _MOVING | _EVALUATING | _WRAPPING:
+    place = 0
+    while place < len(words) and (
+        words[place].text in _WRAPPING or words[place].text.startswith("-")
+    ):
+        place += 1
+    inner = words[place:]
+    if not inner or not inner[0].known or inner[0].text in _MOVING | _EVALUATING:
         _lose_all(shell)
     else:
-        take_effect(tuple(inner), shell, sure=False)
+        take_effect(inner, shell, spelled=spelled, sure=False)
 
 
-def _check_subscripts(words: tuple[Word, ...], shell: Shell) -> None:
-    if any(_SUBSCRIPT.search(word.text) for word in words[1:]):
-        shell.findings.gap("a subscript with a substitution, which the command runs")
-    unknown = any(not word.known and "=" not in word.text for word in words[1:])
-    if unknown and words[0].text in _DECLARING:
-        # `declare "$x"` may set any variable.
-        shell.findings.gap("a declaration whose names are not known")
-
-
-def _declare(words: tuple[Word, ...], shell: Shell) -> None:
+def _declare(words: tuple[Word, ...], shell: Shell, *, lists: tuple[int, ...]) -> None:
     """Follow `export X=1` and the like."""
     name = words[0].text
     options = "".join(word.text[1:] for word in words[1:] if word.text[:1] == "-")
@@ -109,6 +107,13 @@ def _declare(words: tuple[Word, ...], shell: Shell) -> None:
         shell.values = None
     if "i" in options and name not in ("export", "readonly"):
         shell.findings.gap("a variable whose text is computed")
+    if "n" in options and name not in ("export", "readonly"):
+        shell.findings.gap("a variable that stands for another one")
+    for place, word in enumerate(words):
+        if place and place not in lists:
+            check_declared(
+                word, makes_list="a" in options or "A" in options, findings=shell.findings
+            )
     for word in words[1:]:
         declared = _DECLARED.fullmatch(word.text)
         if declared is None or word.text[:1] in ("-", "+"):
@@ -128,40 +133,32 @@ def _declare(words: tuple[Word, ...], shell: Shell) -> None:
         shell.forget(declared[1])
 
 
-def _set_named(words: tuple[Word, ...], shell: Shell) -> None:
+def _set_named(words: tuple[Word, ...], shell: Shell, spelled: str) -> None:
     """Let the variables be unknown that a command's words may name."""
-    if words[0].text == "printf" and not _may_set(words):
+    named = names_of(words, spelled, shell.findings)
+    if words[0].text in TESTING or (words[0].text == "printf" and not _may_set(words)):
         return
-    if words[0].text == "let":
-        _compute(words, shell)
     if words[0].text == "unset":
         shell.functions = frozenset()
-        if any(not word.known for word in words[1:]):
-            shell.findings.gap("a variable whose name and subscript are not known")
     if words[0].text in ("mapfile", "readarray") and any("C" in word.text for word in words[1:]):
         shell.findings.gap("a command that is called for each line read")
     if words[0].text == "read":
         shell.forget("REPLY")
-    for word in words[1:]:
-        text = word.text.removeprefix("-v") if words[0].text == "printf" else word.text
-        name = _NAME.match(text)
-        if not word.known:
-            shell.values = None
-        elif name is not None and not text.startswith("-"):
-            shell.set_unknown(name[0])
+    if any(not word.known for word in words[1:]):
+        shell.values = None
+    for name in named:
+        if words[0].text == "let":
+            shell.set_number(name)
+            continue
+        shell.set_unknown(name)
+        if words[0].text != "unset":
+            shell.findings.computed.add(f"{name}()")
 
 
 def _may_set(words: tuple[Word, ...]) -> bool:
     """Tell whether a `printf` may have the option that sets a variable."""
     first = words[1] if len(words) > 1 else Word("")
     return first.text.startswith("-v") or (not first.known and "-v".startswith(first.text))
-
-
-def _compute(words: tuple[Word, ...], shell: Shell) -> None:
-    for word in words[1:]:
-        if not word.known:
-            shell.findings.gap("arithmetic that is not known")
-        shell.findings.computed |= set(_NAME.findall(word.text))
 
 
 def _set(words: tuple[Word, ...], shell: Shell) -> None:
@@ -217,7 +214,7 @@ def _enable(words: tuple[Word, ...], shell: Shell) -> None:
 
 
 _OTHERS = {"set": _set, "shopt": _shopt, "alias": _alias, "hash": _hash, "enable": _enable}
-_FOLLOWED = _MOVING | _EVALUATING | _WRAPPING | _NAMING | _OTHERS.keys()
+_FOLLOWED = _MOVING | _EVALUATING | _WRAPPING | _DECLARING | NAMING | {"[["} | _OTHERS.keys()
 _RELIED_ON = _FOLLOWED | {"true", "false", ":", "pwd", "echo"}
 
 

@@ -13,7 +13,7 @@ from policy.commands.redirections import Redirected, read_redirection
 from policy.commands.refusal import NotReadable
 from policy.commands.script import SimpleCommand
 from policy.commands.shell import Shell
-from policy.commands.shell_builtins import declares, is_of_the_shell, take_effect
+from policy.commands.shell_builtins import Spelled, declares, is_of_the_shell, take_effect
 from policy.commands.word import Assignment, Word
 from policy.commands.word_reader import WordReader
 
@@ -25,8 +25,14 @@ _PLAIN_WORD = later.pattern(
 _ASSIGNMENT = later.pattern(r"([A-Za-z_][A-Za-z0-9_]*)(?:(\+?)=|\[)")
 _ASSIGNS = later.pattern(r"(\+?)=")
 _FUNCTION = later.pattern(r"[ \t]*\([ \t]*\)")
-_NUMERIC = later.pattern(r"\$\(\(.*\)\)|\$[#?$]|\$\{#[A-Za-z0-9_]+(?:\[[@*]\])?\}", re.DOTALL)
+_NUMERIC = later.pattern(r"\$\(\(.*\)\)|\$[#?$!]|\$\{#[A-Za-z0-9_]+(?:\[[@*]\])?\}", re.DOTALL)
+_SUBSCRIPT = later.pattern(
+    r"""\[(?:[^\s\[\]'"\\$`(){}<>;&|]|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\}|\[:[a-z]+:\]"""
+    r"""|'[^'"\\$`\[\]]*'|"(?:[^'"\\$`\[\]]|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\})*")*\]"""
+)
+_NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _UNKNOWN = Word("", "opaque")
+_ELEMENT = later.pattern(r"\{[A-Za-z_][A-Za-z0-9_]*\[")
 _ENDS = frozenset("\n;&|)")
 _BEGINS_REDIRECTION = frozenset("<>&0123456789{")
 
@@ -53,6 +59,7 @@ class SimpleReader:
         words: list[Word] = []
         assignments: list[tuple[Assignment, bool]] = []
         given = Redirected()
+        lists: list[int] = []
         after_name = start
         while True:
             plain = None
@@ -64,7 +71,7 @@ class SimpleReader:
                 number = plain.lastindex
                 assert number is not None
                 words.append(Word(plain[number]))
-            elif not self._other(words, assignments, given=given):
+            elif not self._other(words, assignments, given=given, lists=lists):
                 break
             end = cursor.place
             if len(words) == 1 and after_name == start:
@@ -83,7 +90,8 @@ class SimpleReader:
             text=cursor.text[start:end],
         )
         if words:
-            self._effects(tuple(words), given=given, sure=sure)
+            spelled = Spelled(cursor.text[start:end], tuple(lists))
+            self._effects(tuple(words), given=given, spelled=spelled, sure=sure)
             name = words[0].text
             if self.shell.aliases and name in self.shell.aliases:
                 alias(name, cursor.text[after_name:end])
@@ -94,6 +102,7 @@ class SimpleReader:
         assignments: list[tuple[Assignment, bool]],
         *,
         given: Redirected,
+        lists: list[int],
     ) -> bool:
         """Read a word, assignment or redirection of any spelling; False at the command's end."""
         cursor, text = self.cursor, self.cursor.text
@@ -118,6 +127,8 @@ class SimpleReader:
             assigned = _ASSIGNMENT.match(text, start)
             if assigned is not None and "=" in assigned[0]:
                 assignment, _ = self._assignment(assigned)
+                if text.startswith("(", assigned.end()):
+                    lists.append(len(words))
                 words.append(_declared(assignment))
                 return True
         pieces = self.words.pieces()
@@ -125,6 +136,8 @@ class SimpleReader:
             raise NotReadable("a `(` that could not be read")
         if not words and "\\\n" in text[start : cursor.place]:
             raise NotReadable("a command whose name is spelled over two lines")
+        if char == "{" and cursor.peek() in ("<", ">") and _ELEMENT.match(text, start):
+            raise NotReadable("a descriptor in an element of an array")
         words += to_words(pieces)
         return True
 
@@ -142,10 +155,14 @@ class SimpleReader:
             appends = True
         if cursor.peek() == "(":
             cursor.place += 1
+            self.cursor.findings.computed.add(f"{name}()")
             self._array()
             return Assignment(name, _UNKNOWN, appends), False
-        value = self._value(self.words.pieces())
-        number = _NUMERIC.fullmatch(text, start, cursor.place) is not None
+        if assigned[2] is None:
+            cursor.findings.computed.add(f"{name}()")
+        pieces = self.words.pieces()
+        value = self._value(pieces)
+        number = len(pieces) == 1 and _NUMERIC.fullmatch(text, start, cursor.place) is not None
         # One value of an array leaves the others as they are.
         return Assignment(name, _UNKNOWN if assigned[2] is None else value, appends), number
 
@@ -183,9 +200,16 @@ class SimpleReader:
                     raise NotReadable("an array that could not be read")
                 cursor.findings.count_word()
                 if pieces[0][0] == "bracket":
-                    cursor.findings.computed |= set(
-                        re.findall(r"[A-Za-z_]\w*", text[start : cursor.place].partition("]")[0])
-                    )
+                    self._element(text[start : cursor.place])
+
+    def _element(self, spelled: str) -> None:
+        """Note what the subscript of `[…]=value` computes, once its quotes are taken away."""
+        findings = self.cursor.findings
+        subscript = _SUBSCRIPT.match(spelled)
+        if subscript is not None:
+            findings.computed |= set(_NAME.findall(subscript[0]))
+        else:
+            findings.gap("a subscript that is not plain, which is computed")
 
     def _finish(
         self,
@@ -203,13 +227,13 @@ class SimpleReader:
             if not own and not given.redirections and not given.inputs:
                 raise NotReadable("an operator without a command")
             for each, number in assignments:
-                if number:
-                    shell.set_number(each.name)
-                shell.assign(each)
-                if number:
-                    shell.findings.texts.discard(each.name)
+                shell.assign(each, number=number)
         elif words[0].known and not words[0].text:
             raise NotReadable("a command without a name")
+        else:
+            for each, number in assignments:
+                if not number:
+                    shell.note_text(each)
         piped = shell.piped
         if given.inputs:
             piped = any(each.op == "<&" for each in given.redirections)
@@ -230,9 +254,11 @@ class SimpleReader:
             if given.inputs == 1:
                 document.commands.append(place)
 
-    def _effects(self, words: tuple[Word, ...], *, given: Redirected, sure: bool) -> None:
+    def _effects(
+        self, words: tuple[Word, ...], *, given: Redirected, spelled: Spelled, sure: bool
+    ) -> None:
         if not words[0].known or is_of_the_shell(words[0].text, self.shell.functions):
-            take_effect(words, self.shell, sure=sure)
+            take_effect(words, self.shell, spelled=spelled, sure=sure)
         if given.inputs and words[0].text == "exec":
             # From here on the commands read what this opened.
             self.shell.piped = True

@@ -7,6 +7,7 @@ from functools import lru_cache
 from policy.commands.argv import take_apart
 from policy.commands.bash import read_script_anew
 from policy.commands.budget import Budget
+from policy.commands.computed import COMPUTED_TEXT, may_run_texts
 from policy.commands.effects import Effects
 from policy.commands.invocation import GivenOperand, Invocation, Understanding
 from policy.commands.nested import DEEPEST, TOO_DEEP, Nesting
@@ -57,7 +58,10 @@ def _understand(script: str, profiles: Profiles) -> Understanding | Unreadable:
     commands = tuple(
         understand_command(command, profiles, budget=budget) for command in read.commands
     )
-    return Understanding(commands=commands, gaps=read.gaps)
+    budget.share(computed=read.computed, texts=read.texts)
+    if COMPUTED_TEXT in read.gaps or not may_run_texts(budget.computed, budget.texts):
+        return Understanding(commands=commands, gaps=read.gaps)
+    return Understanding(commands=commands, gaps=(*read.gaps, COMPUTED_TEXT))
 
 
 @lru_cache(maxsize=1024)
