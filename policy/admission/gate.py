@@ -22,7 +22,7 @@ _MOST_PROBLEMS = 5
 _LARGEST_LISTED = 2_000
 # A pattern from a tool's schema may look around; it must not search for long.
 _MOST_STEPS_BACK = 100_000
-# How many inputs a gate is asked about before the schema library is worth its import.
+# How many inputs a process checks before the schema library is worth its import.
 _FEW = 32
 _WORDS = {
     "string": "text",
@@ -36,11 +36,23 @@ _WORDS = {
 }
 
 
+class _Plainly:
+    """How many inputs this process has asked plain checks about; a lost count does no harm."""
+
+    __slots__ = ("asked",)
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+
+_plainly = _Plainly()
+
+
 class Gate:
     """The checks of one tool; `fault` says why there are none, and every call is refused.
 
     With `plain`, the first inputs that surely fit a plain schema are accepted without the schema
-    library. Once it is imported it is the faster one: a gate that is asked often turns to it.
+    library. Once it is imported it is the faster one: a process that asks often turns to it.
     """
 
     def __init__(self, spec: ToolSpec, *, plain: bool = True) -> None:
@@ -49,9 +61,8 @@ class Gate:
         if self.fault is not None:
             return
         self._schema = schema = thaw(spec.schema)
-        self._fits = plain_check(schema) if plain else None
+        self._fits = plain_check(schema) if plain and _plainly.asked <= _FEW else None
         self._validator: Validator | None = None
-        self._asked = 0
         try:
             # A plain schema is known to be valid; the library reads it when it is asked.
             if self._fits is None:
@@ -76,9 +87,10 @@ class Gate:
 
     def _accepts(self, value: Any) -> bool:
         assert self._fits is not None
-        self._asked += 1
-        if self._asked > _FEW:
+        _plainly.asked += 1
+        if _plainly.asked > _FEW:
             self.accepts = self._full().is_valid
+            return self.accepts(value)
         return self._fits(value) or self._full().is_valid(value)
 
     def _full(self) -> Validator:

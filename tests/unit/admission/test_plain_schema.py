@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from jsonschema_rs import validator_for
 
 from policy.admission import Admitted, RawCall, admit
+from policy.admission import gate as gate_module
 from policy.admission.gate import Gate
 from policy.admission.plain_schema import plain_check
 from policy.catalog import Catalog, Origin, ToolSpec
@@ -149,6 +150,7 @@ def spec_of(schema: dict[str, Any]) -> ToolSpec:
 @given(schemas_and_inputs())
 def test_a_gate_says_the_same_with_and_without(drawn: tuple[dict[str, Any], Any]) -> None:
     schema, value = drawn
+    gate_module._plainly.asked = 0
     gate, slow = Gate(spec_of(schema)), Gate(spec_of(schema), plain=False)
     assert gate.fault == slow.fault is None
     raw = RawCall(tool="t", input=value)
@@ -160,6 +162,7 @@ def test_a_gate_says_the_same_with_and_without(drawn: tuple[dict[str, Any], Any]
 @given(schemas_and_inputs())
 def test_admission_says_the_same_without_a_quick_look(drawn: tuple[dict[str, Any], Any]) -> None:
     schema, value = drawn
+    gate_module._plainly.asked = 0
     catalog = Catalog(specs=(spec_of(schema),))
     raw = RawCall(tool="t", input=value)
     assert admit(raw, catalog) == admit(raw, catalog, quick=False)
@@ -219,13 +222,15 @@ def test_a_deep_schema_is_left_to_the_library() -> None:
     assert plain_check(schema) is None
 
 
-def test_a_gate_that_is_asked_often_turns_to_the_library() -> None:
+def test_a_process_that_asks_often_turns_to_the_library() -> None:
+    gate_module._plainly.asked = 0
     gate = Gate(spec_of({"type": "object", "properties": {"a": {"type": "string"}}}))
     first: Callable[[Any], bool] = gate.accepts
     for _ in range(100):
         assert gate.accepts({"a": "x"})
         assert not gate.accepts({"a": 1})
     assert gate.accepts != first
+    assert Gate(spec_of({"type": "object"}))._fits is None
 
 
 def test_an_input_is_admitted_by_a_plain_schema() -> None:
