@@ -65,13 +65,14 @@ class ToolCall:
     _get: Callable[[str], Any] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if type(self.input) is dict or isinstance(self.input, Mapping):
-            fields = freeze_fields(self.input)
+        given: object = self.input
+        if type(given) is dict or isinstance(given, Mapping):
+            fields = freeze_fields(given)
             object.__setattr__(self, "input", MappingProxyType(fields))
             object.__setattr__(self, "_get", fields.get)
         else:
             # No admission lets it through; what was asked for is kept as it is.
-            object.__setattr__(self, "input", freeze(self.input))
+            object.__setattr__(self, "input", freeze(given))
 
     def was_admitted_by(self, token: object) -> bool:
         """Tell whether this very call came out of an admission that the token stands for."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import final
+
 from policy.call import ToolCall
 from policy.reason import Reason
 from policy.records import dataclass, field
@@ -16,6 +18,7 @@ class GenerationId:
     digest: str
 
 
+@final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """The answer to one call.
