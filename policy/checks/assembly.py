@@ -227,7 +227,7 @@ def _find_pack(
         report.say(
             "use-outside",
             f"`{use.path}` is outside the policy folder",
-            span=use.span,
+            span=use.path_span or use.span,
             help="name a file by its path from the policy folder",
         )
         return None
@@ -237,7 +237,7 @@ def _find_pack(
         report.say(
             "unknown-pack",
             f"there is no pack `{use.path}`",
-            span=use.span,
+            span=use.path_span or use.span,
             help=did_you_mean(path, candidates) or _where_packs_are(path),
         )
         return None
@@ -246,7 +246,7 @@ def _find_pack(
             report.say(
                 "not-a-pack",
                 f"`{path}` binds agents by itself and cannot be used",
-                span=use.span,
+                span=use.path_span or use.span,
                 labels=(Label(span=file.header.span, text="a pack begins with `pack`"),),
                 help="use a file that begins with `pack`",
             )
@@ -256,7 +256,10 @@ def _find_pack(
         start = chain.index(path) if path in chain else 0
         shown = " → ".join(f"`{part}`" for part in (*chain[start:], path))
         report.say(
-            "use-cycle", f"{what}: {shown}", span=use.span, help="remove one `use` of the chain"
+            "use-cycle",
+            f"{what}: {shown}",
+            span=use.path_span or use.span,
+            help="remove one `use` of the chain",
         )
         return None
     return path, file, file.header.name

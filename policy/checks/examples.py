@@ -163,7 +163,7 @@ def _check_case(case: tree.Case, names: Names, world: World) -> None:
         if returned is not None:
             refuse("`returning`", world.report, span=returned.span)
     if case.by is not None:
-        check_reference(case.by, names, world=world, span=case.span)
+        check_reference(case.by, names, world=world, span=case.by_span or case.span)
     # A test may well ask what becomes of a tool that does not exist; where it does not mean to,
     # running it says so.
     if case.by != "schema":

@@ -221,6 +221,7 @@ class Builder:
             bindings=bindings,
             granting=granting is not None,
             span=self._whole(),
+            path_span=self._over([path]),
         )
 
     def use_bindings(self, children: list[Child]) -> tuple[tuple[str, t.Expr], ...]:
@@ -721,6 +722,7 @@ class Builder:
             becoming=becoming,
             returned=returned,
             span=self._over([*children[:-1], *outcome]),
+            by_span=None if by is None else self._over([by]),
         )
 
     def past(self, children: list[Child]) -> t.Past:

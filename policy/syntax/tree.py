@@ -443,13 +443,14 @@ class PackHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """`use "path" as ALIAS with NAME = VALUE granting`."""
+    """`use "path" as ALIAS with NAME = VALUE granting`; `path_span` is where the path stands."""
 
     path: str
     alias: str | None
     bindings: tuple[tuple[str, Expr], ...]
     granting: bool
     span: Span = field(compare=False, repr=False)
+    path_span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -803,7 +804,8 @@ class Past:
 class Case:
     """One call of a test and its verdict.
 
-    `returning` is what the tool returns, `returned` what the agent gets to see.
+    `returning` is what the tool returns, `returned` what the agent gets to see; `by_span` is where
+    the rule is named.
     """
 
     past: tuple[Past, ...]
@@ -814,6 +816,7 @@ class Case:
     becoming: Expr | None
     returned: Expr | None
     span: Span = field(compare=False, repr=False)
+    by_span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,7 @@ def faults(text: str, file: str = "x.toml") -> tuple[ProfileFault, ...]:
         ('[sub.a]\nlike = "b"\n', 2, "there is no subcommand `b`"),
         ("[[examples]]\nreads = []\n", 1, "an example has a script"),
         ("a = \n", 1, "the file is no TOML"),
+        ('style = "gnu"\nflags = [\n\n', 2, "the file is no TOML"),
         ("a = " + "[" * 5000, 0, "the file is nested too deeply"),
     ],
 )
