@@ -134,6 +134,7 @@ def command(
     for file in (audit, governed.approving.store):
         if file is not None:
             _require_apart(file, governed.workspace)
+    _warn_of_policy_in_reach(path, governed.workspace)
     with suppress(KeyboardInterrupt):
         asyncio.run(_serve(store, governed, where, token=token))
 
@@ -246,6 +247,18 @@ def _require_apart(audit: Path, workspace: str) -> None:
         stop(f"{audit} cannot be written: there is no folder {folder} to write in")
     if os.path.commonpath((folder, workspace)) == workspace:
         stop(f"{audit} lies in the workspace, where tools could change it")
+
+
+def _warn_of_policy_in_reach(path: Path, workspace: str) -> None:
+    """Say so where what a tool runs could write the policy: the floor cannot see all of that."""
+    place = os.path.realpath(path)
+    folder = place if os.path.isdir(place) else os.path.dirname(place)
+    common = os.path.commonpath((folder, workspace))
+    if common not in (folder, workspace):
+        return
+    where = "lies in" if common == workspace else "holds"
+    shown = visible(f"the policy folder {folder} {where} the workspace {workspace}", 1000)
+    _say(f"warning: {shown}: programs that tools run could change it; keep them apart")
 
 
 def _address(text: str, names: tuple[str, ...]) -> Address:

@@ -44,6 +44,20 @@ def test_the_end_of_input_ends_the_server(tmp_path: Path) -> None:
     assert second.startswith("placet: serving on stdio for owner as agent default; workspace /")
 
 
+@pytest.mark.parametrize("workspace", ["", "rules", "rules/data", "/"])
+def test_a_policy_within_reach_of_the_tools_is_warned_of(tmp_path: Path, workspace: str) -> None:
+    place = place_in(tmp_path)
+    (place.rules / "data").mkdir()
+    folder = tmp_path / workspace
+    done = run("-m", "policy", "serve", "rules", "--workspace", str(folder), cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    where = "holds" if workspace == "rules/data" else "lies in"
+    assert (
+        f"placet: warning: the policy folder {place.rules} {where} the workspace {folder}:"
+        " programs that tools run could change it; keep them apart"
+    ) in done.stderr.splitlines()
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
