@@ -112,6 +112,30 @@ def _aliased(script: str) -> str:
     return f"shopt -s expand_aliases; alias a={quoted(script)}\na"
 
 
+def _in_subscript(script: str) -> str:
+    return f"a=([{_substituted(script)}]=1)"
+
+
+def _in_tested_name(script: str) -> str:
+    return f"[[ -v {quoted('a[')}{_substituted(script)}] ]]"
+
+
+def _in_compared_number(script: str) -> str:
+    return f"x={quoted('a[')}{_substituted(script)}]; [[ 1 -eq x ]]"
+
+
+def _in_name_given(script: str) -> str:
+    return f'f() {{ printf -v "$1" x; }}; f a[{_substituted(script)}]'
+
+
+def _in_list(script: str) -> str:
+    return f"declare -a x='('{_substituted(script)}')'"
+
+
+def _substituted(script: str) -> str:
+    return quoted(f"$({script}\n)")
+
+
 # Ways to have a script run that it is given as text.
 _AS_TEXT: tuple[Callable[[str], str], ...] = (
     _in_bash,
@@ -129,6 +153,11 @@ _AS_TEXT: tuple[Callable[[str], str], ...] = (
     _trapped,
     _over_ssh,
     _aliased,
+    _in_subscript,
+    _in_tested_name,
+    _in_compared_number,
+    _in_name_given,
+    _in_list,
 )
 # Places in a script where commands stand; `@` is where.
 _PLACES = (

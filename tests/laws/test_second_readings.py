@@ -1,0 +1,95 @@
+"""What bash runs when it reads a text a second time is never allowed unseen.
+
+The whole engine decides each script under a deny for what is hidden in it, and real bash tells
+whether it runs.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from policy.facts import Facts, Resolvers
+from policy.verdict import Verdict
+from tests.corpora.judging import generation, told
+from tests.laws.second_readings import HIDINGS, OTHERS, PLACES, second_readings
+
+_DENIES = """\
+policy for every agent
+
+default allow
+no-touch: deny * when runs "touch *"
+"""
+_FACTS = Facts(
+    cwd="/workspace",
+    workspace="/workspace",
+    home="/home/user",
+    resolvers=Resolvers(path=lambda path: path),
+)
+
+
+# Which forms run something differs by version; what is allowed is asked with any.
+_VERSION = subprocess.run(
+    ["/bin/bash", "-c", "echo ${BASH_VERSINFO[0]}.${BASH_VERSINFO[1]}"],
+    capture_output=True,
+    check=False,
+)
+of_this_bash = pytest.mark.skipif(_VERSION.stdout.strip() != b"5.2", reason="another bash")
+
+
+def _judged(script: str) -> tuple[Verdict, str]:
+    decided = generation(_DENIES).answer("bash_exec", {"command": script}, facts=_FACTS).decision
+    return decided.verdict, told(decided)
+
+
+def _makes_the_file(script: str) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(
+            ["/bin/bash", "-c", script],
+            cwd=folder,
+            env={"HOME": "/home/user", "LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=20,
+            check=False,
+        )
+        return (Path(folder) / "M").exists()
+
+
+@settings(max_examples=max(150, settings().max_examples))
+@given(second_readings())
+def test_what_a_second_reading_runs_is_not_allowed(script: str) -> None:
+    verdict, why = _judged(script)
+    if verdict is Verdict.ALLOW:
+        assert not _makes_the_file(script), f"{script}\n{why}"
+
+
+@of_this_bash
+@pytest.mark.parametrize("script", OTHERS)
+def test_what_else_runs_a_text_is_not_allowed(script: str) -> None:
+    assert _makes_the_file(script)
+    verdict, why = _judged(script)
+    assert verdict is not Verdict.ALLOW, why
+
+
+@of_this_bash
+@pytest.mark.parametrize("place", PLACES)
+def test_every_place_reads_some_text_again(place: str) -> None:
+    running = next((word for word in HIDINGS if _runs(place, word)), None)
+    assert running is not None
+    verdict, why = _judged(running[0] + place.replace("W", running[1]))
+    assert verdict is not Verdict.ALLOW, why
+
+
+@of_this_bash
+@pytest.mark.parametrize(("before", "word"), HIDINGS)
+def test_every_hiding_hides_something(before: str, word: str) -> None:
+    assert any(_runs(place, (before, word)) for place in PLACES)
+
+
+def _runs(place: str, hiding: tuple[str, str]) -> bool:
+    return _makes_the_file(hiding[0] + place.replace("W", hiding[1]))
