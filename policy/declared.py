@@ -36,6 +36,8 @@ class Field:
         "compare", "default", "default_factory", "hash", "init", "kw_only", "metadata", "name",
         "repr",
     )  # fmt: skip
+    # Stands where nothing was said.
+    MISSING = _MISSING
 
     def __init__(
         self,
@@ -85,7 +87,9 @@ def _read(said: Any) -> Field:
 class Declared:
     """What a class said: its annotations, defaults and options, and the methods made of them."""
 
-    __slots__ = ("annotations", "defaults", "has_post_init", "module", "name", "options")
+    __slots__ = (
+        "annotations", "defaults", "has_post_init", "module", "name", "options", "plan", "uses",
+    )  # fmt: skip
 
     def __init__(self, cls: type, options: Mapping[str, bool]) -> None:
         own = vars(cls)
@@ -95,6 +99,9 @@ class Declared:
         self.defaults = {name: own[name] for name in self.annotations if name in own}
         self.has_post_init = "__post_init__" in own
         self.options = options
+        # How often the methods have been used that are not written yet, and what that takes.
+        self.uses = 0
+        self.plan: Any = None
 
     def said(self) -> dict[str, Field]:
         """Return what each field was given: its default, and what it takes part in."""

@@ -2,9 +2,9 @@
 
 The standard decorator writes and compiles six methods when a class is declared, half a millisecond
 each time; here a process declares hundreds of classes and uses a few dozen of them. This one makes
-the same class, and writes each method when it is first looked up. What it does not know it leaves
-to the standard one, whose functions know these classes too. Where nobody asks those, `dataclasses`
-is not imported: it takes twice as long as Python does to start.
+the same class, and writes each method when it has been used a few times or is looked at. What it
+does not know it leaves to the standard one, whose functions know these classes too. Where nobody
+asks those, `dataclasses` is not imported: it takes twice as long as Python does to start.
 
 With `records` in PLACET_NO_FAST the standard decorator makes every class. That acts while classes
 are declared, so that the environment is the one place to say it.
@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import os  # noqa: TID251 — for the one variable that is read before there is anything to pass
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 from policy.declared import Declared, Field, standard
+from policy.unwritten import UNWRITTEN
 
 __all__ = [
     "dataclass",
@@ -44,6 +46,8 @@ _OUR_FIELDS = "__record_fields__"
 _DECLARED = "__record_declared__"
 # An annotation with one of these words may stand for no field.
 _NO_FIELDS = ("ClassVar", "InitVar", "KW_ONLY")
+# So often the methods of a class are used before one is written, all of them together.
+_FEW = 24
 # What the written methods call things themselves, some with a number.
 _TAKEN = frozenset({"_self", "_changes"})
 _Fields = ParamSpec("_Fields")
@@ -57,16 +61,21 @@ class _Later:
     what that says of its own stays.
     """
 
-    __slots__ = ("make", "name")
+    __slots__ = ("make", "name", "unwritten")
 
     def __init__(self, name: str, make: Callable[[Declared, type], Any]) -> None:
         self.name = name
         self.make = make
+        self.unwritten = UNWRITTEN.get(name)
 
     def __get__(self, instance: object, owner: type) -> Any:
         for record in owner.__mro__:
             if vars(record).get(self.name) is self:
-                made = self.make(vars(record)[_DECLARED], record)
+                declared = vars(record)[_DECLARED]
+                if instance is not None and self.unwritten and declared.uses < _FEW:
+                    declared.uses += 1
+                    return partial(self.unwritten, declared, record, instance)
+                made = self.make(declared, record)
                 setattr(record, self.name, made)
                 return made.__get__(instance, owner) if hasattr(made, "__get__") else made
         # Another thread has made it meanwhile.

@@ -109,9 +109,10 @@ def seen(
     OPTIONS,
     st.lists(st.integers(0, 3), max_size=3),
     st.sampled_from([dataclasses.field, records.field]),
+    st.sampled_from([0, 3, 1000]),
 )
 def test_a_record_is_what_the_standard_decorator_makes(
-    said: list[dict[str, Any]], options: dict[str, bool], given: list[int], field: Any
+    said: list[dict[str, Any]], options: dict[str, bool], given: list[int], field: Any, few: int
 ) -> None:
     try:
         standard: Any = dataclasses.dataclass(**options)(declared(said, "Said."))
@@ -125,17 +126,44 @@ def test_a_record_is_what_the_standard_decorator_makes(
     }
     arguments = tuple(given)
     expected = outcome(lambda: seen(standard, dataclasses, arguments, required))
-    found = outcome(lambda: seen(ours, records, arguments, required))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(records, "_FEW", few)  # uses before a method is written
+        found = outcome(lambda: seen(ours, records, arguments, required))
     assert found == expected
 
 
-def test_methods_are_written_when_they_are_first_used() -> None:
+@given(
+    st.lists(FIELDS, max_size=4),
+    OPTIONS,
+    st.lists(st.integers(0, 3), max_size=5),
+    # Not `self`: the standard method calls its first parameter so where no field does.
+    st.dictionaries(st.sampled_from(["path", "other", "hash", "more"]), st.integers(0, 3)),
+)
+def test_a_class_takes_and_refuses_the_same_before_its_methods_are_written(
+    said: list[dict[str, Any]], options: dict[str, bool], given: list[int], named: dict[str, int]
+) -> None:
+    try:
+        standard: Any = dataclasses.dataclass(**options)(declared(said, "Said."))
+    except TypeError:
+        return  # no class at all
+    ours: Any = dataclass(**options)(declared(said, "Said.", records.field))
+
+    def tried(made: Any, functions: Any, changes: dict[str, int]) -> object:
+        return outcome(lambda: repr(functions.replace(made(*given, **named), **changes)))
+
+    for changes in ({}, named):
+        assert tried(ours, records, changes) == tried(standard, dataclasses, changes)
+
+
+def test_methods_are_written_when_they_have_been_used_a_few_times() -> None:
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Made:
         path: str
 
-    assert not callable(vars(Made)["__init__"])
     assert Made(path="a") == Made(path="a")
+    assert not callable(vars(Made)["__init__"])
+    for _ in range(records._FEW):
+        assert Made(path="a") == Made(path="a")
     assert inspect.isfunction(vars(Made)["__init__"])
     assert inspect.isfunction(vars(Made)["__eq__"])
     assert not callable(vars(Made)["__repr__"])
