@@ -72,7 +72,12 @@ def check(
         check_defaults(layer, policy, report)
         check_delegations(policy, world)
     check_undeclared(policies, world)
-    scene = lints.Scene(layers=layers, policies=policies, world=world)
+    scene = lints.Scene(
+        layers=layers,
+        policies=policies,
+        world=world,
+        sources={file.source.name: file.source for file in sources.files},
+    )
     said = report.spoken
     lints.run_on_rules(scene)
     recall.done(report.since(said))

@@ -119,6 +119,7 @@ CODES: dict[str, Code] = {
     "bad-change": _error("a change that cannot be made"),
     "unnamed-rule": _warning("a rule without a name"),
     "name-style": _warning("a name in an unusual style"),
+    "unused-name": _warning("a set that nobody names"),
     "unprofiled-program": _warning("a command pattern whose program nothing is known of"),
     "allowed-interpreter": _warning("an `allow` of a program that runs any code"),
     "narrow-wildcard": _warning("an `allow` whose wildcard reaches no tool"),

@@ -7,6 +7,7 @@ from policy.checks.lints import (
     not_granted,
     redundant_allow,
     unnamed_rule,
+    unused_name,
 )
 from policy.checks.lints.scene import Scene
 
@@ -17,6 +18,7 @@ _OF_ALL = (
     not_granted,
     redundant_allow,
     unnamed_rule,
+    unused_name,
 )
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from policy.checks.assembly import Layer
 from policy.checks.checked import CheckedPolicy
 from policy.checks.world import World
 from policy.records import dataclass
+from policy.source import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """The layers, in the same order as written and as checked."""
+    """The layers, in the same order as written and as checked; `sources` are their texts."""
 
     layers: tuple[Layer, ...]
     policies: tuple[CheckedPolicy, ...]
     world: World
+    sources: Mapping[str, Source]

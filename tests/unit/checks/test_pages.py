@@ -44,8 +44,8 @@ def examples(code: str, word: str) -> dict[str, str]:
 
 
 def said(files: dict[str, str], code: str) -> set[str]:
-    """Return the codes of a page's example; that its rules have no names matters on one page."""
-    return set(codes_of(files)) - ({"unnamed-rule"} - {code})
+    """Return the codes of a page's example; what rules and sets lack matters on one page each."""
+    return set(codes_of(files)) - ({"unnamed-rule", "unused-name"} - {code})
 
 
 @pytest.mark.parametrize("code", [code for code in SHOWN if code not in NEED_A_SERVER])
