@@ -19,6 +19,7 @@ _RUNS = later.pattern(r"[$`'\"\\]|[<>]\(")
 _RUNS_AS_SPELLED = later.pattern(r"\$\((?!\()|[`'\\]|[<>]\(")
 _ARGUMENT = later.pattern(r"\$\{?!?[0-9@*]|\$\{!#")
 _IDENTIFIER = later.pattern(r"(?<![A-Za-z0-9_#])[A-Za-z_][A-Za-z0-9_]*")
+_JOINED = later.pattern(r"(?<![A-Za-z0-9_${!#])[A-Za-z_][A-Za-z0-9_]*\"*\$|\}\"*[A-Za-z0-9_$]")
 _SUBSCRIPTED = later.pattern(r"\"?[A-Za-z_][A-Za-z0-9_]*\[")
 # A name with a subscript; as a glob it fits nothing but that name with one letter behind it.
 _ELEMENT = later.pattern(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\[\]*?]*\])?(?:\+?=.*)?", re.DOTALL)
@@ -77,7 +78,14 @@ def compute_spelled(spelled: str, findings: Findings) -> None:
         findings.gap(_OUTPUT)
     if _ARGUMENT.search(spelled):
         findings.gap("arithmetic with an argument of the script or a function")
+    note_joined(spelled, findings)
     findings.computed |= set(_IDENTIFIER.findall(spelled))
+
+
+def note_joined(spelled: str, findings: Findings) -> None:
+    """Note where values become parts of a name: `q$x` may be any variable that begins with q."""
+    if _JOINED.search(spelled):
+        findings.gap("arithmetic with a variable whose name is put together")
 
 
 def compute_values(spelled: str, findings: Findings) -> None:

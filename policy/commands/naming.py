@@ -135,13 +135,8 @@ def _test(given: tuple[Word, ...], spelled: str, findings: Findings) -> None:
             split = True
             compute_values(spelled, findings)
         if before:
-            name_word(word, findings) if word.known or not word.many else _many(word, findings)
+            name_word(word, findings)
         before = _may_be(word, "-v") or _may_be(word, "-R")
-
-
-def _many(word: Word, findings: Findings) -> None:
-    if word.shape == "glob":
-        name_word(word, findings)
 
 
 def _may_be(word: Word, option: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from policy import later
+from policy.commands.computed import note_joined
 from policy.commands.cursor import Cursor
 from policy.commands.expansions import Expansions
 from policy.commands.pieces import Piece, joined, to_word, to_words
@@ -207,6 +208,7 @@ class SimpleReader:
         findings = self.cursor.findings
         subscript = _SUBSCRIPT.match(spelled)
         if subscript is not None:
+            note_joined(subscript[0], findings)
             findings.computed |= set(_NAME.findall(subscript[0]))
         else:
             findings.gap("a subscript that is not plain, which is computed")

@@ -126,6 +126,12 @@ OTHERS: tuple[str, ...] = (
     "env 'BASH_FUNC_ls%%=() { touch M; }' bash -c ls",
     "x='x -o -v a[$(touch${IFS}M)]'; [ -f $x ]",
     "OPTIND='a[$(touch M)]'",
+    "q1='a[$(touch M)]'; for i in 1; do (( q$i )); done",
+    "q1='a[$(touch M)]'; for i in 1; do a=([q\"$i\"]=1); done",
+    "q1='a[$(touch M)]'; for i in 1; do [[ -v a[q$i] ]]; done",
+    "q1='a[$(touch M)]'; for i in 1; do [ -v a[q$i] ]; done",
+    "q1='a[$(touch M)]'; [[ ${y:-q}1 -eq 1 ]]",
+    "q1='a[$(touch M)]'; set -- x; echo ${PATH:q$#}",
 )
 
 

@@ -152,6 +152,8 @@ def test_what_is_no_script_or_not_read_alike_is_refused(text: str) -> None:
         "declare -a x='($(b))'",
         'x=(); f() { declare x="$1"; }',
         "declare x*=1",
+        "for i in 1; do (( q$i )); done",
+        "for i in 1; do [[ ${y:-q}$i -eq 1 ]]; done",
     ],
 )
 def test_what_may_run_out_of_sight_is_a_gap(text: str) -> None:
