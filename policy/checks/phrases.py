@@ -3,7 +3,7 @@
 What a condition comes to depends on its words, on the scope its names are looked up in, on what
 the tools' schemas say of its fields, and on whether its place permits. Where nothing was said of
 it, it is the same for every other rule of the same kind. Conditions that speak of resources, and
-those inside a quantifier, are read each time.
+those that are inside a quantifier or hold one, are read each time.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def read_phrase(
         reading.spelled[id(phrase)] = (phrase, kept.level, kept.test.text)
         return kept.test
     nodes, said, spoke = reading.nodes, reading.report.spoken, reading.speaks
+    slots = reading.slots
     reading.speaks = False
     node = phrase.whole()
     test = read(node, reading)
@@ -48,7 +49,9 @@ def read_phrase(
     if spelled is None:
         return test
     reading.spelled[id(phrase)] = (phrase, spelled[1], spelled[2])
-    if silent and known is not None and len(known) < _MOST:
+    # The variables of a quantifier take places in the statement that they stand in.
+    is_free = reading.slots == slots
+    if silent and is_free and known is not None and len(known) < _MOST:
         known[phrase.text] = Kept(test, spelled[1], reading.nodes - nodes)
     return test
 

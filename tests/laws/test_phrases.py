@@ -47,6 +47,7 @@ CONDITIONS = (
     'any x in input.tags: x == "p"',
     'any x in input.tags: x == "p" and input.n > 5',
     'count(x in input.tags: x == "p" and input.n > 5) == 1',
+    'count(x in input.tags: x == "p") == 1',
     "(input.n > 5)",
     "( input.n > 5 )",
     'reads only "/srv/**"',
@@ -64,7 +65,7 @@ CONDITIONS = (
 )
 JOINS = (" and ", " or ", "\n  and ", ")and(", " and not ", " and (", "\n # and\n or ")
 DEFINED = 'let short = input.n > 5\nstrings names = "p"\nlet name = "q"\n'
-TOOLS = ("one", "two", "one, two", "*", "three", "o*")
+TOOLS = ("one", "two", "one, two", "*", "three", "o*", "four")
 BEHIND = (
     "",
     " with approval",
@@ -207,3 +208,12 @@ def test_a_condition_met_before_is_not_read_again() -> None:
         [('session.role in ["dev"]', False), ("input.n > 0", False)],
         [('session.role in ["dev"]', False), ("input.n > 1", False)],
     ]
+
+
+def test_a_condition_that_holds_a_quantifier_gives_each_rule_places_for_its_variables() -> None:
+    text = "policy for every agent\n" + "".join(
+        f'r{n}: deny four when count(x in input.tags: x == "p") == 1 and session.role == "{n}"\n'
+        for n in range(3)
+    )
+    (layer,) = _checked([text], quick=True).policies
+    assert [rule.slots for rule in layer.rules] == [1, 1, 1]
