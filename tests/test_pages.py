@@ -61,3 +61,9 @@ def test_an_example_that_is_not_what_it_says_would_be_found(tmp_path: Path) -> N
     assert examples(page) == {"Wrong": {"a.policy": "allow x\n"}, "Right": {}}
     assert codes(examples(page)["Wrong"]) == {"missing-header"}
     assert codes({"a.policy": "policy for every agent\n\ndefault deny\n"}) == set()
+
+
+def test_no_help_leads_to_a_page_that_an_installed_package_lacks() -> None:
+    modules = (PAGES[0].parents[2] / "policy").rglob("*.py")
+    named = [m.name for m in modules if re.search(r'help=f?".*docs/', m.read_text("utf-8"))]
+    assert named == []

@@ -158,4 +158,5 @@ def _is_harmless(known: KnownTool) -> bool:
 
 
 def _refuse(why: str, span: Span, reading: Reading) -> None:
-    reading.report.say("bad-remember", why, span=span, help="see approvals in `docs/language.md`")
+    help = "`placet check --explain bad-remember` shows one that serves"
+    reading.report.say("bad-remember", why, span=span, help=help)

@@ -115,5 +115,8 @@ def _changed(
 
 def _refuse(change: tree.Change, why: str, reading: Reading) -> None:
     reading.report.say(
-        "bad-change", why, span=change.span, help="see context rules in `docs/language.md`"
+        "bad-change",
+        why,
+        span=change.span,
+        help="`placet check --explain bad-change` shows one that can be made",
     )

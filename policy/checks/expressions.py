@@ -522,7 +522,7 @@ def _fits(expr: tree.Function, signature: Signature, args: list[Typed], reading:
             "wrong-arguments",
             f"`{expr.name}` takes {_how_many(least, most)}, not {len(args)}",
             span=expr.span,
-            help="see the functions in `docs/language.md`",
+            help="`placet check --explain wrong-arguments` shows it with the right ones",
         )
         return False
     fine = True
