@@ -25,8 +25,9 @@ _SUBSCRIPTED = later.pattern(r"\"?[A-Za-z_][A-Za-z0-9_]*\[")
 _ELEMENT = later.pattern(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\[\]*?]*\])?(?:\+?=.*)?", re.DOTALL)
 _VALUE = later.pattern(r"\$\{?!?([A-Za-z_][A-Za-z0-9_]*)")
 _QUOTED = later.pattern(r"'[^']*'|\"[^\"`\\(@]*\"")
-# `${x:-'…'}`, quotes that hold quotes, and `${x:-…}`
-_QUOTED_ALTERNATIVE = later.pattern(r"\$\{[^}]*['\"\\]|\$'|\\['\"]")
+_ODD_QUOTES = later.pattern(r"\$'|\\['\"]")
+_MARKS = later.pattern(r"\$\{|\}|['\"\\]")
+# `${x:-…}`
 _ALTERNATIVE = later.pattern(r"\$\{!?[A-Za-z0-9_]+[^A-Za-z0-9_}]")
 
 # Variables to which the shell itself gives texts that a script chooses.
@@ -94,11 +95,25 @@ def compute_values(spelled: str, findings: Findings) -> None:
     if (
         _RUNS_AS_SPELLED.search(bare)
         or _ARGUMENT.search(bare)
-        or _QUOTED_ALTERNATIVE.search(spelled)
+        or _ODD_QUOTES.search(spelled)
+        or _is_quoted_inside(spelled)
     ):
         findings.gap("words that are not known where variables may be named")
     names = _IDENTIFIER if _ALTERNATIVE.search(bare) else _VALUE
     findings.computed |= set(names.findall(bare))
+
+
+def _is_quoted_inside(spelled: str) -> bool:
+    """Tell whether quotes stand in a `${…}`, so that what they hold cannot be left out."""
+    depth = 0
+    for mark in _MARKS.finditer(spelled):
+        if mark[0] == "${":
+            depth += 1
+        elif mark[0] == "}":
+            depth = max(0, depth - 1)
+        elif depth:
+            return True
+    return False
 
 
 def name_text(text: str, findings: Findings) -> None:

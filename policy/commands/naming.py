@@ -60,7 +60,7 @@ def names_of(words: tuple[Word, ...], spelled: str, findings: Findings) -> list[
         _test(given, spelled, findings)
         return []
     if name == "let":
-        return [name for word in given for name in _let(word, findings)]
+        return sorted({name for word in given for name in _let(word, findings)})
     if name == "getopts":
         named = given[1:2] if given and given[0].known and given[0].text != "--" else given[1:3]
         if any(word.many for word in given[:2]):

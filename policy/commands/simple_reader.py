@@ -28,8 +28,8 @@ _ASSIGNS = later.pattern(r"(\+?)=")
 _FUNCTION = later.pattern(r"[ \t]*\([ \t]*\)")
 _NUMERIC = later.pattern(r"\$\(\(.*\)\)|\$[#?$!]|\$\{#[A-Za-z0-9_]+(?:\[[@*]\])?\}", re.DOTALL)
 _SUBSCRIPT = later.pattern(
-    r"""\[(?:[^\s\[\]'"\\$`(){}<>;&|]|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\}|\[:[a-z]+:\]"""
-    r"""|'[^'"\\$`\[\]]*'|"(?:[^'"\\$`\[\]]|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\})*")*\]"""
+    r"""\[(?:[^\s\[\]'"\\$`(){}<>;&|]|\$[A-Za-z_]\w*+|\$\{[A-Za-z_]\w*+\}|\[:[a-z]+:\]"""
+    r"""|'[^'"\\$`\[\]]*'|"(?:[^'"\\$`\[\]]|\$[A-Za-z_]\w*+|\$\{[A-Za-z_]\w*+\})*")*+\]"""
 )
 _NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _UNKNOWN = Word("", "opaque")

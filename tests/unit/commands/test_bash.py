@@ -324,7 +324,7 @@ def test_a_command_knows_its_text_and_what_it_stands_in() -> None:
 
 @pytest.mark.parametrize("part", ["$(", "`a`", "(", "{ ", "((", "$((", "${x:-", "if ", "a;", "'a'",
     '"$x"', "coproc ", "[", "~", "=", "{a,", "a <<E\n", "x=1;", "f() {\n", "alias a='b;b';a;",
-    "<("],
+    "<(", "a=([$a", "[ $x '${", "let a[", "[[ q$", "declare x=(", "read "],
 )  # fmt: skip
 def test_no_hostile_script_breaks_the_reader(part: str) -> None:
     for count in (1, 40, 20_000):
