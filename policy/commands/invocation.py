@@ -61,6 +61,18 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LinkMaking:
+    """What may be links after a command, with all below it; of places that stay, all `below`.
+
+    `carried`: only if there were links in what it reads.
+    """
+
+    places: tuple[Effect, ...]
+    carried: bool = False
+    below: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Invocation:
     """One command of a script, with what its program's profile says of it.
 
@@ -73,7 +85,7 @@ class Invocation:
 
     `inner` are the commands it runs that are in sight, `gaps` reasons why others may run that
     are not, `unseen` says that it runs code. `free`: it needs no pattern when all it runs is
-    covered.
+    covered. `links` tells what may be links once it has run.
     """
 
     command: SimpleCommand
@@ -87,6 +99,7 @@ class Invocation:
     gaps: tuple[str, ...] = ()
     unseen: bool = False
     free: bool = False
+    links: LinkMaking | None = None
 
     def walk(self) -> Iterator[Invocation]:
         """Yield this command and all that it runs, outermost first."""

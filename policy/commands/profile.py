@@ -17,6 +17,9 @@ MANY_WORDS = frozenset({"argv...", "argv-more...", "argv-until", "env-argv...", 
 # `name=value` (`dd`).
 Style: TypeAlias = Literal["gnu", "posix", "words", "listed", "pairs"]
 Takes: TypeAlias = Literal["nothing", "value", "glued", "number"]
+# Which of what a program writes may be links afterwards: what it writes with all below it, or only
+# what is below; all, as it makes links; all, as it takes along links that there are; nothing.
+Links: TypeAlias = Literal["trees", "below", "made", "carried", "never"]
 
 # The spelling of an option that is a number: `head -5`, `git log -20`.
 NUMBER = "-NUM"
@@ -60,6 +63,7 @@ class Variant:
     unseen: bool | None = None
     hides: bool | None = None
     stdin: str | None = None
+    links: Links | None = None
 
     def holds(self, given: Set[str]) -> bool:
         """Tell whether it holds with the options of these canonical names."""
@@ -102,6 +106,7 @@ class Profile:
     unseen: bool = False
     free: bool = False
     hides: bool = False
+    links: Links = "trees"
     # Found once, as they are asked for with every command: whether some option does harm, and
     # whether operands may be a command.
     has_guarded: bool = field(init=False, repr=False, compare=False)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from policy.commands.lazily import Lazily
-from policy.commands.profile import Option, Profile, Variant
+from policy.commands.profile import Links, Option, Profile, Variant
 from policy.commands.section import Pairs, Section, below
 from policy.records import dataclass, field, replace
 
@@ -27,6 +27,7 @@ class _Above:
     unseen: bool = False
     hides: bool = False
     everywhere: bool = False
+    links: Links = "trees"
 
 
 def profile_of(name: str, sections: Sequence[Section]) -> Profile:
@@ -46,6 +47,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
     settings = (*above.settings, *(one for section in sections for one in section.settings))
     unseen = _last([above.unseen, *(section.unseen for section in sections)]) is True
     hides = _last([above.hides, *(section.hides for section in sections)]) is True
+    links: Links = _last([section.links for section in sections]) or above.links
     inherited = _Above(
         options=options if everywhere else {},
         everywhere=everywhere,
@@ -53,6 +55,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         settings=settings,
         unseen=unseen,
         hides=hides,
+        links=links,
     )
     names = tuple(dict.fromkeys(each for section in sections for each in section.names))
     operands = _last([section.operands for section in sections])
@@ -79,6 +82,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         unseen=unseen,
         free=_last([section.free for section in sections]) is True,
         hides=hides,
+        links=links,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, get_args
 
-from policy.commands.profile import Option, Style, Takes, Variant
+from policy.commands.profile import Links, Option, Style, Takes, Variant
 from policy.commands.profile_fault import Faults
 from policy.commands.roles import ROLES, WORDLESS, bare_role, takes_many
 from policy.commands.spellings import Group, Wrong, option, read_effect, read_groups, read_option
@@ -18,6 +18,7 @@ Path = tuple[str, ...]
 
 _DEEPEST = 5  # subcommands of subcommands
 _STYLES: tuple[Style, ...] = get_args(Style)
+_LINKS: tuple[Links, ...] = get_args(Links)
 _NO_OPTIONS: Mapping[str, Option] = MappingProxyType({})
 
 
@@ -45,6 +46,7 @@ class Section:
     free: bool | None = None
     hides: bool | None = None
     everywhere: bool | None = None
+    links: Links | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +84,7 @@ def read_section(
         settings=tuple(_text(table, "settings", here).lower().split()),
         stdin=_stdin(table, here),
         like=_text(table, "like", here) or None,
+        links=_links(table, here),
         **{key: _flag(table, key, here) for key in _FLAGS},
     )
 
@@ -94,10 +97,10 @@ def below(style: Style) -> Style:
 _FLAGS = ("bundled_first", "plus", "unseen", "free", "hides", "everywhere")
 _KEYS = (
     "names siblings style flags values operands bare always guarded settings like stdin options "
-    "variant means " + " ".join(_FLAGS)
+    "variant means links " + " ".join(_FLAGS)
 ).split()
 _KEYS_HELP = f"keys are {', '.join(_KEYS)}, replace, [sub.NAME] and [[examples]]"
-_VARIANT_KEYS = tuple("given also options operands bare always unseen hides stdin".split())
+_VARIANT_KEYS = tuple("given also options operands bare always unseen hides stdin links".split())
 
 
 def _siblings(table: Mapping[str, Any], here: _Here) -> tuple[tuple[str, ...], ...]:
@@ -234,7 +237,18 @@ def _variant(one: Mapping[str, Any], given: frozenset[str], *, here: _Here) -> V
         unseen=_flag(one, "unseen", here),
         hides=_flag(one, "hides", here),
         stdin=_stdin(one, here),
+        links=_links(one, here),
     )
+
+
+def _links(table: Mapping[str, Any], here: _Here) -> Links | None:
+    if "links" not in table:
+        return None
+    for links in _LINKS:
+        if table["links"] == links:
+            return links
+    here.wrong("links", "`links` is one of a few words", help=f"such as {', '.join(_LINKS)}")
+    return None
 
 
 def _means(table: Mapping[str, Any], here: _Here) -> Mapping[str, str]:

@@ -9,7 +9,8 @@ from policy.commands.bash import read_script_anew
 from policy.commands.budget import Budget
 from policy.commands.computed import COMPUTED_TEXT, may_run_texts
 from policy.commands.effects import Effects
-from policy.commands.invocation import GivenOperand, Invocation, Understanding
+from policy.commands.invocation import GivenOperand, Invocation, LinkMaking, Understanding
+from policy.commands.link_making import links_of
 from policy.commands.nested import DEEPEST, TOO_DEEP, Nesting
 from policy.commands.profile import Profile
 from policy.commands.profiles import Profiles
@@ -88,6 +89,7 @@ class _Reader:
         )
         self.effects = Effects(command, profiles, nesting=nesting)
         self.usage = Usage(self.effects)
+        self.links: LinkMaking | None = None
 
     def read(self) -> Invocation:
         """Return the command with what it does."""
@@ -132,6 +134,7 @@ class _Reader:
             profile, words = sub, parts.rest[1:]
             program = (*program, sub.name)
         self.usage.take(profile, parts)
+        self.links = links_of(profile, parts, self.effects.found)
         return self._invocation(program, place=place, profiled=True, free=profile.free)
 
     def _unprofiled(
@@ -162,6 +165,7 @@ class _Reader:
             gaps=tuple(self.effects.gaps),
             unseen=self.effects.unseen,
             free=free,
+            links=self.links,
         )
 
 

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from policy.catalog import Resource
-from policy.commands import Assignment, Invocation, Profiles, understand
+from policy.commands import Assignment, Invocation, Profiles, SimpleCommand, understand
 from policy.facts import HasOtherNames
 from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.links_made import LinksMade
 from policy.program.touches import Folders, Origin, Touch, looked_for, redirects, touches_of
 from policy.program.truth import Undecided, Value
 from policy.records import dataclass, replace
@@ -88,6 +89,7 @@ class Effects:
         "commands",
         "complete",
         "items",
+        "links",
         "paths",
         "possible",
         "profiles",
@@ -116,6 +118,7 @@ class Effects:
         self._touches: dict[str, list[Touch]] = {}
         self.items: dict[str, tuple[Item, ...]] = {}
         self.paths = paths
+        self.links: LinksMade | None = None
         self._other_names = other_names
         self._folders: dict[Folders, PathContext] = {(): paths}
 
@@ -201,8 +204,10 @@ class Effects:
                     found.append(source)
         return found
 
-    def folder(self, folders: Folders) -> PathContext:
-        """Return how paths are read after changing to `folders`."""
+    def folder(self, folders: Folders, by: SimpleCommand | None = None) -> PathContext:
+        """Return how paths are read after changing to `folders`, in a command of the call."""
+        if self.links is not None and by is not None:
+            return after_cd(folders, self.links.seen_by(by))
         known = self._folders.get(folders)
         if known is None:
             known = self._folders[folders] = after_cd(folders, self.paths)
@@ -211,7 +216,9 @@ class Effects:
     def _item(self, touch: Touch) -> Item:
         if touch.text is None:
             return Item(Unreadable(reason=touch.why), "(not known)", touch.origin, touch)
-        paths = self.paths if touch.folders == () else self.folder(touch.folders)
+        paths = self.paths
+        if touch.folders != () or self.links is not None:
+            paths = self.folder(touch.folders, None if touch.by is None else touch.by.command)
         if touch.verb == "writes" and self._other_names is not None:
             # To write a file with several names is to write all of them. Reading one is not held
             # against it: packages are hard links wherever a package cache is used.
@@ -350,6 +357,10 @@ def _add_script(effects: Effects, text: str) -> None:
         return
     for gap in script.gaps:
         _add_unknown(effects, _ALL, why=gap)
+    makers = [command for command in script.walk() if command.links is not None]
+    if makers:
+        effects.links = effects.links or LinksMade(effects.paths)
+        effects.links.add(text, makers)
     effects.commands.extend(script.commands)
     for command in script.walk():
         effects.unseen = effects.unseen or command.unseen
@@ -368,7 +379,7 @@ def _add_words(effects: Effects, command: Invocation) -> None:
         effects.unprofiled.append(command)
     if not values and not words:
         return
-    paths = effects.folder(simple.folders)
+    paths = effects.folder(simple.folders, simple)
     for word in (*words, *values):
         possible = PossibleWord(text=word.text, paths=paths, whole=word.shape != "opaque")
         if word.shape == "glob":

@@ -1,0 +1,49 @@
+"""What a command does by its profile in; which of what it writes may be links afterwards out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from policy.commands.argv import OperandItem, OptionItem, Parts
+from policy.commands.invocation import Effect, LinkMaking
+from policy.commands.profile import Links, Profile
+
+# The later, the more may be a link.
+_LEAST_TO_MOST: tuple[Links, ...] = ("never", "carried", "below", "trees", "made")
+
+
+def links_of(profile: Profile, parts: Parts, effects: Sequence[Effect]) -> LinkMaking | None:
+    """Return what may be links once the command has run."""
+    kind = _kind(profile, parts)
+    if kind == "never":
+        return None
+    written = tuple(each for each in effects if each.verb == "writes")
+    trees = tuple(each for each in written if each.tree)
+    places = trees if kind == "trees" or (kind == "below" and trees) else written
+    if kind == "carried":
+        # What is moved leaves nothing behind.
+        moved = {each.word for each in effects if each.verb == "reads" and each.tree}
+        places = tuple(each for each in places if each.word not in moved)
+    if not places:
+        return None
+    return LinkMaking(places=places, carried=kind == "carried", below=kind == "below")
+
+
+def _kind(profile: Profile, parts: Parts) -> Links:
+    """Return what holds of the links; most of all that may, where a word may be any option."""
+    if not any(one.links for one in profile.variants):
+        return profile.links
+    given: set[str] = set()
+    unsure = False
+    for item in parts.items:
+        match item:
+            case OptionItem():
+                unsure = unsure or item.loose or item.option is None
+                if item.option is not None:
+                    given.add(item.option.name)
+            case OperandItem():
+                unsure = unsure or item.may_be_option
+    holding = [one.links for one in profile.variants if one.links and one.holds(given)]
+    if unsure:
+        holding = [profile.links, *(one.links for one in profile.variants if one.links)]
+    return max(holding or [profile.links], key=_LEAST_TO_MOST.index)

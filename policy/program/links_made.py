@@ -1,0 +1,232 @@
+"""Commands of one call in; how each of them sees paths, where others may have made links, out.
+
+The disk is asked before a script runs. What a command of the script may turn into a link is no
+place that the disk tells of, so that the resolver of those after it does not know where it leads.
+Commands that may run later than they stand, or again, count as before and after all others.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Sequence
+
+from policy import later
+from policy.commands import Effect, Invocation, SimpleCommand, Word
+from policy.program.touches import looked_for
+from policy.records import dataclass, replace
+from policy.values import PathContext, Unreadable, after_cd, normalise, read_path
+
+# What runs beside other commands, or again, or later: pipes, substitutions, loops, functions.
+_BESIDE = later.pattern(
+    r"(?<!\|)\|(?!\|)|(?<![&<>])&(?![&>])|\$\(|`|[<>]\("
+    r"|\b(?:for|while|until|select|function|coproc|trap)\b|\([ \t]*\)"
+)
+_AGAIN = later.pattern(r"\b(?:for|while|until|select|function|trap)\b|\([ \t]*\)")
+# Programs that run a command once.
+_ONCE = frozenset(
+    "bash sh dash zsh ksh sudo doas env nice nohup timeout command builtin exec eval stdbuf setsid"
+    " ionice busybox time $(…) `…` <(…) >(…)".split()
+)
+# More than this at one place, or taken along, count as if nothing were known of them.
+_MOST = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Making:
+    """What may be a link at a place, or below it, since the command `since` of the script.
+
+    With `sources`, absolute paths, it is one only if what is there on the disk is.
+    `at`: the place itself may be one too. `again`: the command may meet what it made itself.
+    """
+
+    by: SimpleCommand
+    since: int
+    at: bool
+    again: bool
+    sources: tuple[str, ...] = ()
+
+
+class LinksMade:
+    """What commands of one call may turn into links, by place; `paths` is how the disk is seen.
+
+    What has been found is only added to, script by script, before anything is asked.
+    """
+
+    __slots__ = ("_contexts", "_paths", "_places", "_scripts")
+
+    def __init__(self, paths: PathContext) -> None:
+        self._paths = paths
+        self._places: dict[str, list[_Making]] = {}
+        self._contexts: dict[int, PathContext] = {}
+        self._scripts = 0
+
+    def add(self, text: str, makers: Sequence[Invocation]) -> None:
+        """Take in the commands of a script that may make links."""
+        spelled = text.replace("\\\n", "")
+        beside = bool(_BESIDE.search(spelled)) or self._scripts > 0
+        again = bool(_AGAIN.search(spelled))
+        self._scripts += 1
+        # Where a command may come before itself, what it takes along may be a link by then.
+        for _ in range(2 if beside or again else 1):
+            for maker in makers:
+                repeated = again or not _ONCE.issuperset(map(_program, maker.command.inside))
+                self._note(maker, beside=beside, again=repeated)
+
+    def seen_by(self, command: SimpleCommand) -> PathContext:
+        """Return how paths are read in a command, before it changes its folder."""
+        known = self._contexts.get(id(command))
+        if known is None:
+
+            def resolve(path: str) -> str | None:
+                return self._resolved(path, command)
+
+            known = replace(self._paths, resolve=resolve, known_sets={})
+            self._contexts[id(command)] = known
+        return known
+
+    def _note(self, maker: Invocation, *, beside: bool, again: bool) -> None:
+        assert maker.links is not None
+        command = maker.command
+        beside = beside or bool(command.inside)
+        here = after_cd(command.folders, self.seen_by(command))
+        sources = self._sources(maker, here) if maker.links.carried else None
+        for place in maker.links.places:
+            known = place.word is not None and place.word.known
+            stays = maker.links.below or (place.word is not None and place.word.text[-1:] == "/")
+            paths = here
+            if place.folder:
+                paths = after_cd(_folders(command, place.folder), self.seen_by(command))
+            names = _places(place, paths)
+            making = _Making(
+                by=command,
+                since=0 if beside else command.number,
+                at=names is None or not (stays or not known or (place.tree and _holds(names, here))),
+                again=again,
+                sources=sources if sources is not None and known and names else _NOT_KNOWN,
+            )
+            for name in names or (_ANYWHERE,):
+                self._places[name] = _kept(self._places.get(name, []), making)
+
+    def _sources(self, maker: Invocation, here: PathContext) -> tuple[str, ...] | None:
+        """Return what a command takes along, as absolute paths; None where that is not known."""
+        found: list[str] = []
+        for effect in maker.effects:
+            if effect.verb != "reads":
+                continue
+            if effect.word is None or not effect.word.known or len(found) == _MOST:
+                return None
+            path = read_path(effect.word.file_name, here)
+            if isinstance(path, Unreadable):
+                return None
+            found.append(path.lexical)
+        return tuple(found) or None
+
+    def _resolved(self, path: str, command: SimpleCommand) -> str | None:
+        """Follow the links of a path; None where one may be on the way that was made before."""
+        if self._is_met(self._places.get(_ANYWHERE, ()), command, ()):
+            return None
+        names = [name for name in path.split("/") if name]
+        spelled = real = "/"
+        for place in range(len(names) + 1):
+            if place:
+                spelled = posixpath.join(spelled, names[place - 1])
+                real = posixpath.join(real, names[place - 1])
+            rest = tuple(names[place:])
+            for name in {_key(spelled), _key(real)}:
+                if name in self._places and self._is_met(self._places[name], command, rest):
+                    return None
+            followed = self._on_disk(real)
+            if followed is None:
+                return None
+            real = followed
+        return real
+
+    def _is_met(
+        self, makings: Sequence[_Making], command: SimpleCommand, rest: tuple[str, ...]
+    ) -> bool:
+        for making in makings:
+            own = making.by is command and not making.again
+            before = making.since < command.number or command.inside or self._scripts > 1
+            if (
+                before
+                and not own
+                and (making.at or rest)
+                and (not making.sources or self._carries(making.sources, rest))
+            ):
+                return True
+        return False
+
+    def _carries(self, sources: tuple[str, ...], rest: tuple[str, ...]) -> bool:
+        """Tell whether there is a link where something was taken from, on the way to `rest`."""
+        return any(
+            self._leads_off(source, each) for source in sources for each in _below(source, rest)
+        )
+
+    def _leads_off(self, source: str, rest: tuple[str, ...]) -> bool:
+        folder = self._on_disk(posixpath.dirname(source))
+        if folder is None:
+            return True
+        place = posixpath.join(folder, posixpath.basename(source), *rest)
+        return self._on_disk(place) != place
+
+    def _on_disk(self, path: str) -> str | None:
+        return path if self._paths.resolve is None else self._paths.resolve(path)
+
+
+_NOT_KNOWN: tuple[str, ...] = ()
+# The place of what may be anywhere: the name of no file.
+_ANYWHERE = ""
+
+
+def _folders(command: SimpleCommand, changed: tuple[Word, ...]) -> tuple[str, ...] | None:
+    if command.folders is None or not all(word.known for word in changed):
+        return None
+    return (*command.folders, *(word.file_name for word in changed))
+
+
+def _key(path: str) -> str:
+    # Letters that some disks take for others count as those.
+    return normalise(path).casefold()
+
+
+def _kept(known: list[_Making], new: _Making) -> list[_Making]:
+    """Add to what is known of one place; of too many it counts that there are some."""
+    if len(known) < _MOST:
+        return [*known, new]
+    return [*known[:-1], replace(new, since=0, at=True, again=True, sources=_NOT_KNOWN)]
+
+
+def _program(label: str) -> str:
+    return label.partition(" ")[0]
+
+
+def _places(place: Effect, paths: PathContext) -> frozenset[str] | None:
+    """Return the names of a place that is written, one for each way to it; None: any place."""
+    word = place.word
+    if word is None or word.shape == "opaque":
+        return None
+    text = word.file_name if word.known else looked_for(word)[0]
+    path = read_path(text, paths)
+    if isinstance(path, Unreadable):
+        return None
+    names = {path.lexical, path.resolved or path.lexical}
+    folder = read_path(posixpath.dirname(path.lexical), paths)
+    if not isinstance(folder, Unreadable) and folder.resolved:
+        names.add(posixpath.join(folder.resolved, posixpath.basename(path.lexical)))
+    return frozenset(map(_key, names))
+
+
+def _holds(names: frozenset[str], here: PathContext) -> bool:
+    """Tell whether a place is the folder of the command, or one above: no link takes its place."""
+    folder = read_path(".", here)
+    if isinstance(folder, Unreadable):
+        return False
+    own = {_key(folder.lexical), _key(folder.resolved or folder.lexical)}
+    return any(each == name or each.startswith(f"{name}/") for each in own for name in names)
+
+
+def _below(source: str, rest: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield where a file was that is at `rest` now, in the target or in a folder put into it."""
+    yield rest
+    if rest and rest[0] == posixpath.basename(source):
+        yield rest[1:]
