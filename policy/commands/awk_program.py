@@ -24,7 +24,11 @@ _TOKEN = later.pattern(
 )
 _REGEX = later.pattern(r"/(?:[^/\\\n\[]|\\.|\[\^?+\]?+(?:[^\]\\\n]|\\.)*+\])*+/")
 # After these a `/` divides; after anything else it begins an expression.
-_VALUE_SIGNS = frozenset({")", "]", "++", "--", "$"})
+_VALUE_SIGNS = frozenset({")", "]", "++", "--"})
+# Words after which a value begins; after others that are no names, either may follow.
+_BEFORE_VALUES = frozenset("print printf return in case do else exit delete".split())
+_BEFORE_EITHER = frozenset({")", "getline", "length"})
+_LONGEST = 2_000
 _NOT_KNOWN = "an awk program that cannot be read"
 _RUNS = "an awk program that may run commands"
 _STREAMS = frozenset({"/dev/stdout", "/dev/stderr", "/dev/stdin", "-"})
@@ -53,6 +57,8 @@ def _tokens(program: str) -> list[tuple[str, str]]:
         if program[at] == "/" and not _ends_value(found):
             match = _REGEX.match(program, at)
             kind = "string"
+        elif program[at] == "/" and _is_doubtful(program, at, before=found[-1][1]):
+            raise _Unclear
         else:
             match = _TOKEN.match(program, at)
             kind = match.lastgroup or "" if match else ""
@@ -68,7 +74,19 @@ def _ends_value(tokens: list[tuple[str, str]]) -> bool:
     if not tokens:
         return False
     kind, text = tokens[-1]
+    if text in _BEFORE_VALUES:
+        return False
     return kind in ("name", "number", "string") or text in _VALUE_SIGNS
+
+
+def _is_doubtful(program: str, at: int, *, before: str) -> bool:
+    """Tell whether a `/` that divides would, as the start of an expression, hold a quote or `#`."""
+    if before not in _BEFORE_EITHER:
+        return False
+    match = _REGEX.match(program, at, at + _LONGEST)
+    if match is None:
+        return program.find("\n", at, at + _LONGEST) < 0 and len(program) > at + _LONGEST
+    return '"' in match[0] or "#" in match[0]
 
 
 class _Reader:
@@ -79,6 +97,7 @@ class _Reader:
         self.touched: list[Touched] = []
         self.gap = ""
         self._prints = False
+        self._gets = False
         self._depth = 0
 
     def read(self) -> None:
@@ -92,10 +111,10 @@ class _Reader:
     def _name(self, name: str, place: int) -> None:
         if name in _PRINTS:
             self._prints, self._depth = True, 0
+        elif name == "getline":
+            self._gets, self._depth = True, 0
         elif name == "system":
             self.gap = _RUNS
-        elif name == "getline":
-            self._getline(place)
         elif name in ("ARGV", "ARGC"):
             self.touched.append(Touched("reads", None))
 
@@ -106,19 +125,20 @@ class _Reader:
             self._depth += 1
         elif sign in (")", "]"):
             self._depth -= 1
+            # `(getline line < "a") > 0`: what stands outside compares.
+            self._gets = self._gets and self._depth >= 0
+        elif sign == "\n" and self._goes_on(place):
+            return
         elif sign in (";", "\n", "}", "{"):
-            self._prints = False
+            self._prints = self._gets = False
+        elif sign == "<" and self._gets and self._depth <= 0:
+            self._touch("reads", place + 1)
         elif sign in (">", ">>") and self._prints and self._depth <= 0:
             self._touch("writes", place + 1)
 
-    def _getline(self, place: int) -> None:
-        """Look for the file in `getline < file` and `getline name < file`."""
-        for after in range(place + 1, min(place + 8, len(self.tokens))):
-            if self.tokens[after][1] == "<":
-                self._touch("reads", after + 1)
-                return
-            if self.tokens[after][1] in (";", "\n", "}", ")"):
-                return
+    def _goes_on(self, place: int) -> bool:
+        """Tell whether the line before a place ends where a statement goes on."""
+        return self.tokens[place - 1][1] in (",", "&", "||", "do", "else") if place else False
 
     def _touch(self, verb: str, place: int) -> None:
         """Note the file at a place; it is known if it is one string and nothing else."""
@@ -127,5 +147,16 @@ class _Reader:
         plain = kind == "string" and "\\" not in text and text.startswith('"')
         known = plain and after in (";", "\n", "}", ")")
         name = text[1:-1] if known else None
+        if name is not None and name.startswith("/inet"):
+            self.touched.append(Touched("connects", _host(name)))
+            return
         if name not in _STREAMS:
             self.touched.append(Touched("reads" if verb == "reads" else "writes", name))
+        if name is None:
+            self.touched.append(Touched("connects", None))
+
+
+def _host(name: str) -> str | None:
+    """Return the host of a socket: `/inet/tcp/0/db.example/80`."""
+    parts = name.split("/")
+    return f"{parts[4]}:{parts[5]}" if len(parts) == 6 else None

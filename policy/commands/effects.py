@@ -10,6 +10,7 @@ from policy import later
 from policy.commands.awk_program import read_awk
 from policy.commands.invocation import Effect, Invocation, Verb
 from policy.commands.jq_filter import read_jq
+from policy.commands.name_parts import begun_with, ended_with
 from policy.commands.nested import Found, Nesting, Run
 from policy.commands.profiles import Profiles
 from policy.commands.remote import is_web_url, read_place, read_remote
@@ -27,6 +28,8 @@ from policy.commands.word_forms import (
     read_pathspec,
     split_keyed,
 )
+from policy.commands.word_readers import WORD_READERS
+from policy.commands.written_beside import written_beside
 from policy.records import replace
 from policy.values import quote
 
@@ -56,13 +59,27 @@ _LANGUAGES: dict[str, tuple[_ReadText, str]] = {
     "output-format": (read_output_format, "a format that is not known"),
     "mount": (read_mount, "a mount that is not known"),
 }
-# Roles of words that name something by a part of them.
-_INSIDE = frozenset({"at-file", "at-host", "keyed-read", "keyed-write", "list"})
+# Roles of words that name something by a part of them, or something besides.
+_INSIDE = frozenset(
+    {
+        "at-file", "at-host", "keyed-read", "keyed-write", "list",
+    }
+)  # fmt: skip
+# Roles of parts of names, and of folders that some operands are in.
+_PARTS = frozenset({"members", "members-write", "piped-write", "prefix", "suffix"})
 _SHAPED = frozenset({"config", "assignment", "place-read", "place-write"})
 # What some programs expand in a URL.
 _URL_GLOB = frozenset("{}[]*?")
 # Roles in which `-` is standard input or output.
 _STREAMED = frozenset({"read", "read-tree", "list"})
+_WHAT: dict[Verb, str] = {
+    "reads": "files",
+    "writes": "files",
+    "connects": "hosts",
+    "sends": "recipients",
+}
+# Roles of files that are named by less or more than they are in the end.
+_NEARLY = frozenset({"globbed-read", "numbered-write", "read-beside", "read-write-beside"})
 # Languages whose words name whole trees.
 _TREES = frozenset({"remote", "pathspec", "mount"})
 _AT_FILE = later.pattern(r"(?:^@|=[@<])(.*)", re.DOTALL)
@@ -72,8 +89,8 @@ class Effects:
     """What has been found of one command so far; `name` is its program for people."""
 
     __slots__ = (
-        "command", "folder", "found", "gaps", "inner", "name", "nesting", "profiles", "settings",
-        "unseen",
+        "command", "folder", "found", "gaps", "inner", "members", "name", "nesting", "profiles",
+        "settings", "suffixes", "unseen",
     )  # fmt: skip
 
     def __init__(self, command: SimpleCommand, profiles: Profiles, *, nesting: Nesting) -> None:
@@ -87,6 +104,10 @@ class Effects:
         self.gaps: list[str] = []
         self.unseen = False
         self.folder: tuple[Word, ...] = ()
+        # The folders in turn that the operands after them are in, and nothing else is (`tar -C`).
+        self.members: tuple[Word, ...] = ()
+        # What is added to the names of files that are written.
+        self.suffixes: tuple[Word, ...] = ()
 
     def add(self, role: str, word: Word, *, option: str = "") -> bool:
         """Note what a word does in its role; tell whether its text makes it do harm."""
@@ -100,21 +121,31 @@ class Effects:
         label = f"{self.name} {option}".rstrip()
         if role in _SHAPED:
             return self._by_shape(role, word, label)
+        if role in WORD_READERS:
+            return self._read_word(role, word, option=option)
         if role in _LANGUAGES:
             return self._small_language(role, word)
-        if role in _INSIDE:
+        if role in _INSIDE or role in _NEARLY:
             self._inside(role, word, label, option=option)
-            return False
+        elif role in _PARTS:
+            self._part(role, word, label, option=option)
+        else:
+            self._other(role, word, label)
+        return False
+
+    def _other(self, role: str, word: Word, label: str) -> None:
+        """Note a folder, what is not known, or what is run."""
         match role:
             case "folder":
                 self.folder = (*self.folder, word)
             case "unknown":
                 self.unclear(f"what `{label}` does with its words is not known")
+            case "guarded":
+                self.unclear(f"what `{label}` does is not known", runs=False)
             case "placeholder" | "found-name" | "found-otherwise":
                 pass
             case _:
                 self._runs(role, word, label)
-        return False
 
     def _inside(self, role: str, word: Word, label: str, *, option: str) -> None:
         """Note what is named by a part of a word, or by what stands in a file."""
@@ -129,9 +160,72 @@ class Effects:
             case "list":
                 self._touch("read", word, option=option)
                 self.not_known("reads", f"`{label}` names files in a file")
+            case _ if role in _NEARLY:
+                self._nearly(role, word, label, option=option)
             case _:
                 for part in split_keyed(word):
                     self._touch(role.removeprefix("keyed-"), part, option=option)
+
+    def _part(self, role: str, word: Word, label: str, *, option: str) -> None:
+        """Note a word that is a part of names, or the folder of the operands after it."""
+        match role:
+            case "members":
+                self.members = (*self.members, word)
+            case "members-write":
+                self.found.append(Effect(verb="writes", word=word, tree=True, folder=self.members))
+                self.members = (*self.members, word)
+            case "suffix":
+                self.suffixes = (*self.suffixes, word)
+            case "prefix":
+                self._touch("write", begun_with(word), option=option)
+            case _:
+                self._piped_write(word, label, option=option)
+
+    def _piped_write(self, word: Word, label: str, *, option: str) -> None:
+        """Note a file that is written, or the command that is run behind a `|` or `!`."""
+        piped = word.text.startswith(("|", "!"))
+        if piped:
+            self._runs("command", replace(word, text=word.text[1:]), label)
+            return
+        if not word.known and not word.text:
+            self.gap(f"what `{label}` writes to may be a command")
+        self._touch("write", word, option=option)
+
+    def add_suffixes(self) -> None:
+        """Note what is written beside the files that are, under names with something added."""
+        written = [
+            effect
+            for effect in self.found
+            if effect.verb == "writes" and effect.word is not None and not effect.tree
+        ]
+        for suffix in self.suffixes:
+            if not suffix.known or "/" in suffix.text:
+                self.not_known("writes", f"what `{self.name}` adds to names may lead elsewhere")
+                continue
+            for effect in written:
+                assert effect.word is not None
+                self.found.append(replace(effect, word=ended_with(effect.word, suffix.text)))
+
+    def _nearly(self, role: str, word: Word, label: str, *, option: str) -> None:
+        """Note the file that a program makes of the name that it is given."""
+        match role:
+            case "globbed-read" if not _URL_GLOB.isdisjoint(word.text):
+                self.not_known("reads", f"which files `{label}` reads is not known")
+            case "numbered-write" if "#" in word.text:
+                self.not_known("writes", f"which file `{label}` writes is not known")
+            case "globbed-read" | "numbered-write":
+                self._touch(role.partition("-")[2], word, option=option)
+            case _:
+                self._touch(role.removesuffix("-beside"), word, option=option)
+                self._beside(word)
+
+    def _beside(self, word: Word) -> None:
+        """Note what is written under the name of a file with another end."""
+        if word.shape == "opaque":
+            self.not_known("writes", f"which file `{self.name}` writes is not known")
+        elif not (word.known and word.text == "-"):
+            for name in written_beside(self.name, word.text):
+                self._touch("write", replace(word, text=name), option="")
 
     def _local_url(self, word: Word) -> None:
         """Note the file that a URL names in place of a host."""
@@ -174,7 +268,7 @@ class Effects:
         if text != "?":
             self.add(role, Word(text))
             return
-        if role in ("unseen", "hides", "code", "unknown"):
+        if role in ("unseen", "hides", "code", "unknown", "guarded"):
             self.add(role, Word("", "opaque"))
             return
         for verb in touches(role):
@@ -326,13 +420,28 @@ class Effects:
                 self.gap(unknown)
             return bool(unknown)
         doings = read(word.text) if word.text else NOTHING
+        self._do(role, word, doings)
+        # That an operand is a remote is no more harm than that it is a host.
+        return bool(doings.gap) if role == "remote" else doings.guarded
+
+    def _read_word(self, role: str, word: Word, *, option: str) -> bool:
+        """Note what a word does that has a reader of its own; tell whether that is harm."""
+        doings = WORD_READERS[role](word)
+        self._do(role, word, doings)
+        # An operand that is an image is fetched, as its program is there for.
+        return bool(doings.gap) if role == "image" and not option else doings.guarded
+
+    def _do(self, role: str, word: Word, doings: Doings) -> None:
+        """Note what a word does."""
         for touched in doings.touched:
             if touched.name is None and role == "remote" and not doings.gap:
                 self.untold(
                     touched.verb, f"which host {quote(word.text)} stands for is not in the call"
                 )
             elif touched.name is None:
-                self.not_known(touched.verb, f"which files `{self.name}` names is not known")
+                self.not_known(
+                    touched.verb, f"which {_WHAT[touched.verb]} `{self.name}` names is not known"
+                )
             else:
                 tree = role in _TREES and touched.verb != "connects"
                 named = replace(word, text=touched.name) if role in _TREES else Word(touched.name)
@@ -340,5 +449,3 @@ class Effects:
                 self.found.append(Effect(verb=touched.verb, word=named, tree=tree, folder=folder))
         if doings.gap:
             self.gap(f"`{self.name}` is given {doings.gap}")
-        # That an operand is a remote is no more harm than that it is a host.
-        return bool(doings.gap) if role == "remote" else doings.guarded

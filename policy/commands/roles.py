@@ -56,12 +56,33 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "output-format": (None, "reads", "writes"),
     "pathspec": ("reads",),
     "mount": ("reads", "writes"),
+    "read-beside": ("reads", "writes"),
+    "read-write-beside": ("reads", "writes"),
+    "globbed-read": ("reads",),
+    "numbered-write": ("writes",),
+    "database": ("connects", "reads"),
+    "image": ("connects",),
+    "url": ("connects",),
+    "client-variable": (None, "reads", "writes"),
+    "clock": (None, "reads", "writes"),
+    "filter-rule": ("reads",),
+    "listing-format": ("reads",),
+    "name-or-read": ("reads",),
+    "name-or-script": (None, "reads"),
+    "password": ("reads",),
+    "members": (),
+    "members-write": ("writes",),
+    "prefix": ("writes",),
+    "suffix": ("writes",),
+    "piped-write": (None, "writes"),
     "list": ("reads",),
     "sed": (None, "reads", "writes"),
     "awk": (None, "reads", "writes"),
     "jq": ("reads",),
     "sql": (None, "reads", "writes"),
     "unknown": (None, "reads", "writes", "connects", "sends"),
+    # Harm of an option that nothing else tells: a pattern that spells the option covers it.
+    "guarded": ("reads", "writes", "connects"),
     "unseen": (None,),
     "hides": (None,),
 }
@@ -69,8 +90,11 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
 ROLES = frozenset(_TOUCHES)
 # Roles whose text decides whether it does harm: a program of a small language, a setting, a place.
 _BY_TEXT = frozenset(
-    {"sed", "awk", "jq", "sql", "config", "assignment", "place-read", "output-format"}
-)
+    {
+        "sed", "awk", "jq", "sql", "config", "assignment", "place-read", "output-format",
+        "database", "image", "url", "client-variable", "clock", "name-or-script",
+    }
+)  # fmt: skip
 # Roles of programs in a small language: what they work on is another operand, or the input.
 PROGRAMS = frozenset({"sed", "awk", "jq", "sql"})
 # Roles without a word of their own: they stand after `flag`, in `bare` and in `always`.

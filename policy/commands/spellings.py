@@ -24,6 +24,8 @@ class Wrong:
 
 # The spellings of an option, and what is glued on to it (`?` any text, `#` digits) if that is said.
 Group: TypeAlias = tuple[tuple[str, ...], Takes | None]
+# After a role: no `*` covers the option, which does harm or does not; operands follow.
+_MARKS = frozenset({"guarded", "spelled", "last"})
 _GLUED: dict[str, Takes] = {"?": "glued", "#": "number"}
 
 
@@ -65,8 +67,15 @@ def _is_spelling(spelling: str, style: Style) -> bool:
 
 
 def option(spellings: tuple[str, ...], *, takes: Takes, guarded: bool = False) -> Option:
-    """Return an option that touches nothing; `guarded` if it does harm all the same."""
-    return Option(name=spellings[-1], spellings=spellings, takes=takes, guarded=guarded)
+    """Return an option that touches nothing; or, if `guarded`, does harm that is not told."""
+    return Option(
+        name=spellings[-1],
+        spellings=spellings,
+        takes=takes,
+        role="guarded" if guarded else "text",
+        guarded=guarded,
+        text="?" if guarded and takes == "nothing" else "",
+    )
 
 
 def read_option(spellings: tuple[str, ...], role: str, *, glued: Takes | None) -> Option | Wrong:
@@ -74,12 +83,15 @@ def read_option(spellings: tuple[str, ...], role: str, *, glued: Takes | None) -
     words = role.split()
     flag = words[:1] == ["flag"]
     words = words[1:] if flag else words
-    marks = {word for word in words[1:] if word in ("guarded", "last")}
+    marks = {word for word in words[1:] if word in _MARKS}
     rest = [word for word in words[1:] if word not in marks]
     more = () if flag or glued else tuple(rest)
     name = words[0] if words else ""
-    if flag and name in ("guarded", "last"):
+    if flag and name in _MARKS:
         marks, name = {*marks, name}, "text"
+    if name == "text" and not more and "guarded" in marks:
+        # Harm without a role of its own is harm that is not known.
+        name = "guarded"
     for role in (name, *more):
         wrong = _wrong_role(role, flag=flag)
         if wrong is not None:
@@ -92,7 +104,7 @@ def read_option(spellings: tuple[str, ...], role: str, *, glued: Takes | None) -
         spellings=spellings,
         takes=takes,
         role=name,
-        guarded="guarded" in marks or any(map(guards, (name, *more))),
+        guarded=bool(marks & {"guarded", "spelled"}) or any(map(guards, (name, *more))),
         text=(" ".join(rest) or "?") if flag else "",
         more=more,
         last="last" in marks,

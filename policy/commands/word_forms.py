@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from policy import later
 from policy.commands.small_language import NOTHING, Doings, Touched
 from policy.commands.word import Word
@@ -12,6 +14,7 @@ _MAGIC = later.pattern(r":[(/]")
 _REVISION = later.pattern(r"(?::[0-3])?:|[^./~:][^:]*:")
 _WILD = later.pattern(r"[*?\[]")
 _FORM = later.pattern(r"@|[^=@<]*=[@<]|[^=@]*@")
+_HEADERS = later.pattern(r";\s*headers\s*=\s*[@<]", re.IGNORECASE)
 _OUTPUT = "%output{"
 _HOST_KEYS = frozenset({"src", "source"})
 
@@ -35,13 +38,18 @@ def read_pathspec(text: str) -> Doings:
 
 def read_form(text: str) -> Doings:
     """Return the files that a field of a form uploads: `f=@a.txt;type=x`, `f=<a.txt`, `f@a.txt`."""
-    opened = _FORM.match(text)
-    if opened is None:
-        return NOTHING
-    listed = text[opened.end() :]
-    # A name may hold what ends it elsewhere: then both readings count.
-    names = dict.fromkeys((listed, *(part.partition(";")[0] for part in listed.split(","))))
+    names = dict.fromkeys(_headers(text))
+    if (opened := _FORM.match(text)) is not None:
+        listed = text[opened.end() :]
+        # A name may hold what ends it elsewhere: then both readings count.
+        names |= dict.fromkeys((listed, *(part.partition(";")[0] for part in listed.split(","))))
     return Doings(touched=tuple(Touched("reads", name.strip('"')) for name in names if name))
+
+
+def _headers(text: str) -> list[str]:
+    """Return the files that the headers of a field are read from: `a=x;headers=@b.txt`."""
+    # Blanks may stand around each part, and a value in quotes.
+    return [part.partition(";")[0].strip() for part in _HEADERS.split(text)[1:]]
 
 
 def split_keyed(word: Word) -> tuple[Word, ...]:

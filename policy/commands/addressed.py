@@ -1,0 +1,85 @@
+"""A word that may hold an address, a name of an image or a database, in; what it connects to out.
+
+Of what is listed here it is known that it is no address; anything else may be one.
+"""
+
+from __future__ import annotations
+
+from policy import later
+from policy.commands.small_language import NOTHING, Doings, Touched
+from policy.commands.word import Word
+
+_ANYWHERE = Doings(touched=(Touched("connects", None),))
+_SCHEME = later.pattern(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_MAY_BECOME_URL = later.pattern(r"[A-Za-z0-9+.-]*(?::/?)?\Z")
+_DATABASE_URL = later.pattern(r"postgres(?:ql)?://(?:[^/?#@]*@)?([^/?#@]*)(?:/[^?#]*)?\Z")
+_PLAIN_HOST = later.pattern(r"[A-Za-z0-9.-]+(?::[0-9]+)?|\[[0-9A-Fa-f:.]+\](?::[0-9]+)?")
+_PAIR = later.pattern(r"\s*([a-z_]+)\s*=\s*([^\s'\\]*|'[^'\\]*+')(?=\s|\Z)")
+# Settings of a connection that neither lead elsewhere nor name a file.
+_HARMLESS_KEYS = frozenset(
+    """
+    dbname user password port connect_timeout application_name fallback_application_name sslmode
+    client_encoding options target_session_attrs keepalives keepalives_idle keepalives_interval
+    keepalives_count tcp_user_timeout gssencmode channel_binding ssl_min_protocol_version
+    ssl_max_protocol_version sslcompression replication
+    """.split()
+)
+_SHORT_NAME = "docker.io"
+
+
+def read_database(word: Word) -> Doings:
+    """Return what the name of a database connects to: a URL or `host=db.example port=1` is one."""
+    text = word.text
+    if not word.known:
+        return _ANYWHERE
+    if _SCHEME.match(text):
+        url = _DATABASE_URL.match(text)
+        return _ANYWHERE if url is None else _hosts(url[1])
+    return _of_pairs(text) if "=" in text else NOTHING
+
+
+def _of_pairs(text: str) -> Doings:
+    touched: tuple[Touched, ...] = ()
+    at = 0
+    while text[at:].strip():
+        pair = _PAIR.match(text, at)
+        if pair is None:
+            return _ANYWHERE
+        key, value, at = pair[1], pair[2].strip("'"), pair.end()
+        if key in ("host", "hostaddr"):
+            touched += _hosts(value).touched
+        elif key not in _HARMLESS_KEYS:
+            return Doings(touched=(Touched("connects", None), Touched("reads", None)))
+    return Doings(touched=touched)
+
+
+def _hosts(listed: str) -> Doings:
+    hosts = [host for host in listed.split(",") if host]
+    if not all(_PLAIN_HOST.fullmatch(host) for host in hosts):
+        return _ANYWHERE
+    return Doings(touched=tuple(Touched("connects", host) for host in hosts))
+
+
+def read_image(word: Word) -> Doings:
+    """Return the registry that the name of an image begins with: `registry.example/app:1`."""
+    transport, scheme, rest = word.text.partition("://")
+    name = rest if scheme and transport == "docker" else word.text
+    registry, slash, _ = name.partition("/")
+    if not word.known and (not slash or word.shape == "glob"):
+        return _ANYWHERE
+    if scheme and transport != "docker":
+        return _ANYWHERE
+    if not slash or not ("." in registry or ":" in registry or registry == "localhost"):
+        return NOTHING
+    if not _PLAIN_HOST.fullmatch(registry):
+        return _ANYWHERE
+    return NOTHING if registry == _SHORT_NAME else Doings(touched=(Touched("connects", registry),))
+
+
+def read_url_or_name(word: Word) -> Doings:
+    """Return what a word connects to that is a URL, or else a name known to the program."""
+    if word.known:
+        url = _SCHEME.match(word.text)
+        return NOTHING if url is None else Doings(touched=(Touched("connects", word.text),))
+    begun = _SCHEME.match(word.text) or _MAY_BECOME_URL.match(word.text) or word.shape == "glob"
+    return _ANYWHERE if begun else NOTHING

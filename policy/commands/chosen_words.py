@@ -1,0 +1,88 @@
+"""A word that chooses among names, or names a file in a form of its own, in; what it does out.
+
+What is known to be harmless is listed; of anything else it is not known what it does.
+"""
+
+from __future__ import annotations
+
+import re
+
+from policy import later
+from policy.commands.small_language import NOTHING, Doings, Touched, not_known
+from policy.commands.word import Word
+
+_SOMETHING = Doings(touched=(Touched("reads", None),))
+_FORMATS = frozenset(
+    """
+    json yaml wide name jsonpath jsonpath-as-json custom-columns go-template template kyaml
+    """.split()
+)
+_TEMPLATED = frozenset({"jsonpath", "jsonpath-as-json", "custom-columns", "go-template"})
+_NAME = later.pattern(r"[A-Za-z0-9_]*(?:[+-][A-Za-z0-9_]+)*")
+# What a variable of a client may be: words of SQL or of the client would be run.
+_VARIABLE = later.pattern(r"(?!PROMPT|HISTFILE|EDITOR)[A-Za-z_][A-Za-z0-9_]*(?:=[\w.,:/@+ -]*)?")
+_FILTER = later.pattern(
+    r"!|(?:[-+HSPR]|include|exclude|hide|show|protect|risk)(?:,?[/!Csrpx]*)[ _].*|clear\b.*",
+    re.DOTALL,
+)
+_MERGED = later.pattern(r"(?:\.|merge)(?:,?[-+CenwsrpxS/!]*)[ _](.+)", re.DOTALL)
+_MERGED_BELOW = later.pattern(r"(?::|dir-merge)(?:,?[-+CenwsrpxS/!]*)[ _][^/]+", re.DOTALL)
+
+
+def read_listing_format(word: Word) -> Doings:
+    """Return the file of a format of kubectl: `go-template-file=a.txt`."""
+    name, equals, given = word.text.partition("=")
+    if equals and name in _TEMPLATED:
+        return NOTHING
+    if word.known and name in _FORMATS:
+        return NOTHING
+    if word.known and equals and name.endswith("file"):
+        return Doings(touched=(Touched("reads", given),))
+    return NOTHING if word.known and not word.text else _SOMETHING
+
+
+def read_password_source(word: Word) -> Doings:
+    """Return the file that a password of openssl is taken from: `file:a.txt`."""
+    kind, colon, rest = word.text.partition(":")
+    if (colon and kind in ("pass", "env", "fd")) or (word.known and word.text == "stdin"):
+        return NOTHING
+    if word.known and kind == "file":
+        return Doings(touched=(Touched("reads", rest),))
+    return _SOMETHING
+
+
+def read_clock(word: Word) -> Doings:
+    """Return what an operand of `date` does: a format begins with `+`, a time sets the clock."""
+    return NOTHING if word.text.startswith("+") else not_known("a time that the clock is set to")
+
+
+def read_name_or_script(word: Word) -> Doings:
+    """Return what the name of a format does that may be a script in its place."""
+    if word.known and _NAME.fullmatch(word.text):
+        return NOTHING
+    named = word.text if word.known else None
+    return Doings(touched=(Touched("reads", named),), gap="a script in place of a name")
+
+
+def read_name_or_file(word: Word) -> Doings:
+    """Return the file that may stand in place of a name."""
+    if word.known and _NAME.fullmatch(word.text):
+        return NOTHING
+    return Doings(touched=(Touched("reads", word.text if word.known else None),))
+
+
+def read_client_variable(word: Word) -> Doings:
+    """Return what a variable of psql does, whose value is put into lines that it runs."""
+    if word.known and _VARIABLE.fullmatch(word.text):
+        return NOTHING
+    return not_known("a variable that may be a command of its own")
+
+
+def read_filter_rule(word: Word) -> Doings:
+    """Return the file that a rule of rsync names: `merge a.txt`."""
+    if not word.known:
+        return _SOMETHING
+    if _FILTER.fullmatch(word.text) or _MERGED_BELOW.fullmatch(word.text):
+        return NOTHING
+    merged = _MERGED.fullmatch(word.text)
+    return Doings(touched=(Touched("reads", merged[1] if merged else None),))

@@ -1,0 +1,31 @@
+"""A role in; what reads a word in it, known or not, out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from policy.commands.addressed import read_database, read_image, read_url_or_name
+from policy.commands.chosen_words import (
+    read_client_variable,
+    read_clock,
+    read_filter_rule,
+    read_listing_format,
+    read_name_or_file,
+    read_name_or_script,
+    read_password_source,
+)
+from policy.commands.small_language import Doings
+from policy.commands.word import Word
+
+WORD_READERS: Mapping[str, Callable[[Word], Doings]] = {
+    "database": read_database,
+    "image": read_image,
+    "url": read_url_or_name,
+    "client-variable": read_client_variable,
+    "clock": read_clock,
+    "filter-rule": read_filter_rule,
+    "listing-format": read_listing_format,
+    "name-or-read": read_name_or_file,
+    "name-or-script": read_name_or_script,
+    "password": read_password_source,
+}
