@@ -37,6 +37,8 @@ def freeze(value: Any) -> Frozen:
 
 def freeze_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object's fields in a dict of their own, every value frozen."""
+    if _SCALARS.issuperset(map(type, fields.values())):
+        return dict(fields)
     return {key: item if type(item) in _SCALARS else freeze(item) for key, item in fields.items()}
 
 

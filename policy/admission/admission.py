@@ -171,7 +171,7 @@ def _check(
         refused = _foreign_fields(result, spec, gate)
         if refused is not None:
             return refused
-    filled = fill(result, gate.place)
+    filled = fill(result, gate.place) if gate.fills else result
     # A default that its own schema refuses is left to the tool.
     return (filled if filled is result or gate.accepts(filled) else result), notes
 

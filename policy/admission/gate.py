@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from policy.admission.coercion import is_whole, shown
-from policy.admission.place import Place
+from policy.admission.place import Place, has_defaults
 from policy.admission.plain_schema import plain_check
 from policy.call import thaw
 from policy.catalog import ToolSpec, fault, kind_of, unfolded
@@ -51,13 +51,15 @@ _plainly = _Plainly()
 class Gate:
     """The checks of one tool; `fault` says why there are none, and every call is refused.
 
-    With `plain`, the first inputs that surely fit a plain schema are accepted without the schema
-    library. Once it is imported it is the faster one: a process that asks often turns to it.
+    `fills` says whether any field may have a default. With `plain`, the first inputs that surely
+    fit a plain schema are accepted without the schema library. Once it is imported it is the faster
+    one: a process that asks often turns to it.
     """
 
     def __init__(self, spec: ToolSpec, *, plain: bool = True) -> None:
         self.fault = spec.fault or fault(spec.schema)
         self.place = Place({}, {})
+        self.fills = False
         if self.fault is not None:
             return
         self._schema = schema = thaw(spec.schema)
@@ -71,6 +73,7 @@ class Gate:
         except Exception as error:  # noqa: BLE001  (whatever a stranger's schema makes it raise)
             self.fault = f"its schema is not valid: {_first_line(str(error))}"
             return
+        self.fills = has_defaults(schema)
         size, is_cyclic = unfolded(schema)
         self._lists = size <= _LARGEST_LISTED and not is_cyclic
         self.accepts: Callable[[Any], bool] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -175,6 +175,20 @@ def fill(value: Any, place: Place) -> Any:
         if new is not item:
             filled = {**filled, name: new}
     return filled
+
+
+def has_defaults(schema: Any) -> bool:
+    """Tell whether a schema may have a default anywhere: whether the word stands in it as a key."""
+    todo = [schema]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Mapping):
+            if "default" in part:
+                return True
+            todo.extend(part.values())
+        elif isinstance(part, (list, tuple)):
+            todo.extend(part)
+    return False
 
 
 def _default(place: Place) -> Any:
