@@ -179,3 +179,18 @@ def test_many_rules_about_resources_are_asked_as_each_by_itself() -> None:
     law()
     for seen in ("allow", "deny", "open", "settled"):
         tally.shows(seen, share=0.05)
+
+
+def test_every_rule_whose_test_is_open_is_asked_of_many() -> None:
+    rules = tuple(f'r{n}: deny act when writes "/w/{n}/**"' for n in range(30))
+    text = ("policy for every agent", *rules, "default allow")
+    layers = build_over(PolicyText(files=((GLOBAL, text),)), _TOOLS[0]).program.policy
+    leads = Resolvers(path=lambda path: path.replace("/w/3/", "/w/4/"))
+    facts = Facts(cwd="/w", workspace="/w", resolvers=leads)
+    call = ToolCall(tool="act", input={"to": "/w/3/x"})
+    quick, in_line, slow = (
+        decide(way, call, Caller(), facts) for way in _ways(layers, _TOOLS[0], Floor())
+    )
+    assert [reason.rule for reason in slow.reasons if reason.undecided] == ["r3", "r4"]
+    assert _said(quick) == _said(slow)
+    assert _said(in_line) == _said(slow)

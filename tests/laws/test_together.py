@@ -14,7 +14,7 @@ from policy.checks import checked
 from policy.facts import Facts, Resolvers
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.resource_tests import compile_resource_test
-from policy.program.together import Together
+from policy.program.together import Together, true_or_open
 from policy.program.truth import ABSENT, Undecided
 from policy.reload import shipped_profiles
 from tests.laws.situations import Tally
@@ -209,15 +209,23 @@ def _agrees(answers: Any, numbers: tuple[int | None, int | None], truth: Any, te
 
 
 def _all_agree(
-    tests: list[checked.ResourceTest], inputs: list[Any], facts: Facts, *, covering: bool
+    tests: list[checked.ResourceTest],
+    inputs: list[Any],
+    facts: Facts,
+    *,
+    covering: bool,
+    note: str | None = None,
 ) -> None:
-    """Hold every test to its closure, on every input of the one field of their verb."""
+    """Hold every test to its closure, on every input of the one field of their verb.
+
+    With a `note` the tool is not known to do no more than what its fields declare.
+    """
     verb = tests[0].verb
-    quick, slow = _declared((Resource(verb=verb, steps=("it",)),))
+    quick, slow = _declared((Resource(verb=verb, steps=("it",)),), complete=note is None)
     together, numbers = _numbered(tests, quick, covering=covering)
     closures = [compile_resource_test(test, slow, covering=covering) for test in tests]
     for given_ in inputs:
-        call = ToolCall(tool="tool", input={"it": given_})
+        call = ToolCall(tool="tool", input={"it": given_, "note": note})
         answers, alone = together.ask(_evaluation(call, facts)), _evaluation(call, facts)
         for test, asked, closure in zip(tests, numbers, closures, strict=True):
             _agrees(answers, asked, closure(alone), (test, given_))
@@ -260,6 +268,49 @@ def test_every_command_is_found_in_every_set(form: str, covering: bool) -> None:
         tests = [_one("runs", form, item) for item in items]
         tests += [_one("runs", form, item, "git push *") for item in items]
         _all_agree(tests, [*_SCRIPTS], Facts(cwd="/w"), covering=covering)
+
+
+@pytest.mark.parametrize("form", ["some", "only", "outside"])
+@pytest.mark.parametrize(
+    ("verb", "things", "notes"),
+    [
+        ("writes", ["/w/a/b", "/w/b", ["/w/a", "/etc/a"], "/links/b", None], ["/w/a/b", "/etc/a"]),
+        (
+            "connects",
+            ["b.a.example", ["a.example", "c.org"], None],
+            ["https://a.example/", "c.org"],
+        ),
+        ("runs", ["git log", "ls -la a", None], ["git log", "ls"]),
+    ],
+)
+def test_a_text_that_nobody_declared_may_be_in_every_set(
+    form: str, verb: str, things: list[Any], notes: list[str]
+) -> None:
+    facts = Facts(cwd="/w", home="/home/u", workspace="/w")
+    items = {"writes": _PATTERNS, "connects": _NAMES, "runs": _SPELLED}[verb]
+    # One set alone too: no other may keep it from being looked up.
+    for tests in ([_one(verb, form, item) for item in items], [_one(verb, form, items[1])]):
+        for note in notes:
+            _all_agree(tests, things, facts, covering=False, note=note)
+
+
+def test_rules_are_reached_by_what_is_true_or_open() -> None:
+    tests = dict.fromkeys((1, 2, 3))
+    assert sorted(true_or_open({0, 1, ~2, 4, ~5}, tests)) == [1, 2]
+    # A path that links lead elsewhere is held against each set by itself.
+    quick, _ = _declared((Resource(verb="writes", steps=("it",)),))
+    together, _ = _numbered(
+        [_one("writes", "some", item) for item in ("/w/**", "/links/b", "/srv/**")],
+        quick,
+        covering=False,
+    )
+    facts = Facts(cwd="/w", workspace="/w", resolvers=Resolvers(path=_led))
+    call = ToolCall(tool="tool", input={"it": "/links/b"})
+    answers = together.ask(_evaluation(call, facts))
+    assert not isinstance(answers, set | frozenset)
+    # The first two are numbered twice: as what is absent is false, and as it is open.
+    assert true_or_open(answers, dict.fromkeys(range(1, 7))) == [1, 2, 3, 4]
+    assert not any(number in answers for number in (1, 2))
 
 
 _SPEC = ToolSpec(
