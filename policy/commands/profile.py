@@ -81,6 +81,7 @@ class Profile:
     `free`: it needs no pattern of its own when all that it runs is covered.
 
     `plus`: options of one letter may begin with `+` too, and are then others (`set +e`).
+    `at_options`: a word `@FILE` stands for the words in that file.
     `settings` are globs of what can be set without harm where a word has the role `config`.
 
     `siblings` are other programs of which the same is true, each under its own name.
@@ -103,6 +104,7 @@ class Profile:
     stdin: str = "text"
     bundled_first: bool = False
     plus: bool = False
+    at_options: bool = False
     unseen: bool = False
     free: bool = False
     hides: bool = False

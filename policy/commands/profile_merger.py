@@ -78,6 +78,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         settings=settings,
         stdin=_last([section.stdin for section in sections]) or "text",
         plus=plus,
+        at_options=_last([section.at_options for section in sections]) is True,
         bundled_first=_last([section.bundled_first for section in sections]) is True,
         unseen=unseen,
         free=_last([section.free for section in sections]) is True,

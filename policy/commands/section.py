@@ -42,6 +42,7 @@ class Section:
     like: str | None = None
     bundled_first: bool | None = None
     plus: bool | None = None
+    at_options: bool | None = None
     unseen: bool | None = None
     free: bool | None = None
     hides: bool | None = None
@@ -94,7 +95,7 @@ def below(style: Style) -> Style:
     return "gnu" if style == "posix" else style
 
 
-_FLAGS = ("bundled_first", "plus", "unseen", "free", "hides", "everywhere")
+_FLAGS = ("bundled_first", "plus", "at_options", "unseen", "free", "hides", "everywhere")
 _KEYS = (
     "names siblings style flags values operands bare always guarded settings like stdin options "
     "variant means links " + " ".join(_FLAGS)

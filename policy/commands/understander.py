@@ -115,6 +115,8 @@ class _Reader:
 
     def _profiled(self, profile: Profile, place: str) -> Invocation:
         words = self.command.words[1:]
+        if profile.at_options:
+            self.usage.fear_lists(profile.name, words)
         program: tuple[str, ...] = (profile.name,)
         while True:
             self.effects.name = " ".join(program)
@@ -127,7 +129,7 @@ class _Reader:
             if sub is None and profile.operands and first.known:
                 profile = replace(profile, subcommands={})
                 continue
-            self.usage.give_options(parts)
+            self.usage.give_options(profile, parts)
             if sub is None:
                 self.effects.gap(f"what `{self.effects.name}` runs is not known")
                 return self._unprofiled(program, parts.rest, place=place)

@@ -43,12 +43,19 @@ class Usage:
         parts = _varied(parts, profile, given)
         roles = self._give_words(parts, operand_roles(profile, given), profile)
         self._whole(profile, given, roles=roles)
+        if self.effects.suffixes:
+            self.effects.add_suffixes()
 
-    def give_options(self, parts: Parts) -> None:
+    def fear_lists(self, program: str, words: Sequence[Word]) -> None:
+        """Note what is done by words that stand in a file, which a word `@FILE` is replaced by."""
+        if any(word.text.startswith("@") for word in words):
+            self.effects.unclear(f"words of `{program}` stand in a file")
+
+    def give_options(self, profile: Profile, parts: Parts) -> None:
         """Note the options before a subcommand."""
         for item in parts.items:
             if isinstance(item, OptionItem):
-                self._give_option(item, found=NOT_SEARCHED, stand_in=None)
+                self._give_option(item, profile, found=NOT_SEARCHED, stand_in=None)
 
     def _give_words(self, parts: Parts, roles: tuple[str, ...], profile: Profile) -> set[str]:
         """Note options and operands as they follow each other; return the roles of operands."""
@@ -73,7 +80,7 @@ class Usage:
         taken = iter(possible)
         for item in items:
             if isinstance(item, OptionItem):
-                self._give_option(item, found=found, stand_in=stand_in)
+                self._give_option(item, profile, found=found, stand_in=stand_in)
             else:
                 self._give_operand(item, next(taken), profile)
         if runs or any(item.may_be_option for item in operands):
@@ -86,14 +93,19 @@ class Usage:
                 runs = ""  # `env A=b` runs nothing
         return {bare_role(role) for each in possible for role in each} | ({runs} - {""})
 
-    def _give_option(self, item: OptionItem, *, found: Found, stand_in: str | None) -> None:
+    def _give_option(
+        self, item: OptionItem, profile: Profile, *, found: Found, stand_in: str | None
+    ) -> None:
         effects, option = self.effects, item.option
         if option is None:
             self.options.append(GivenOption(name=item.spelled, spelled=item.spelled, unknown=True))
             effects.unclear(f"what `{effects.name} {item.spelled}` does is not known", runs=False)
             return
         guarded = option.guarded
-        if item.words:
+        if option.role == "guarded":
+            if not _tells(profile, option.name):
+                effects.add(option.role, item.value or Word(""), option=item.spelled)
+        elif item.words:
             effects.run_words(
                 option.role, item.words, option=item.spelled, stand_in=stand_in, found=found
             )
@@ -101,19 +113,27 @@ class Usage:
             if option.text:
                 effects.effect(option.role, option.text)
         elif item.value is not None:
+            if option.role == "members-write" and self.operands:
+                effects.not_known("writes", f"`{effects.name}` changes its folder between operands")
             guarded = effects.add(option.role, item.value, option=item.spelled) or guarded
             for role, word in zip(option.more, item.more, strict=False):
                 guarded = effects.add(role, word, option=item.spelled) or guarded
+        elif option.role != "suffix":
+            # A value that may be glued on, and is not there.
+            effects.effect(option.role, "?")
         self.options.append(
             GivenOption(name=option.name, value=item.value, guarded=guarded, spelled=item.spelled)
         )
 
     def _give_operand(self, item: OperandItem, roles: tuple[str, ...], profile: Profile) -> None:
-        guarded = False
+        guarded, effects = False, self.effects
+        folder = effects.folder
+        effects.folder = (*folder, *effects.members)
         for role in roles:
-            harms = self.effects.add(bare_role(role), item.word)
+            harms = effects.add(bare_role(role), item.word)
             guarded = guarded or (harms and not role.startswith("place-"))
             guarded = guarded or role.removesuffix("...").endswith("!")
+        effects.folder = folder
         may_be_option = item.may_be_option and profile.has_guarded
         self.operands.append(
             GivenOperand(word=item.word, guarded=guarded, may_be_option=may_be_option)
@@ -203,6 +223,11 @@ class Usage:
             effects.unseen = True
         else:
             effects.gap(f"`{effects.name}` {_INPUT}")
+
+
+def _tells(profile: Profile, option: str) -> bool:
+    """Tell whether a variant of the profile says what is done with an option."""
+    return any(option in one.given or option in one.also for one in profile.variants)
 
 
 def _leaves_input(stdin: str, roles: set[str]) -> bool:
