@@ -38,8 +38,11 @@ def module(name: str) -> Any:
     return _Module(name)
 
 
-def function(module: str, name: str) -> Callable[..., Any]:
-    """Return what stands for a function, or a class that is only called."""
+def function(module: str, name: str, *, into: dict[str, Any] | None = None) -> Callable[..., Any]:
+    """Return what stands for a function, or a class that is only called.
+
+    In the namespace `into`, the function takes its place when it is first called.
+    """
     real: Callable[..., Any] | None = None
 
     def call(*given: Any, **named: Any) -> Any:
@@ -47,6 +50,8 @@ def function(module: str, name: str) -> Callable[..., Any]:
         if real is None:
             real = getattr(import_module(module), name)
             assert real is not None
+            if into is not None:
+                into[name] = real
         return real(*given, **named)
 
     call.__name__ = call.__qualname__ = name

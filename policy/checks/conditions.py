@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
+from policy import later
 from policy.checks.checked import (
     AllOf,
     AnyOf,
@@ -28,16 +29,24 @@ from policy.checks.expressions import CONDITIONS, inline, read_value
 from policy.checks.kinds import NUMBER, TEXT, Kind, comparable, kind_of, orderable
 from policy.checks.later import refuse
 from policy.checks.phrases import read_phrase
-from policy.checks.places import read_resource_test
 from policy.checks.reading import BROKEN, BROKEN_TEST, Reading, Typed
 from policy.checks.scopes import Definition
-from policy.checks.sets import named_set, operand_set
 from policy.checks.texts import dotted, fill_in
 from policy.diagnostics import did_you_mean
 from policy.records import maker, replace
 from policy.source import Span
 from policy.syntax import Phrase, print_expr, tree
 from policy.values import Unreadable, compile_regex, parse_clock, read_zone
+
+if TYPE_CHECKING:
+    from policy.checks.places import read_resource_test
+    from policy.checks.sets import named_set, operand_set
+else:
+    read_resource_test = later.function(
+        "policy.checks.places", "read_resource_test", into=globals()
+    )
+    named_set = later.function("policy.checks.sets", "named_set", into=globals())
+    operand_set = later.function("policy.checks.sets", "operand_set", into=globals())
 
 _DAYS: dict[str, frozenset[int]] = {
     "weekdays": frozenset(range(5)),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from policy import later
 from policy.call import freeze
 from policy.catalog import Step as FieldStep
 from policy.checks.checked import (
@@ -45,13 +46,18 @@ from policy.checks.kinds import (
 from policy.checks.later import refuse
 from policy.checks.reading import BROKEN, Reading, Typed
 from policy.checks.scopes import HOST_WORDS, MAX_DEPTH, Definition, say_too_deep
-from policy.checks.sets import MISSING, data_at
-from policy.checks.sql import check_sql
 from policy.checks.texts import constant_of, dotted, fill_in, number, span_of
 from policy.diagnostics import Label, did_you_mean, nearest
 from policy.source import Span
 from policy.syntax import print_expr, tree
 from policy.values import Unreadable, parse_date, parse_time
+
+if TYPE_CHECKING:
+    from policy.checks import sets
+    from policy.checks.sql import check_sql
+else:
+    sets = later.module("policy.checks.sets")
+    check_sql = later.function("policy.checks.sql", "check_sql")
 
 _Result = TypeVar("_Result")
 
@@ -226,8 +232,8 @@ def _defined(
                 broken=BROKEN,
             )
         case tree.DataTable():
-            value = data_at(node.file, node.key, node.span, reading.world)
-            return BROKEN if value is MISSING else _literal(freeze(value))
+            value = sets.data_at(node.file, node.key, node.span, reading.world)
+            return BROKEN if value is sets.MISSING else _literal(freeze(value))
         case tree.Param() if node.kind in ("string", "number", "span", "path", "host"):
             return _literal(constant_of(found, reading.report))
         case _:

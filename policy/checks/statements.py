@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from policy import later
 from policy.catalog import Resource
 from policy.checks.assembly import EVERY, Layer, Unit, layer_key
-from policy.checks.changes import input_steps
 from policy.checks.checked import (
     CheckedDeclaration,
     CheckedDefault,
@@ -33,7 +35,6 @@ from policy.checks.rules import (
     rule_id,
 )
 from policy.checks.scopes import Definition
-from policy.checks.sets import MISSING, SET_KINDS, data_at, named_set
 from policy.checks.texts import SAMPLES, constant, value_of_param
 from policy.checks.world import World
 from policy.diagnostics import Label
@@ -41,6 +42,13 @@ from policy.records import dataclass, field
 from policy.source import Span
 from policy.syntax import KnownRule, beside_rules, print_tools, tree
 from policy.verdict import Verdict
+
+if TYPE_CHECKING:
+    from policy.checks import sets
+    from policy.checks.changes import input_steps
+else:
+    sets = later.module("policy.checks.sets")
+    input_steps = later.function("policy.checks.changes", "input_steps")
 
 _WITH_NAMES = (tree.Rule, tree.Rewrite, tree.RedactResults, tree.Limit, tree.Invariant)
 
@@ -276,9 +284,9 @@ def _check_definition(found: Definition, unit: Unit, world: World) -> None:
             world.tools.named(found, lenient=unit.pack)
             _check_not_a_tool(found, world)
         case tree.NamedSet() | tree.SetFromFile():
-            named_set(found, world)
+            sets.named_set(found, world)
         case tree.DataTable(file=file, key=key, span=span):
-            if data_at(file, key, span, world) is MISSING:
+            if sets.data_at(file, key, span, world) is sets.MISSING:
                 return
         case tree.Let(value=expr):
             # Where it stands is not known yet, so neither fields nor places are judged.
@@ -314,8 +322,8 @@ def _check_param(found: Definition, param: tree.Param, world: World, unit: Unit)
             help="use `let`, or move it to a file that begins with `pack`",
         )
         return
-    if param.kind in SET_KINDS:
-        named_set(found, world)
+    if param.kind in sets.SET_KINDS:
+        sets.named_set(found, world)
         return
     if param.kind == "tools":
         world.tools.named(found, lenient=unit.pack)

@@ -71,8 +71,10 @@ def _bytes(file: Where) -> bytes:
         stop(f"{file} cannot be read: {error.strerror or error}")
 
 
-def build_at(path: Where, catalog_file: Where | None, *, cache: bool = False) -> Built:
-    """Return what the files at `path` make, good or not."""
+def build_at(
+    path: Where, catalog_file: Where | None, *, cache: bool = False, once: bool = False
+) -> Built:
+    """Return what the files at `path` make, good or not, `once` for a single call."""
     ways = fast_paths(cache=cache)
     built = read_policy(
         path,
@@ -80,7 +82,7 @@ def build_at(path: Where, catalog_file: Where | None, *, cache: bool = False) ->
         cache=ways.cache,
         remembering=ways.remembering,
         plain=ways.plain,
-        shortcuts=ways.shortcuts,
+        shortcuts=ways.shortcuts.once() if once else ways.shortcuts,
     )
     collector.settle()
     return built
@@ -114,9 +116,11 @@ def prefix(path: Where) -> str:
     return "" if str(folder) == "." else f"{folder.as_posix().rstrip('/')}/"
 
 
-def generation_at(path: Where, catalog_file: Where | None, *, cache: bool = False) -> Generation:
+def generation_at(
+    path: Where, catalog_file: Where | None, *, cache: bool = False, once: bool = False
+) -> Generation:
     """Return the generation at `path`, or end the command with all that is wrong."""
-    built = build_at(path, catalog_file, cache=cache)
+    built = build_at(path, catalog_file, cache=cache, once=once)
     if built.generation is None:
         click.echo(show(built, path), err=True)
         raise SystemExit(exit_code(built.diagnostics))

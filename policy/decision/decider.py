@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from policy import later
 from policy.admission import Admitted, RawCall, Refused, admit
 from policy.call import Caller, ToolCall, mark_admitted
 from policy.decision.decision import Decision, GenerationId, decided
 from policy.decision.judgement import Judgement, judge
 from policy.decision.ordering import in_order
-from policy.decision.quick import decide_quickly
-from policy.decision.rewrite import decide_again
 from policy.facts import Facts
 from policy.program import Program
 from policy.reason import Reason
 from policy.records import dataclass
 from policy.verdict import Verdict
+
+if TYPE_CHECKING:
+    from policy.decision.quick import decide_quickly
+    from policy.decision.rewrite import decide_again
+else:
+    decide_again = later.function("policy.decision.rewrite", "decide_again")
+    decide_quickly = later.function("policy.decision.quick", "decide_quickly", into=globals())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +103,9 @@ def decide(
     if call.tool != spec.name:
         # The name that versions share is that of the newest, and the decision says which it is.
         call = ToolCall(tool=spec.name, input=call.input)
-    quick = decide_quickly(program, call, caller, facts, generation, repairs)
+    quick: Decision | Judgement | None = None
+    if program.shortcuts.generated:
+        quick = decide_quickly(program, call, caller, facts, generation, repairs)
     if isinstance(quick, Decision):
         return quick
     return decide_at_length(

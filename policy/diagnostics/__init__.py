@@ -29,7 +29,7 @@ else:
             "diagnostic": "Diagnostic Fix Label Severity has_errors in_order",
             "formats.text": "summary()",
             "renderer": "Format render()",
-            "suggest": "did_you_mean nearest",
+            "suggest": "did_you_mean() nearest()",
         },
     )
 

@@ -7,15 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+from policy import later
 from policy.catalog import Catalog, ToolSelector
 from policy.checks import CheckedPolicy, LayerKey, checked
 from policy.diagnostics import Diagnostic, Severity, diagnose, in_order
-from policy.layers.giving import Given
 from policy.layers.overlap import Overlaps
-from policy.layers.rewrites import find_rewrite_conflicts
 from policy.records import dataclass
 from policy.verdict import Verdict, strictest
+
+if TYPE_CHECKING:
+    from policy.layers.giving import Given
+    from policy.layers.rewrites import find_rewrite_conflicts
+else:
+    Given = later.function("policy.layers.giving", "Given")
+    find_rewrite_conflicts = later.function("policy.layers.rewrites", "find_rewrite_conflicts")
 
 
 def find_conflicts(layers: tuple[CheckedPolicy, ...], catalog: Catalog) -> tuple[Diagnostic, ...]:
@@ -26,9 +33,14 @@ def find_conflicts(layers: tuple[CheckedPolicy, ...], catalog: Catalog) -> tuple
             *_allows_without_effect(scene),
             *_unreached_asks(scene),
             *_delegations_to_nobody(scene),
-            *find_rewrite_conflicts(layers, scene.overlaps),
+            *_rewrite_conflicts(scene),
         ]
     )
+
+
+def _rewrite_conflicts(scene: _Scene) -> Iterator[Diagnostic]:
+    if any(policy.rewrites for policy in scene.layers):
+        yield from find_rewrite_conflicts(scene.layers, scene.overlaps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

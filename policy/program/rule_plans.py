@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from policy import later
 from policy.checks import checked
-from policy.program.changes import compile_changes
 from policy.program.conditions import compile_test
 from policy.program.evaluation import DeclaredResources
 from policy.program.expressions import Place, TestOf
@@ -30,10 +29,12 @@ from policy.verdict import Verdict
 
 # Only an `allow` that speaks of resources needs these.
 if TYPE_CHECKING:
+    from policy.program.changes import compile_changes
     from policy.program.resource_tests import compile_cover, covering_tests
 else:
     compile_cover = later.function("policy.program.resource_tests", "compile_cover")
     covering_tests = later.function("policy.program.resource_tests", "covering_tests")
+    compile_changes = later.function("policy.program.changes", "compile_changes")
 
 # A clause is quoted in reasons up to this many characters.
 _LONGEST_CLAUSE = 200

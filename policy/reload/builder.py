@@ -17,9 +17,8 @@ from policy.checks import PolicySources, check
 from policy.decision import GenerationId
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, visible
 from policy.layers import merge
-from policy.program import ALL_SHORTCUTS, Carried, Floor, Shortcuts, compile_policy
+from policy.program import ALL_SHORTCUTS, Floor, Shortcuts, compile_policy
 from policy.records import dataclass, field, replace
-from policy.reload.beyond import Beyond
 from policy.reload.data import data_files
 from policy.reload.folder import (
     DATA_SUFFIXES,
@@ -27,7 +26,6 @@ from policy.reload.folder import (
     Snapshot,
 )
 from policy.reload.generation import Generation
-from policy.reload.places import Path, Place, places
 from policy.reload.programs import profiles_of, program_sources
 from policy.reload.settings import Settings
 from policy.reload.shipped import used_packs
@@ -41,11 +39,17 @@ if TYPE_CHECKING:
     import traceback
 
     from policy.checks import Remembered
+    from policy.program import Carried
+    from policy.reload.beyond import Beyond
+    from policy.reload.places import Path, Place, places
     from policy.reload.settings_file import read_settings
     from policy.verify import ExampleResult
 else:
     traceback = later.module("traceback")
     Remembered = later.function("policy.checks", "Remembered")
+    Carried = later.function("policy.program", "Carried")
+    Beyond = later.function("policy.reload.beyond", "Beyond")
+    places = later.function("policy.reload.places", "places")
     read_settings = later.function("policy.reload.settings_file", "read_settings")
 
 _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
@@ -107,7 +111,7 @@ class Builder:
         self._carried = Carried() if remembering else None
         self._plain = plain
         self._shortcuts = shortcuts
-        self._beyond = Beyond()
+        self._beyond = Beyond() if remembering else None
         self._catalogues = Catalogues()
 
     @property
@@ -171,7 +175,7 @@ class Builder:
             shortcuts=self._shortcuts,
             carried=self._carried,
         )
-        examples = run_examples(checked.suites, program, catalog=tools)
+        examples = run_examples(checked.suites, program, catalog=tools) if checked.suites else ()
         work.problems += (problem for result in examples for problem in result.diagnostics)
         if has_errors(work.problems):
             return replace(work.failed(), examples=examples)
@@ -204,7 +208,7 @@ class Builder:
         programs: Mapping[str, Source],
     ) -> str:
         """Return the digest of what rules see beside policy files, if anything is remembered."""
-        if self._remembered is None:
+        if self._beyond is None:
             return ""
         return self._beyond.digest(catalog, data=data, digests=work.digests, programs=programs)
 

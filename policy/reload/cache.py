@@ -14,12 +14,15 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
+from policy import later
 from policy.digests import sha256
-from policy.reload.beyond import own_digest
 from policy.reload.folder import Snapshot
 
 if TYPE_CHECKING:
     from policy.checks import Remembered
+    from policy.reload.beyond import own_digest
+else:
+    own_digest = later.function("policy.reload.beyond", "own_digest")
 
 # A folder, True for this user's own, or False for none.
 Where: TypeAlias = str | os.PathLike[str] | bool

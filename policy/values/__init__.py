@@ -105,7 +105,9 @@ else:
             "sql_script": "Sql SqlStatement",
             "sql_words": "SQL_KINDS",
             "text": "compare_text escape_for_people is_encodable is_ordinary normalise plain quote",
-            "times": "parse_clock parse_date parse_span parse_time read_zone within_window",
+            "times": (
+                "parse_clock() parse_date() parse_span() parse_time() read_zone() within_window()"
+            ),
             "urls": "url_parts() with_scheme()",
         },
     )
