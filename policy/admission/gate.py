@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from policy.admission.coercion import is_whole, shown
+from policy import later
 from policy.admission.place import Place, has_defaults
 from policy.admission.plain_schema import plain_check
 from policy.call import thaw
@@ -16,6 +16,11 @@ from policy.values import escape_for_people
 # The schema library is imported by the first gate that needs it: see `plain_schema`.
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError, Validator
+
+    from policy.admission.coercion import is_whole, shown
+else:
+    is_whole = later.function("policy.admission.coercion", "is_whole")
+    shown = later.function("policy.admission.coercion", "shown")
 
 _MOST_PROBLEMS = 5
 # Listing every problem takes far longer than finding that there is one.
