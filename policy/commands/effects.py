@@ -65,8 +65,8 @@ _INSIDE = frozenset(
         "at-file", "at-host", "keyed-read", "keyed-write", "list",
     }
 )  # fmt: skip
-# Roles of parts of names, and of folders that some operands are in.
-_PARTS = frozenset({"members", "members-write", "piped-write", "prefix", "suffix"})
+# Roles of parts of names, of folders that some operands are in, and of what leads elsewhere.
+_PARTS = frozenset({"members", "members-write", "piped-write", "prefix", "suffix", "tunnel"})
 _SHAPED = frozenset({"config", "assignment", "place-read", "place-write"})
 # What some programs expand in a URL.
 _URL_GLOB = frozenset("{}[]*?")
@@ -122,7 +122,7 @@ class Effects:
         if role in _SHAPED:
             return self._by_shape(role, word, label)
         if role in WORD_READERS:
-            return self._read_word(role, word, option=option)
+            return self._read_word(role, word)
         if role in _LANGUAGES:
             return self._small_language(role, word)
         if role in _INSIDE or role in _NEARLY:
@@ -142,7 +142,7 @@ class Effects:
                 self.unclear(f"what `{label}` does with its words is not known")
             case "guarded":
                 self.unclear(f"what `{label}` does is not known", runs=False)
-            case "placeholder" | "found-name" | "found-otherwise":
+            case "placeholder" | "found-name" | "found-otherwise" | "link-target":
                 pass
             case _:
                 self._runs(role, word, label)
@@ -176,6 +176,8 @@ class Effects:
                 self.members = (*self.members, word)
             case "suffix":
                 self.suffixes = (*self.suffixes, word)
+            case "tunnel":
+                self.not_known("connects", f"where `{label}` leads is not known")
             case "prefix":
                 self._touch("write", begun_with(word), option=option)
             case _:
@@ -424,12 +426,12 @@ class Effects:
         # That an operand is a remote is no more harm than that it is a host.
         return bool(doings.gap) if role == "remote" else doings.guarded
 
-    def _read_word(self, role: str, word: Word, *, option: str) -> bool:
+    def _read_word(self, role: str, word: Word) -> bool:
         """Note what a word does that has a reader of its own; tell whether that is harm."""
         doings = WORD_READERS[role](word)
         self._do(role, word, doings)
-        # An operand that is an image is fetched, as its program is there for.
-        return bool(doings.gap) if role == "image" and not option else doings.guarded
+        # To fetch and to push images is what their programs are there for.
+        return doings.guarded and role != "image"
 
     def _do(self, role: str, word: Word, doings: Doings) -> None:
         """Note what a word does."""

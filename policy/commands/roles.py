@@ -24,6 +24,7 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "write": ("writes",),
     "write-tree": ("writes",),
     "write-into": ("writes",),
+    "link-target": ("reads", "writes"),
     "read-write": ("reads", "writes"),
     "read-write-tree": ("reads", "writes"),
     "folder": (),
@@ -62,6 +63,7 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "numbered-write": ("writes",),
     "database": ("connects", "reads"),
     "image": ("connects",),
+    "repository": ("connects",),
     "url": ("connects",),
     "client-variable": (None, "reads", "writes"),
     "clock": (None, "reads", "writes"),
@@ -75,6 +77,7 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "prefix": ("writes",),
     "suffix": ("writes",),
     "piped-write": (None, "writes"),
+    "tunnel": ("connects",),
     "list": ("reads",),
     "sed": (None, "reads", "writes"),
     "awk": (None, "reads", "writes"),
@@ -92,7 +95,7 @@ ROLES = frozenset(_TOUCHES)
 _BY_TEXT = frozenset(
     {
         "sed", "awk", "jq", "sql", "config", "assignment", "place-read", "output-format",
-        "database", "image", "url", "client-variable", "clock", "name-or-script",
+        "database", "image", "repository", "url", "client-variable", "clock", "name-or-script",
     }
 )  # fmt: skip
 # Roles of programs in a small language: what they work on is another operand, or the input.
