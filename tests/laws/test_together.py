@@ -215,13 +215,15 @@ def _all_agree(
     *,
     covering: bool,
     note: str | None = None,
+    resource: Resource | None = None,
 ) -> None:
     """Hold every test to its closure, on every input of the one field of their verb.
 
     With a `note` the tool is not known to do no more than what its fields declare.
     """
     verb = tests[0].verb
-    quick, slow = _declared((Resource(verb=verb, steps=("it",)),), complete=note is None)
+    resource = resource or Resource(verb=verb, steps=("it",))
+    quick, slow = _declared((resource,), complete=note is None)
     together, numbers = _numbered(tests, quick, covering=covering)
     closures = [compile_resource_test(test, slow, covering=covering) for test in tests]
     for given_ in inputs:
@@ -247,6 +249,34 @@ def test_every_path_is_found_in_every_set(form: str, resolve: Any) -> None:
     # One set alone: no other may keep it from being looked up.
     for test in tests[::3]:
         _all_agree([test], [*_PLACES], facts, covering=False)
+
+
+@pytest.mark.parametrize("form", ["some", "only", "outside"])
+def test_a_path_with_all_below_it_is_found_in_every_set(form: str) -> None:
+    facts = Facts(cwd="/w", home="/home/u", workspace="/w")
+    tree = Resource(verb="writes", steps=("it",), tree=True)
+    tests = [_one("writes", form, item) for item in _PATTERNS]
+    tests += [_one("writes", form, "/w/**", outs=(item,)) for item in _PATTERNS]
+    _all_agree(tests, [*_PLACES, ["/w/a", "/w/b"]], facts, covering=False, resource=tree)
+
+
+def test_the_folders_of_another_call_are_not_taken_for_those_of_this_one() -> None:
+    items = (checked.WorkspaceItem(), "~/**", "a/**", "/w/a/**")
+    tests = [_one("writes", form, item) for form in ("some", "only") for item in items]
+    quick, slow = _declared((Resource(verb="writes", steps=("it",)),))
+    together, numbers = _numbered(tests, quick, covering=False)
+    closures = [compile_resource_test(test, slow, covering=False) for test in tests]
+    homes, workspaces = ("/home/u", "/w", None), ("/w", "/srv", None)
+    # From one call to the next one folder stays the same, the other does not.
+    places = [(home, here) for home in homes for here in workspaces]
+    places += [(home, here) for here in workspaces for home in homes]
+    for home, workspace in places:
+        facts = Facts(cwd="/w", home=home, workspace=workspace)
+        for path in ("/w/a/b", "/srv/a", "/home/u/a", "~/a"):
+            call = ToolCall(tool="tool", input={"it": path})
+            answers, alone = together.ask(_evaluation(call, facts)), _evaluation(call, facts)
+            for test, asked, closure in zip(tests, numbers, closures, strict=True):
+                _agrees(answers, asked, closure(alone), (test, path, facts))
 
 
 @pytest.mark.parametrize("form", ["some", "only", "outside"])
