@@ -86,3 +86,21 @@ def read_filter_rule(word: Word) -> Doings:
         return NOTHING
     merged = _MERGED.fullmatch(word.text)
     return Doings(touched=(Touched("reads", merged[1] if merged else None),))
+
+
+def read_page(word: Word) -> Doings:
+    """Return the file that stands in place of a page of the manual; it may take in others."""
+    if word.known and "/" not in word.text:
+        return NOTHING
+    named = (Touched("reads", word.text),) if word.known else ()
+    return Doings(touched=(*named, *_SOMETHING.touched))
+
+
+def read_mailbox(word: Word) -> Doings:
+    """Return to whom a message goes; `|command` and `/a/file` are no persons."""
+    if not word.known or word.text.startswith("|"):
+        gap = "" if word.text[:1] not in ("", "|") else "a recipient that may be a command"
+        return Doings(touched=(Touched("sends", None), Touched("writes", None)), gap=gap)
+    if "/" in word.text or word.text.startswith("+"):
+        return Doings(touched=(Touched("sends", word.text), Touched("writes", None)))
+    return Doings(touched=(Touched("sends", word.text),))

@@ -79,7 +79,12 @@ _WHAT: dict[Verb, str] = {
     "sends": "recipients",
 }
 # Roles of files that are named by less or more than they are in the end.
-_NEARLY = frozenset({"globbed-read", "numbered-write", "read-beside", "read-write-beside"})
+_NEARLY = frozenset(
+    {
+        "globbed-read", "numbered-write", "read-beside", "read-write-beside", "joined-read",
+        "joined-write", "read-joined",
+    }
+)  # fmt: skip
 # Languages whose words name whole trees.
 _TREES = frozenset({"remote", "pathspec", "mount"})
 _AT_FILE = later.pattern(r"(?:^@|=[@<])(.*)", re.DOTALL)
@@ -217,9 +222,23 @@ class Effects:
                 self.not_known("writes", f"which file `{label}` writes is not known")
             case "globbed-read" | "numbered-write":
                 self._touch(role.partition("-")[2], word, option=option)
+            case "joined-read":
+                self._joined("reads", word, label)
+            case "joined-write":
+                self._joined("writes", word, label)
+            case "read-joined":
+                self._touch("read-tree", word, option=option)
+                self._joined("writes", word, label)
             case _:
                 self._touch(role.removesuffix("-beside"), word, option=option)
                 self._beside(word)
+
+    def _joined(self, verb: Verb, word: Word, label: str) -> None:
+        """Note what is named by a path below another, which is touched with all below it."""
+        if word.home or word.text.startswith("/"):
+            self.found.append(Effect(verb=verb, word=word, tree=True))
+        if word.shape == "opaque" or ".." in word.text.split("/"):
+            self.not_known(verb, f"which file `{label}` leads to is not known")
 
     def _beside(self, word: Word) -> None:
         """Note what is written under the name of a file with another end."""
@@ -430,8 +449,9 @@ class Effects:
         """Note what a word does that has a reader of its own; tell whether that is harm."""
         doings = WORD_READERS[role](word)
         self._do(role, word, doings)
-        # To fetch and to push images is what their programs are there for.
-        return doings.guarded and role != "image"
+        # To fetch images and to send mail is what their programs are there for.
+        plain = role in ("image", "mailbox") and not doings.gap
+        return doings.guarded and not (plain and all(one.name for one in doings.touched))
 
     def _do(self, role: str, word: Word, doings: Doings) -> None:
         """Note what a word does."""

@@ -61,6 +61,11 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "read-write-beside": ("reads", "writes"),
     "globbed-read": ("reads",),
     "numbered-write": ("writes",),
+    "joined-read": ("reads",),
+    "joined-write": ("writes",),
+    "read-joined": ("reads", "writes"),
+    "mailbox": ("sends", "writes", None),
+    "page": ("reads",),
     "database": ("connects", "reads"),
     "image": ("connects",),
     "repository": ("connects",),
@@ -96,6 +101,7 @@ _BY_TEXT = frozenset(
     {
         "sed", "awk", "jq", "sql", "config", "assignment", "place-read", "output-format",
         "database", "image", "repository", "url", "client-variable", "clock", "name-or-script",
+        "mailbox",
     }
 )  # fmt: skip
 # Roles of programs in a small language: what they work on is another operand, or the input.

@@ -10,8 +10,10 @@ from policy.commands.chosen_words import (
     read_clock,
     read_filter_rule,
     read_listing_format,
+    read_mailbox,
     read_name_or_file,
     read_name_or_script,
+    read_page,
     read_password_source,
 )
 from policy.commands.small_language import Doings
@@ -20,11 +22,14 @@ from policy.commands.word import Word
 WORD_READERS: Mapping[str, Callable[[Word], Doings]] = {
     "database": read_database,
     "image": read_image,
+    "repository": read_image,
     "url": read_url_or_name,
     "client-variable": read_client_variable,
     "clock": read_clock,
     "filter-rule": read_filter_rule,
     "listing-format": read_listing_format,
+    "mailbox": read_mailbox,
+    "page": read_page,
     "name-or-read": read_name_or_file,
     "name-or-script": read_name_or_script,
     "password": read_password_source,
