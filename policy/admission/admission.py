@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from policy.admission.coercion import changes, repair, shown
     from policy.admission.renaming import rename
 else:
-    changes = later.function("policy.admission.coercion", "changes")
-    repair = later.function("policy.admission.coercion", "repair")
-    shown = later.function("policy.admission.coercion", "shown")
-    rename = later.function("policy.admission.renaming", "rename")
+    changes = later.function("policy.admission.coercion", "changes", into=globals())
+    repair = later.function("policy.admission.coercion", "repair", into=globals())
+    shown = later.function("policy.admission.coercion", "shown", into=globals())
+    rename = later.function("policy.admission.renaming", "rename", into=globals())
 
 _MOST_PROBLEMS = 5
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from policy.admission.coercion import is_whole, shown
 else:
-    is_whole = later.function("policy.admission.coercion", "is_whole")
-    shown = later.function("policy.admission.coercion", "shown")
+    is_whole = later.function("policy.admission.coercion", "is_whole", into=globals())
+    shown = later.function("policy.admission.coercion", "shown", into=globals())
 
 _MOST_PROBLEMS = 5
 # Listing every problem takes far longer than finding that there is one.

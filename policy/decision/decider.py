@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from policy.decision.quick import decide_quickly
     from policy.decision.rewrite import decide_again
 else:
-    decide_again = later.function("policy.decision.rewrite", "decide_again")
+    decide_again = later.function("policy.decision.rewrite", "decide_again", into=globals())
     decide_quickly = later.function("policy.decision.quick", "decide_quickly", into=globals())
 
 

@@ -20,15 +20,22 @@ HEAVY = frozenset(
         "ada_url", "annotated_types", "anyio", "ast", "asyncio", "click", "dataclasses", "email",
         "hashlib", "html", "hypothesis", "importlib.metadata", "importlib.resources", "inspect",
         "interegular", "ipaddress", "jsonschema_rs", "lark", "logging", "mcp", "pathlib",
-        "policy.audit", "policy.capabilities", "policy.checks.remembered", "policy.checks.stored",
-        "policy.commands.bash", "policy.commands.pattern", "policy.commands.profile_file",
+        "policy.admission.renaming", "policy.audit",
+        "policy.capabilities", "policy.checks.changes", "policy.checks.places",
+        "policy.checks.refused", "policy.checks.remembered", "policy.checks.sets",
+        "policy.checks.sql", "policy.checks.stored", "policy.commands.bash",
+        "policy.commands.pattern", "policy.commands.profile_file",
         "policy.commands.understander", "policy.decision.expectation",
-        "policy.decision.explanation", "policy.program.effects", "policy.program.resource_tests",
-        "policy.proxy", "policy.reload.current", "policy.reload.settings_file", "policy.service",
-        "policy.values.path_set", "policy.verify.proposal", "pydantic", "pydantic_core", "random",
-        "re2", "socket", "sqlglot", "sqlite3", "ssl", "starlette", "tempfile", "threading",
-        "tomlkit", "tomllib", "tree_sitter", "typing_extensions", "urllib.parse", "urllib.request",
-        "uvicorn", "watchfiles", "yaml", "zipfile", "zoneinfo",
+        "policy.decision.explanation", "policy.decision.quick", "policy.decision.quick_plan",
+        "policy.decision.rewrite", "policy.diagnostics.suggest", "policy.layers.giving",
+        "policy.layers.rewrites", "policy.program.carried", "policy.program.changes",
+        "policy.program.effects", "policy.program.generated", "policy.program.resource_tests",
+        "policy.proxy", "policy.reload.beyond", "policy.reload.current", "policy.reload.places",
+        "policy.reload.settings_file", "policy.service", "policy.values.path_set",
+        "policy.values.times", "policy.verify.examples", "policy.verify.proposal",
+        "pydantic", "pydantic_core", "random", "re2", "socket", "sqlglot", "sqlite3", "ssl",
+        "starlette", "tempfile", "threading", "tomlkit", "tomllib", "tree_sitter", "typing_extensions",
+        "urllib.parse", "urllib.request", "uvicorn", "watchfiles", "yaml", "zipfile", "zoneinfo",
     }
 )  # fmt: skip
 
@@ -73,6 +80,14 @@ def test_a_plain_decision_imports_nothing_heavy(tmp_path: Path) -> None:
     answer = json.loads(printed)
     assert (answer["verdict"], answer["reasons"][0]["rule"]) == ("allow", "read")
     assert sorted(imported & HEAVY) == []
+
+
+def test_generated_code_is_for_whoever_asks_again(tmp_path: Path) -> None:
+    (tmp_path / "a.policy").write_text(POLICY, encoding="utf-8")
+    alone, _ = run("decide", str(tmp_path), input=json.dumps(CALL))
+    both, imported = run("decide", str(tmp_path), input=f"{json.dumps(CALL)}\n" * 2)
+    assert both == alone * 2
+    assert {"policy.decision.quick", "policy.program.generated"} <= imported
 
 
 def test_what_a_policy_needs_is_imported_all_the_same(tmp_path: Path) -> None:
