@@ -32,9 +32,9 @@ HEAVY = frozenset(
         "policy.program.effects", "policy.program.generated", "policy.program.resource_tests",
         "policy.proxy", "policy.reload.beyond", "policy.reload.current", "policy.reload.places",
         "policy.reload.settings_file", "policy.service", "policy.values.path_set",
-        "policy.values.times", "policy.verify.examples", "policy.verify.proposal",
-        "pydantic", "pydantic_core", "random", "re2", "socket", "sqlglot", "sqlite3", "ssl",
-        "starlette", "tempfile", "threading", "tomlkit", "tomllib", "tree_sitter", "typing_extensions",
+        "policy.values.times", "policy.verify.examples", "policy.verify.proposal", "pydantic",
+        "pydantic_core", "random", "re2", "socket", "sqlglot", "sqlite3", "ssl", "starlette",
+        "tempfile", "threading", "tomlkit", "tomllib", "tree_sitter", "typing_extensions",
         "urllib.parse", "urllib.request", "uvicorn", "watchfiles", "yaml", "zipfile", "zoneinfo",
     }
 )  # fmt: skip
