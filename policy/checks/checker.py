@@ -9,7 +9,6 @@ from policy.catalog import Catalog
 from policy.checks import lints
 from policy.checks.assembly import Layer, assemble
 from policy.checks.checked import CheckedPolicy
-from policy.checks.examples import read_suites
 from policy.checks.kinds import ANY, CONTEXT_KINDS
 from policy.checks.layer_rules import check_defaults, check_delegations, check_undeclared
 from policy.checks.recall import Recall
@@ -22,9 +21,11 @@ from policy.checks.world import World
 from policy.syntax import beside_rules, tree
 
 if TYPE_CHECKING:
+    from policy.checks.examples import read_suites
     from policy.checks.remembered import Remembered
     from policy.checks.surroundings import surroundings
 else:
+    read_suites = later.function("policy.checks.examples", "read_suites")
     surroundings = later.function("policy.checks.surroundings", "surroundings")
 
 
@@ -82,9 +83,18 @@ def check(
     lints.run_on_rules(scene)
     recall.done(report.since(said))
     lints.run(scene)
-    suites = read_suites(sources, world, names)
+    suites = read_suites(sources, world, names) if _may_have_suites(sources) else ()
     kept = tuple(p for p, layer in zip(policies, layers, strict=True) if _exists(p, layer))
     return Checked(policies=kept, suites=suites, diagnostics=report.done())
+
+
+def _may_have_suites(sources: PolicySources) -> bool:
+    """Tell whether a file holds a test, or is a pack, which is checked with its tests."""
+    return any(
+        isinstance(file.header, tree.PackHeader)
+        or any(isinstance(one, tree.Test) for one in beside_rules(file.statements))
+        for file in sources.files
+    )
 
 
 def _exists(policy: CheckedPolicy, layer: Layer) -> bool:
