@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import posixpath
+from collections.abc import Iterator, Sequence
 
-from policy.commands.argv import OperandItem, OptionItem, Parts
-from policy.commands.invocation import Effect, LinkMaking
+from policy.commands.argv import OperandItem, OptionItem, Parts, operand_roles
+from policy.commands.invocation import Effect, LinkMaking, Verb
 from policy.commands.profile import Links, Profile
+from policy.commands.word import Word
 
 # The later, the more may be a link.
 _LEAST_TO_MOST: tuple[Links, ...] = ("never", "carried", "below", "trees", "made")
@@ -47,3 +49,35 @@ def _kind(profile: Profile, parts: Parts) -> Links:
     if unsure:
         holding = [profile.links, *(one.links for one in profile.variants if one.links)]
     return max(holding or [profile.links], key=_LEAST_TO_MOST.index)
+
+
+def targets_of(profile: Profile, parts: Parts) -> Iterator[Effect]:
+    """Yield what new links lead to: whoever comes by them reads it and writes it.
+
+    The text of a link counts from the folder that it stands in: of `ln -s TARGET NAME`, where
+    `NAME` is, or `NAME` itself, if that is a folder.
+    """
+    given = {one.option.name for one in parts.items if isinstance(one, OptionItem) and one.option}
+    if "link-target..." not in operand_roles(profile, given):
+        return
+    words = [one.word for one in parts.items if isinstance(one, OperandItem)]
+    verbs: tuple[Verb, ...] = ("reads", "writes")
+    folders = [
+        one.value
+        for one in parts.items
+        if isinstance(one, OptionItem) and one.option and one.option.role == "write-tree"
+    ]
+    if folders:
+        stands = [each or Word("", "opaque") for each in folders]
+    elif len(words) < 2:
+        stands = [Word(".")]
+    else:
+        link = words.pop()
+        stands = [link]
+        if len(words) == 1 and not words[0].many and not link.text.endswith("/"):
+            above = posixpath.dirname(link.text)
+            stands.append(Word(above or ".", link.shape, home=link.home and bool(above)))
+    for word in words:
+        for verb in verbs:
+            for folder in stands:
+                yield Effect(verb=verb, word=word, tree=True, folder=(folder,))

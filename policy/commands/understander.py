@@ -10,7 +10,7 @@ from policy.commands.budget import Budget
 from policy.commands.computed import COMPUTED_TEXT, may_run_texts
 from policy.commands.effects import Effects
 from policy.commands.invocation import GivenOperand, Invocation, LinkMaking, Understanding
-from policy.commands.link_making import links_of
+from policy.commands.link_making import links_of, targets_of
 from policy.commands.nested import DEEPEST, TOO_DEEP, Nesting
 from policy.commands.profile import Profile
 from policy.commands.profiles import Profiles
@@ -137,6 +137,7 @@ class _Reader:
             program = (*program, sub.name)
         self.usage.take(profile, parts)
         self.links = links_of(profile, parts, self.effects.found)
+        self.effects.found += targets_of(profile, parts)
         return self._invocation(program, place=place, profiled=True, free=profile.free)
 
     def _unprofiled(

@@ -29,6 +29,8 @@ _ONCE = frozenset(
 )
 # More than this at one place, or taken along, count as if nothing were known of them.
 _MOST = 16
+# Paths that are looked at for one, where what is taken along was taken along before.
+_MOST_LOOKS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,13 +54,14 @@ class LinksMade:
     What has been found is only added to, script by script, before anything is asked.
     """
 
-    __slots__ = ("_contexts", "_paths", "_places", "_scripts")
+    __slots__ = ("_contexts", "_left", "_paths", "_places", "_scripts")
 
     def __init__(self, paths: PathContext) -> None:
         self._paths = paths
         self._places: dict[str, list[_Making]] = {}
         self._contexts: dict[int, PathContext] = {}
         self._scripts = 0
+        self._left = 0
 
     def add(self, text: str, makers: Sequence[Invocation]) -> None:
         """Take in the commands of a script that may make links."""
@@ -78,6 +81,7 @@ class LinksMade:
         if known is None:
 
             def resolve(path: str) -> str | None:
+                self._left = _MOST_LOOKS
                 return self._resolved(path, command)
 
             known = replace(self._paths, resolve=resolve, known_sets={})
@@ -92,7 +96,7 @@ class LinksMade:
         sources = self._sources(maker, here) if maker.links.carried else None
         for place in maker.links.places:
             known = place.word is not None and place.word.known
-            stays = maker.links.below or (place.word is not None and place.word.text[-1:] == "/")
+            stays = maker.links.below or not known or _is_folder(place.word)
             paths = here
             if place.folder:
                 paths = after_cd(_folders(command, place.folder), self.seen_by(command))
@@ -100,7 +104,7 @@ class LinksMade:
             making = _Making(
                 by=command,
                 since=0 if beside else command.number,
-                at=names is None or not (stays or not known or (place.tree and _holds(names, here))),
+                at=names is None or not (stays or (place.tree and _holds(names, here))),
                 again=again,
                 sources=sources if sources is not None and known and names else _NOT_KNOWN,
             )
@@ -123,6 +127,9 @@ class LinksMade:
 
     def _resolved(self, path: str, command: SimpleCommand) -> str | None:
         """Follow the links of a path; None where one may be on the way that was made before."""
+        self._left -= 1
+        if self._left < 0:
+            return None
         if self._is_met(self._places.get(_ANYWHERE, ()), command, ()):
             return None
         names = [name for name in path.split("/") if name]
@@ -151,23 +158,25 @@ class LinksMade:
                 before
                 and not own
                 and (making.at or rest)
-                and (not making.sources or self._carries(making.sources, rest))
+                and (not making.sources or self._carries(making, rest))
             ):
                 return True
         return False
 
-    def _carries(self, sources: tuple[str, ...], rest: tuple[str, ...]) -> bool:
-        """Tell whether there is a link where something was taken from, on the way to `rest`."""
+    def _carries(self, making: _Making, rest: tuple[str, ...]) -> bool:
+        """Tell whether there may be a link where something was taken from, on the way to `rest`."""
         return any(
-            self._leads_off(source, each) for source in sources for each in _below(source, rest)
+            self._leads_off(source, each, making.by)
+            for source in making.sources
+            for each in _below(source, rest)
         )
 
-    def _leads_off(self, source: str, rest: tuple[str, ...]) -> bool:
-        folder = self._on_disk(posixpath.dirname(source))
+    def _leads_off(self, source: str, rest: tuple[str, ...], by: SimpleCommand) -> bool:
+        folder = self._resolved(posixpath.dirname(source), by)
         if folder is None:
             return True
         place = posixpath.join(folder, posixpath.basename(source), *rest)
-        return self._on_disk(place) != place
+        return self._resolved(place, by) != place
 
     def _on_disk(self, path: str) -> str | None:
         return path if self._paths.resolve is None else self._paths.resolve(path)
@@ -187,6 +196,10 @@ def _folders(command: SimpleCommand, changed: tuple[Word, ...]) -> tuple[str, ..
 def _key(path: str) -> str:
     # Letters that some disks take for others count as those.
     return normalise(path).casefold()
+
+
+def _is_folder(word: Word | None) -> bool:
+    return word is not None and word.text.endswith("/")
 
 
 def _kept(known: list[_Making], new: _Making) -> list[_Making]:

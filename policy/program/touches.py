@@ -5,7 +5,9 @@ A touch is read as a path, a host or a receiver only when a rule asks for its ve
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
 from policy.commands import Effect, Invocation, Redirection, Word, is_harmless_redirection
@@ -193,7 +195,24 @@ def _before_wildcard(word: Word) -> _Beginning:
 def looked_for(word: Word) -> tuple[str, str]:
     """Return the folder that a shell's glob looks in, and a glob of what it looks for there."""
     folder, slash, _ = _before_wildcard(word).file_name.rpartition("/")
-    return folder + slash or ".", _names(word)
+    folder, names = folder + slash or ".", _names(word)
+    segments = names.split("/")
+    if word.text.rpartition("/")[2].startswith(_NO_FOLDER_ABOVE):
+        segments.pop()
+    ups = sum(map(_may_go_up, segments))
+    if ups == 0:
+        return folder, names
+    # Some shells take `.*` and `.?` for `..` too.
+    return posixpath.join(folder, *[".."] * ups), ""
+
+
+# The beginning of a glob of hidden files that fits no `..`.
+_NO_FOLDER_ABOVE = ".[!."
+
+
+def _may_go_up(segment: str) -> bool:
+    """Tell whether a segment of a glob, as `_names` has it, is or fits `..`."""
+    return segment[:1] == "." and fnmatchcase("..", segment)
 
 
 def _names(word: Word) -> str:
