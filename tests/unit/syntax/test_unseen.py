@@ -1,0 +1,20 @@
+"""What would not be seen in a text is found, and a usual text is known for one without a search."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from policy.syntax import cutter
+
+ODD = "\t\n\r\x00\x0b\x1f\x7f\x85\u200e\u2028\u202e\u2066\ufeff é"
+
+
+@given(st.text(st.sampled_from(ODD) | st.characters(max_codepoint=0x7F), max_size=8))
+@example("deny *\n")
+@example("deny *\r\n")
+def test_what_would_not_be_seen_is_found_in_any_text(text: str) -> None:
+    searched = [found.start() for found in re.finditer(cutter._UNSEEN, text)]
+    assert cutter.unseen(text) == searched
