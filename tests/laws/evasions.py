@@ -108,6 +108,10 @@ def _over_ssh(script: str) -> str:
     return f"ssh localhost {quoted(script)}"
 
 
+def _in_pipe_of_a_trace(script: str) -> str:
+    return f"strace -o {quoted('|' + script)} true"
+
+
 def _aliased(script: str) -> str:
     return f"shopt -s expand_aliases; alias a={quoted(script)}\na"
 
@@ -152,6 +156,7 @@ _AS_TEXT: tuple[Callable[[str], str], ...] = (
     _found,
     _trapped,
     _over_ssh,
+    _in_pipe_of_a_trace,
     _aliased,
     _in_subscript,
     _in_tested_name,

@@ -255,3 +255,75 @@ def test_no_option_that_sounds_like_a_file_is_harmless_unread() -> None:
             open_ += {id(one): one for one in profile.subcommands.values()}.values()
     reviewed = _reviewed()
     assert found == reviewed, sorted(found ^ reviewed)
+
+
+# Long names of one option that no `*` covers, by program: a pattern with one covers the others.
+_SAME = """
+ansible-playbook: --inventory --inventory-file
+ansible-playbook: --vault-password-file --vault-pass-file
+bsdtar: --extract --get
+cargo: --artifact-dir --out-dir
+dnf: --downloaddir --destdir
+docker-compose: --project-directory --workdir
+docker: --context --connection
+docker: --host --url
+docker: --network --net
+docker: --project-directory --workdir
+git: --receive-pack --exec
+git: --upload-pack --exec
+gpg: --log-file --logger-file
+gpgv: --log-file --logger-file
+gtar: --extract --get
+gtar: --info-script --new-volume-script
+isort: --settings-path --sp --settings --settings-file
+java: -cp -classpath --class-path
+java: -m --module
+java: -p --module-path
+javac: -cp -classpath --class-path
+javac: -p --module-path
+javac: -processorpath --processor-path
+javac: -sourcepath --source-path
+jest: --testEnvironment --env
+make: --file --makefile
+mvn: -f --file
+mvn: -gs --global-settings
+mvn: -gt --global-toolchains
+mvn: -l --log-file
+mvn: -s --settings
+mvn: -t --toolchains
+node: --report-dir --report-directory
+npx: --script-shell --shell
+pandoc: --self-contained --embed-resources
+pip: --config-settings --config-setting
+pip: --index-url --pypi-url
+pytest: --junit-xml --junitxml
+rsync: --remove-source-files --remove-sent-files
+tar: --extract --get
+tar: --info-script --new-volume-script
+tox: --workdir --envdir
+uv: --allow-insecure-host --trusted-host
+uv: --config-setting --config-settings
+vitest: --inspectBrk --inspect-brk
+vitest: --root --dir
+"""
+
+
+def _long_names(option: Option, *, style: str) -> list[str]:
+    words = style in ("words", "listed")
+    return [one for one in option.spellings if words or one.startswith("--")]
+
+
+def test_no_two_options_go_by_one_name_unread() -> None:
+    shipped = Profiles.of(shipped_profile_texts())
+    found = set()
+    for file in shipped.files():
+        top = shipped.profile(file.program)
+        open_ = [top] if top else []
+        while open_:
+            profile = open_.pop()
+            for option in profile.options.values():
+                names = _long_names(option, style=profile.style)
+                if option.guarded and len(names) > 1:
+                    found.add(f"{file.program}: {' '.join(names)}")
+            open_ += {id(one): one for one in profile.subcommands.values()}.values()
+    assert found == set(_SAME.strip().splitlines()), sorted(found ^ set(_SAME.strip().splitlines()))
