@@ -5,12 +5,15 @@ Of what is listed here it is known that it is no address; anything else may be o
 
 from __future__ import annotations
 
+import re
+
 from policy import later
 from policy.commands.small_language import NOTHING, Doings, Touched
 from policy.commands.word import Word
 
 _ANYWHERE = Doings(touched=(Touched("connects", None),))
 _SCHEME = later.pattern(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_SOURCE = later.pattern(r"(?:[^/:]*@\s*)?([A-Za-z][A-Za-z0-9+.-]*://.*)", re.DOTALL)
 _MAY_BECOME_URL = later.pattern(r"[A-Za-z0-9+.-]*(?::/?)?\Z")
 _DATABASE_URL = later.pattern(r"postgres(?:ql)?://(?:[^/?#@]*@)?([^/?#@]*)(?:/[^?#]*)?\Z")
 _PLAIN_HOST = later.pattern(r"[A-Za-z0-9.-]+(?::[0-9]+)?|\[[0-9A-Fa-f:.]+\](?::[0-9]+)?")
@@ -79,7 +82,7 @@ def read_image(word: Word) -> Doings:
 def read_url_or_name(word: Word) -> Doings:
     """Return what a word connects to that is a URL, or else a name known to the program."""
     if word.known:
-        url = _SCHEME.match(word.text)
-        return NOTHING if url is None else Doings(touched=(Touched("connects", word.text),))
+        url = _SOURCE.match(word.text)
+        return NOTHING if url is None else Doings(touched=(Touched("connects", url[1]),))
     begun = _SCHEME.match(word.text) or _MAY_BECOME_URL.match(word.text) or word.shape == "glob"
     return _ANYWHERE if begun else NOTHING

@@ -86,7 +86,9 @@ _NEARLY = frozenset(
     }
 )  # fmt: skip
 # Languages whose words name whole trees.
-_TREES = frozenset({"remote", "pathspec", "mount"})
+_TREES = frozenset({"remote", "pathspec", "mount", "module"})
+# What their programs are there for: to fetch images, to send mail.
+_MEANT = frozenset({"image", "mailbox", "module", "user-at-host"})
 _AT_FILE = later.pattern(r"(?:^@|=[@<])(.*)", re.DOTALL)
 
 
@@ -378,6 +380,8 @@ class Effects:
             return
         self.unseen = True
         self._touch("read", word, option="")
+        if is_web_url(word.text):
+            self._touch("connect", word, option="")
         if not word.known:
             self.gap(f"which file `{label}` runs is not known")
 
@@ -449,8 +453,7 @@ class Effects:
         """Note what a word does that has a reader of its own; tell whether that is harm."""
         doings = WORD_READERS[role](word)
         self._do(role, word, doings)
-        # To fetch images and to send mail is what their programs are there for.
-        plain = role in ("image", "mailbox") and not doings.gap
+        plain = role in _MEANT and not doings.gap
         return doings.guarded and not (plain and all(one.name for one in doings.touched))
 
     def _do(self, role: str, word: Word, doings: Doings) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from policy import later
-from policy.commands.small_language import Doings, Touched
+from policy.commands.small_language import NOTHING, Doings, Touched
+from policy.commands.word import Word
 
 _SCHEME = later.pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _HELPER = later.pattern(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
 _HOST_FIRST = later.pattern(r"(?:[^/:]*@)?(\[[^\]/]*\]|[^/:\[]+):")
+# `name@https://…` and `name @ https://…`, as packages are told where they come from.
+_SOURCE = later.pattern(r"[^/:]*@\s*([A-Za-z][A-Za-z0-9+.-]*://.*)", re.DOTALL)
 _RUNS = "a remote that is reached by a program of its own"
 
 
@@ -25,6 +29,8 @@ def read_remote(text: str) -> Doings:
         return Doings(touched=(Touched("connects", None),), gap=_RUNS)
     if scheme := _SCHEME.match(text):
         return _local(text) if scheme[1].lower() == "file" else Doings(touched=_connects(text))
+    if source := _SOURCE.match(text):
+        return read_remote(source[1])
     if text.startswith(("/", ".", "~")):
         return _local(text)
     if _HOST_FIRST.match(text):
@@ -33,6 +39,26 @@ def read_remote(text: str) -> Doings:
         return _local(text)
     # Which host a configured name leads to stands in the repository.
     return Doings(touched=(Touched("connects", None),))
+
+
+def read_module(word: Word) -> Doings:
+    """Return what a package of Go touches: a folder, or the host that its path begins with."""
+    text = word.text
+    if text.startswith(("/", "./", "../")) or text in (".", "..") or text.endswith(".go"):
+        return Doings(touched=(Touched("reads", text if word.known else None),))
+    path, slash, _ = text.partition("/")
+    host = path.partition("@")[0]
+    if not word.known and not (slash and word.shape == "opaque"):
+        return Doings(touched=(Touched("connects", None), Touched("reads", None)))
+    return Doings(touched=_connects(host)) if "." in host else NOTHING
+
+
+def read_user_at_host(word: Word) -> Doings:
+    """Return the host of `user@db.example`, none of a name alone."""
+    _, sign, host = word.text.rpartition("@")
+    if not word.known:
+        return Doings(touched=(Touched("connects", None),))
+    return Doings(touched=_connects(host)) if sign else NOTHING
 
 
 def read_place(text: str, verb: Literal["reads", "writes"]) -> Doings:

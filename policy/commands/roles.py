@@ -70,6 +70,8 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "image": ("connects",),
     "repository": ("connects",),
     "url": ("connects",),
+    "module": ("connects", "reads"),
+    "user-at-host": ("connects",),
     "client-variable": (None, "reads", "writes"),
     "clock": (None, "reads", "writes"),
     "filter-rule": ("reads",),
@@ -101,7 +103,7 @@ _BY_TEXT = frozenset(
     {
         "sed", "awk", "jq", "sql", "config", "assignment", "place-read", "output-format",
         "database", "image", "repository", "url", "client-variable", "clock", "name-or-script",
-        "mailbox",
+        "mailbox", "module", "user-at-host",
     }
 )  # fmt: skip
 # Roles of programs in a small language: what they work on is another operand, or the input.

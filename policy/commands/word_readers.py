@@ -16,6 +16,7 @@ from policy.commands.chosen_words import (
     read_page,
     read_password_source,
 )
+from policy.commands.remote import read_module, read_user_at_host
 from policy.commands.small_language import Doings
 from policy.commands.word import Word
 
@@ -24,6 +25,8 @@ WORD_READERS: Mapping[str, Callable[[Word], Doings]] = {
     "image": read_image,
     "repository": read_image,
     "url": read_url_or_name,
+    "module": read_module,
+    "user-at-host": read_user_at_host,
     "client-variable": read_client_variable,
     "clock": read_clock,
     "filter-rule": read_filter_rule,
