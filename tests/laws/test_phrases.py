@@ -217,3 +217,13 @@ def test_a_condition_that_holds_a_quantifier_gives_each_rule_places_for_its_vari
     )
     (layer,) = _checked([text], quick=True).policies
     assert [rule.slots for rule in layer.rules] == [1, 1, 1]
+
+
+def test_a_rule_may_be_no_larger_where_its_conditions_are_known() -> None:
+    some, more = (" + ".join([name] * 20) for name in ("input.n", "some"))
+    many = " and ".join(["input.n > more + 1"] * 8)
+    text = f"policy for every agent\nlet some = {some}\nlet more = {more}\n"
+    text += f"a: deny one when input.n > more + 1\nb: deny one when {many}\n"
+    quick, slow = _checked([text], quick=True), _checked([text], quick=False)
+    assert "condition-too-large" in [found.code for found in slow.diagnostics]
+    assert quick.diagnostics == slow.diagnostics
