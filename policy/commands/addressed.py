@@ -86,3 +86,13 @@ def read_url_or_name(word: Word) -> Doings:
         return NOTHING if url is None else Doings(touched=(Touched("connects", url[1]),))
     begun = _SCHEME.match(word.text) or _MAY_BECOME_URL.match(word.text) or word.shape == "glob"
     return _ANYWHERE if begun else NOTHING
+
+
+def read_inventory(word: Word) -> Doings:
+    """Return the hosts of a list with a comma in it; any other text names a file of hosts."""
+    if not word.known:
+        return Doings(touched=(Touched("reads", None), Touched("connects", None)))
+    if "," not in word.text:
+        return Doings(touched=(Touched("reads", word.text),))
+    hosts = [host.strip() for host in word.text.split(",") if host.strip()]
+    return Doings(touched=tuple(Touched("connects", host) for host in hosts))

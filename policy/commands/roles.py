@@ -69,6 +69,7 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "database": ("connects", "reads"),
     "image": ("connects",),
     "repository": ("connects",),
+    "inventory": ("connects", "reads"),
     "url": ("connects",),
     "module": ("connects", "reads"),
     "user-at-host": ("connects",),

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from policy.commands.addressed import read_database, read_image, read_url_or_name
+from policy.commands.addressed import (
+    read_database,
+    read_image,
+    read_inventory,
+    read_url_or_name,
+)
 from policy.commands.chosen_words import (
     read_client_variable,
     read_clock,
@@ -24,6 +29,7 @@ WORD_READERS: Mapping[str, Callable[[Word], Doings]] = {
     "database": read_database,
     "image": read_image,
     "repository": read_image,
+    "inventory": read_inventory,
     "url": read_url_or_name,
     "module": read_module,
     "user-at-host": read_user_at_host,

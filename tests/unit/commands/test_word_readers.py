@@ -79,6 +79,8 @@ def _said(role: str, word: Word) -> list[str]:
         ("module", "evil.example@latest", ["connects evil.example"]),
         ("user-at-host", "ada", []),
         ("user-at-host", "ada@a.example@evil.example", ["connects evil.example"]),
+        ("inventory", "hosts.ini", ["reads hosts.ini"]),
+        ("inventory", "evil.example,", ["connects evil.example"]),
         ("password", "pass:x", []),
         ("password", "stdin", []),
         ("password", "file:a", ["reads a"]),
