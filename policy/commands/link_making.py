@@ -9,9 +9,10 @@ from policy.commands.argv import OperandItem, OptionItem, Parts, operand_roles
 from policy.commands.invocation import Effect, LinkMaking, Verb
 from policy.commands.profile import Links, Profile
 from policy.commands.word import Word
+from policy.records import replace
 
 # The later, the more may be a link.
-_LEAST_TO_MOST: tuple[Links, ...] = ("never", "carried", "below", "trees", "made")
+_LEAST_TO_MOST: tuple[Links, ...] = ("never", "carried", "below", "trees", "made", "beside")
 
 
 def links_of(profile: Profile, parts: Parts, effects: Sequence[Effect]) -> LinkMaking | None:
@@ -22,13 +23,25 @@ def links_of(profile: Profile, parts: Parts, effects: Sequence[Effect]) -> LinkM
     written = tuple(each for each in effects if each.verb == "writes")
     trees = tuple(each for each in written if each.tree)
     places = trees if kind == "trees" or (kind == "below" and trees) else written
+    if kind == "beside":
+        places = tuple(map(_folder_of, written))
     if kind == "carried":
         # What is moved leaves nothing behind.
         moved = {each.word for each in effects if each.verb == "reads" and each.tree}
         places = tuple(each for each in places if each.word not in moved)
     if not places:
         return None
-    return LinkMaking(places=places, carried=kind == "carried", below=kind == "below")
+    return LinkMaking(places=places, carried=kind == "carried", below=kind in ("below", "beside"))
+
+
+def _folder_of(written: Effect) -> Effect:
+    """Return the folder in which something is written; what is not known stays so."""
+    word = written.word
+    if word is None or not word.known:
+        return written
+    above = posixpath.dirname(word.text.rstrip("/"))
+    folder = replace(word, text=above or ("/" if word.text.startswith("/") else "."))
+    return replace(written, word=replace(folder, home=word.home and bool(above)), tree=True)
 
 
 def _kind(profile: Profile, parts: Parts) -> Links:

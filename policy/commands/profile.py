@@ -18,8 +18,9 @@ MANY_WORDS = frozenset({"argv...", "argv-more...", "argv-until", "env-argv...", 
 Style: TypeAlias = Literal["gnu", "posix", "words", "listed", "pairs"]
 Takes: TypeAlias = Literal["nothing", "value", "glued", "number"]
 # Which of what a program writes may be links afterwards: what it writes with all below it, or only
-# what is below; all, as it makes links; all, as it takes along links that there are; nothing.
-Links: TypeAlias = Literal["trees", "below", "made", "carried", "never"]
+# what is below; all, as it makes links; all, as it takes along links that there are; what stands
+# beside; nothing.
+Links: TypeAlias = Literal["trees", "below", "made", "carried", "beside", "never"]
 
 # The spelling of an option that is a number: `head -5`, `git log -20`.
 NUMBER = "-NUM"
