@@ -207,7 +207,7 @@ class Effects:
     def folder(self, folders: Folders, by: SimpleCommand | None = None) -> PathContext:
         """Return how paths are read after changing to `folders`, in a command of the call."""
         if self.links is not None and by is not None:
-            return after_cd(folders, self.links.seen_by(by))
+            return self.links.seen_by(by, folders)
         known = self._folders.get(folders)
         if known is None:
             known = self._folders[folders] = after_cd(folders, self.paths)

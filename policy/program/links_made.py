@@ -8,7 +8,9 @@ Commands that may run later than they stand, or again, count as before and after
 from __future__ import annotations
 
 import posixpath
+from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from policy import later
 from policy.commands import Effect, Invocation, SimpleCommand, Word
@@ -29,6 +31,8 @@ _ONCE = frozenset(
 )
 # More than this at one place, or taken along, count as if nothing were known of them.
 _MOST = 16
+# Of so many commands in a script that make links nobody looks at each.
+_MOST_MAKERS = 100
 # Paths that are looked at for one, where what is taken along was taken along before.
 _MOST_LOOKS = 100
 
@@ -54,12 +58,14 @@ class LinksMade:
     What has been found is only added to, script by script, before anything is asked.
     """
 
-    __slots__ = ("_contexts", "_left", "_paths", "_places", "_scripts")
+    __slots__ = ("_contexts", "_left", "_makers", "_paths", "_places", "_scripts", "_sinces")
 
     def __init__(self, paths: PathContext) -> None:
         self._paths = paths
         self._places: dict[str, list[_Making]] = {}
-        self._contexts: dict[int, PathContext] = {}
+        self._contexts: dict[tuple[int, bool, int], dict[tuple[str, ...], PathContext]] = {}
+        self._makers: set[int] = set()
+        self._sinces: list[int] = []
         self._scripts = 0
         self._left = 0
 
@@ -69,37 +75,60 @@ class LinksMade:
         beside = bool(_BESIDE.search(spelled)) or self._scripts > 0
         again = bool(_AGAIN.search(spelled))
         self._scripts += 1
+        if len(makers) > _MOST_MAKERS:
+            first = makers[0].command
+            many = _Making(by=first, since=0, at=True, again=True)
+            self._places[_ANYWHERE] = _kept(self._places.get(_ANYWHERE, []), many)
+            return
         # Where a command may come before itself, what it takes along may be a link by then.
+        self._makers.update(id(maker.command) for maker in makers)
         for _ in range(2 if beside or again else 1):
             for maker in makers:
                 repeated = again or not _ONCE.issuperset(map(_program, maker.command.inside))
                 self._note(maker, beside=beside, again=repeated)
+                self._contexts.clear()
 
-    def seen_by(self, command: SimpleCommand) -> PathContext:
-        """Return how paths are read in a command, before it changes its folder."""
-        known = self._contexts.get(id(command))
+    def seen_by(self, command: SimpleCommand, folders: tuple[str, ...] | None = ()) -> PathContext:
+        """Return how paths are read in a command, after it changes to `folders`."""
+        known = self._known_to(command)
+        if folders is None:
+            return after_cd(None, known[()])
+        place = len(folders)
+        while folders[:place] not in known:
+            place -= 1
+        for end in range(place, len(folders)):
+            known[folders[: end + 1]] = after_cd(folders[end : end + 1], known[folders[:end]])
+        return known[folders]
+
+    def _known_to(self, command: SimpleCommand) -> dict[tuple[str, ...], PathContext]:
+        """Return what is remembered for all commands that come after the same makers."""
+        own = id(command) if id(command) in self._makers else 0
+        before = bisect_left(self._sinces, command.number)
+        view = (own, bool(command.inside), before)
+        known = self._contexts.get(view)
         if known is None:
 
+            @lru_cache(maxsize=4096)
             def resolve(path: str) -> str | None:
                 self._left = _MOST_LOOKS
                 return self._resolved(path, command)
 
-            known = replace(self._paths, resolve=resolve, known_sets={})
-            self._contexts[id(command)] = known
+            paths = replace(self._paths, resolve=resolve, known_sets={})
+            known = self._contexts[view] = {(): paths}
         return known
 
     def _note(self, maker: Invocation, *, beside: bool, again: bool) -> None:
         assert maker.links is not None
         command = maker.command
         beside = beside or bool(command.inside)
-        here = after_cd(command.folders, self.seen_by(command))
+        here = self.seen_by(command, command.folders)
         sources = self._sources(maker, here) if maker.links.carried else None
         for place in maker.links.places:
             known = place.word is not None and place.word.known
             stays = maker.links.below or not known or _is_folder(place.word)
             paths = here
             if place.folder:
-                paths = after_cd(_folders(command, place.folder), self.seen_by(command))
+                paths = self.seen_by(command, _folders(command, place.folder))
             names = _places(place, paths)
             making = _Making(
                 by=command,
@@ -108,6 +137,7 @@ class LinksMade:
                 again=again,
                 sources=sources if sources is not None and known and names else _NOT_KNOWN,
             )
+            insort(self._sinces, making.since)
             for name in names or (_ANYWHERE,):
                 self._places[name] = _kept(self._places.get(name, []), making)
 
