@@ -42,18 +42,18 @@ def read_database(word: Word) -> Doings:
 
 
 def _of_pairs(text: str) -> Doings:
-    touched: tuple[Touched, ...] = ()
-    at = 0
-    while text[at:].strip():
+    touched: list[Touched] = []
+    text, at = text.rstrip(), 0
+    while at < len(text):
         pair = _PAIR.match(text, at)
         if pair is None:
             return _ANYWHERE
         key, value, at = pair[1], pair[2].strip("'"), pair.end()
         if key in ("host", "hostaddr"):
-            touched += _hosts(value).touched
+            touched.extend(_hosts(value).touched)
         elif key not in _HARMLESS_KEYS:
             return Doings(touched=(Touched("connects", None), Touched("reads", None)))
-    return Doings(touched=touched)
+    return Doings(touched=tuple(touched))
 
 
 def _hosts(listed: str) -> Doings:
