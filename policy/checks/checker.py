@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from policy import later
 from policy.catalog import Catalog
-from policy.checks import lints
 from policy.checks.assembly import Layer, assemble
 from policy.checks.checked import CheckedPolicy
 from policy.checks.kinds import ANY, CONTEXT_KINDS
@@ -21,10 +20,12 @@ from policy.checks.world import World
 from policy.syntax import beside_rules, tree
 
 if TYPE_CHECKING:
+    from policy.checks import lints
     from policy.checks.examples import read_suites
     from policy.checks.remembered import Remembered
     from policy.checks.surroundings import surroundings
 else:
+    lints = later.module("policy.checks.lints")
     read_suites = later.function("policy.checks.examples", "read_suites")
     surroundings = later.function("policy.checks.surroundings", "surroundings")
 
@@ -35,12 +36,14 @@ def check(
     *,
     remembered: Remembered | None = None,
     beyond: str = "",
+    linting: bool = True,
 ) -> Checked:
     """Check everything one generation is made of, against the tools that are known.
 
     Never raises. With errors among the diagnostics the policies may be partial and must not be
     used for decisions. Rules that are `remembered` are not checked again, which changes nothing
     of what comes out; `beyond` is then a digest of the catalogue, of the data and the profiles.
+    Without `linting`, which takes that nothing is remembered, what is no mistake is not said.
     """
     if remembered is not None:
         remembered.enter(surroundings(sources, beyond))
@@ -73,19 +76,33 @@ def check(
         check_defaults(layer, policy, report)
         check_delegations(policy, world)
     check_undeclared(policies, world)
+    # A rule is remembered as one of which nothing is said, which only the lints can tell.
+    if linting or remembered is not None:
+        _lint(sources, layers, policies, world=world, recall=recall)
+    suites = read_suites(sources, world, names) if _may_have_suites(sources) else ()
+    kept = tuple(p for p, layer in zip(policies, layers, strict=True) if _exists(p, layer))
+    return Checked(policies=kept, suites=suites, diagnostics=report.done())
+
+
+def _lint(
+    sources: PolicySources,
+    layers: tuple[Layer, ...],
+    policies: tuple[CheckedPolicy, ...],
+    *,
+    world: World,
+    recall: Recall,
+) -> None:
+    """Ask the lints, and remember the rules of which nothing was said."""
     scene = lints.Scene(
         layers=layers,
         policies=policies,
         world=world,
         sources={file.source.name: file.source for file in sources.files},
     )
-    said = report.spoken
+    said = world.report.spoken
     lints.run_on_rules(scene)
-    recall.done(report.since(said))
+    recall.done(world.report.since(said))
     lints.run(scene)
-    suites = read_suites(sources, world, names) if _may_have_suites(sources) else ()
-    kept = tuple(p for p, layer in zip(policies, layers, strict=True) if _exists(p, layer))
-    return Checked(policies=kept, suites=suites, diagnostics=report.done())
 
 
 def _may_have_suites(sources: PolicySources) -> bool:

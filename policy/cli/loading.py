@@ -72,7 +72,12 @@ def _bytes(file: Where) -> bytes:
 
 
 def build_at(
-    path: Where, catalog_file: Where | None, *, cache: bool = False, once: bool = False
+    path: Where,
+    catalog_file: Where | None,
+    *,
+    cache: bool = False,
+    once: bool = False,
+    linting: bool = True,
 ) -> Built:
     """Return what the files at `path` make, good or not, `once` for a single call."""
     ways = fast_paths(cache=cache)
@@ -83,6 +88,7 @@ def build_at(
         remembering=ways.remembering,
         plain=ways.plain,
         shortcuts=ways.shortcuts.once() if once else ways.shortcuts,
+        linting=linting,
     )
     collector.settle()
     return built
@@ -120,7 +126,10 @@ def generation_at(
     path: Where, catalog_file: Where | None, *, cache: bool = False, once: bool = False
 ) -> Generation:
     """Return the generation at `path`, or end the command with all that is wrong."""
-    built = build_at(path, catalog_file, cache=cache, once=once)
+    # Nobody sees the warnings of a policy that can be used; with errors, they are shown as well.
+    built = build_at(path, catalog_file, cache=cache, once=once, linting=False)
+    if built.generation is None:
+        built = build_at(path, catalog_file, cache=cache, once=once)
     if built.generation is None:
         click.echo(show(built, path), err=True)
         raise SystemExit(exit_code(built.diagnostics))

@@ -87,7 +87,8 @@ class Builder:
     Nor is anything remembered by one that builds `once` and keeps no cache, but for conditions:
     one that stood in another rule is not read again while a build lasts.
     With `plain`, statements are read by Lark alone; `shortcuts` are those of the program. Neither
-    changes what is built.
+    changes what is built. Without `linting`, a builder that remembers nothing leaves out warnings
+    of what is no mistake.
     `guarded` are files besides those of the policy that no tool may write, by absolute path, and
     `guarded_folders` folders.
     """
@@ -101,6 +102,7 @@ class Builder:
         once: bool = False,
         plain: bool = False,
         shortcuts: Shortcuts = ALL_SHORTCUTS,
+        linting: bool = True,
     ) -> None:
         self._phrasing = remembering
         remembering = remembering and not once
@@ -111,6 +113,7 @@ class Builder:
         self._carried = Carried() if remembering else None
         self._plain = plain
         self._shortcuts = shortcuts
+        self._linting = linting
         self._beyond = Beyond() if remembering else None
         self._catalogues = Catalogues()
 
@@ -156,6 +159,7 @@ class Builder:
             tools,
             remembered=self._remembered,
             beyond=self._surrounded(tools, data=data, work=work, programs=sources),
+            linting=self._linting,
         )
         self._let_go(work.fresh, (*files, *shipped.values()))
         merged = merge(checked.policies, tools)

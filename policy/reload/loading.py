@@ -23,12 +23,14 @@ def read_policy(
     remembering: bool = True,
     plain: bool = False,
     shortcuts: Shortcuts = ALL_SHORTCUTS,
+    linting: bool = True,
 ) -> Built:
     """Read and check a policy folder or file; what is wrong is in the diagnostics.
 
     With a `cache`, a folder or True for this user's own, what was found out of its rules is kept
     there, and rules that are known from there are not checked again: see `Cache`. `remembering`,
-    `plain` and `shortcuts` as in `PolicyStore`.
+    `plain` and `shortcuts` as in `PolicyStore`. Without `linting`, for who looks at errors alone,
+    warnings of what is no mistake are left out where there is no cache.
     """
     builder = Builder(
         guarded_folders=cache_folders(cache),
@@ -36,6 +38,7 @@ def read_policy(
         once=cache is False,
         plain=plain,
         shortcuts=shortcuts,
+        linting=linting,
     )
     with no_collecting():
         return _read_policy(path, builder, catalog=catalog or builtin_catalog(), cache=cache)

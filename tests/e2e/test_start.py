@@ -21,7 +21,7 @@ HEAVY = frozenset(
         "hashlib", "html", "hypothesis", "importlib.metadata", "importlib.resources", "inspect",
         "interegular", "ipaddress", "jsonschema_rs", "lark", "logging", "mcp", "pathlib",
         "policy.admission.renaming", "policy.audit",
-        "policy.capabilities", "policy.checks.changes", "policy.checks.places",
+        "policy.capabilities", "policy.checks.changes", "policy.checks.lints", "policy.checks.places",
         "policy.checks.refused", "policy.checks.remembered", "policy.checks.sets",
         "policy.checks.sql", "policy.checks.stored", "policy.commands.bash",
         "policy.commands.pattern", "policy.commands.profile_file",
