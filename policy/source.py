@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from policy import later
 from policy.records import dataclass, field, refuse_assignment, refuse_deletion
+
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from policy.tuples import NamedTuple
 
 _LINE_END = later.pattern("\n")
 

@@ -6,9 +6,14 @@ import re
 from collections.abc import Callable
 from functools import cache
 from itertools import groupby
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from policy.syntax import prebuilt
+
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from policy.tuples import NamedTuple
 
 __all__ = ["END", "Found", "Scanner", "compiled_scanner", "kind_of", "said_in"]
 

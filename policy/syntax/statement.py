@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from policy.diagnostics import Diagnostic
 from policy.source import Source
@@ -17,7 +17,11 @@ from policy.syntax.stacks import Stacks
 from policy.syntax.tree import Expr, Header, Rule, Statement, When
 
 if TYPE_CHECKING:
+    from typing import NamedTuple
+
     from lark import UnexpectedInput
+else:
+    from policy.tuples import NamedTuple
 
 __all__ = ["Reading", "Start", "parse_statement"]
 
