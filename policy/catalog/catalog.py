@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from policy import later
 from policy.catalog.beginnings import Beginnings
-from policy.catalog.names import LOOSEST, spellings
-from policy.catalog.nearby import Nearby, nearby
 from policy.catalog.pattern import ToolSelector
-from policy.catalog.slips import Slips
 from policy.catalog.tool import VERSION_MARK, Origin, ToolSpec, full_name
 from policy.catalog.view import SchemaViews
 from policy.records import dataclass, field
+
+if TYPE_CHECKING:
+    from policy.catalog.guesses import Guesses, guesses_of
+else:
+    guesses_of = later.function("policy.catalog.guesses", "guesses_of")
 
 # As many selectors are remembered with the tools they fit.
 _MOST_FITTING = 50_000
@@ -39,11 +42,7 @@ class Catalog:
     complete: bool = False
     _by_name: Mapping[str, ToolSpec] = field(init=False, repr=False, compare=False)
     _versions: Mapping[str, tuple[ToolSpec, ...]] = field(init=False, repr=False, compare=False)
-    _spelled: Mapping[tuple[str, str], tuple[str, ...]] = field(
-        init=False, repr=False, compare=False
-    )
-    _nearby: Nearby = field(init=False, repr=False, compare=False)
-    _slips: Slips = field(init=False, repr=False, compare=False)
+    _guesses: Guesses | None = field(init=False, repr=False, compare=False)
     _fitting: dict[ToolSelector, tuple[ToolSpec, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -52,7 +51,6 @@ class Catalog:
 
     def __post_init__(self) -> None:
         by_name: dict[str, ToolSpec] = {}
-        spelled: dict[tuple[str, str], tuple[str, ...]] = {}
         for spec in self.specs:
             _require_sound(spec)
             other = by_name.get(spec.name)
@@ -64,16 +62,10 @@ class Catalog:
             by_name[spec.name] = spec
         versions = _versions(self.specs, by_name)
         by_name |= {base: specs[-1] for base, specs in versions.items()}
-        for name in by_name:
-            for key in spellings(name):
-                spelled[key] = (*spelled.get(key, ()), name)
         object.__setattr__(self, "_by_name", MappingProxyType(by_name))
         object.__setattr__(self, "_versions", MappingProxyType(versions))
-        object.__setattr__(self, "_spelled", MappingProxyType(spelled))
-        object.__setattr__(self, "_nearby", nearby(by_name))
+        object.__setattr__(self, "_guesses", None)
         object.__setattr__(self, "_beginnings", Beginnings(self.specs))
-        snaked = ((key, n) for (style, key), ns in spelled.items() if style == LOOSEST for n in ns)
-        object.__setattr__(self, "_slips", Slips(snaked))
 
     def get(self, flat_name: str) -> ToolSpec | None:
         """Return the tool agents call by this very name: the newest of several versions."""
@@ -125,15 +117,22 @@ class Catalog:
 
     def spelled(self, style: str, key: str) -> tuple[str, ...]:
         """Return the names whose spelling in `style` is `key`; see `names.STYLES`."""
-        return self._spelled.get((style, key), ())
+        return self._guessing().spelled.get((style, key), ())
 
     def slips(self, key: str) -> tuple[str, ...]:
         """Return the names whose spelling in the loosest style is one slip from `key`, sorted."""
-        return self._slips.of(key)
+        return self._guessing().slips.of(key)
 
     def near(self, name: str) -> tuple[str, ...]:
         """Return the few names that a mistyped one may stand for, to be compared with it."""
-        return self._nearby.of(name)
+        return self._guessing().nearby.of(name)
+
+    def _guessing(self) -> Guesses:
+        """Return what names may stand for that are no tool's, made once."""
+        if self._guesses is None:
+            object.__setattr__(self, "_guesses", guesses_of(self._by_name))
+            assert self._guesses is not None
+        return self._guesses
 
     def find(self, origin: str, path: str) -> ToolSpec | None:
         """Return the tool of origin `mcp`, `ext` or `host` at `SERVER/TOOL` (host: `TOOL`).

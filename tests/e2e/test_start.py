@@ -21,6 +21,7 @@ HEAVY = frozenset(
         "hashlib", "html", "hypothesis", "importlib.metadata", "importlib.resources", "inspect",
         "interegular", "ipaddress", "jsonschema_rs", "lark", "logging", "mcp", "pathlib",
         "policy.admission.renaming", "policy.audit", "policy.capabilities",
+        "policy.catalog.guesses", "policy.catalog.nearby", "policy.catalog.slips",
         "policy.checks.changes", "policy.checks.lints", "policy.checks.places",
         "policy.checks.refused", "policy.checks.remembered", "policy.checks.sets",
         "policy.checks.sql", "policy.checks.stored", "policy.commands.bash",
