@@ -58,6 +58,8 @@ class Together:
         self, test: checked.ResourceTest, *, covering: bool, absent_is_false: bool
     ) -> int | None:
         """Return the number of a test; None where calls were asked about before it came."""
+        # Without a lock: a tool's tests are numbered by whoever writes its function, and nobody
+        # else has these declarations before it is written.
         anything = test.operand is None and test.permits
         key = (test.form, test.operand, anything, covering, absent_is_false)
         number = self._numbers.get(key)
