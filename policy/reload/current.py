@@ -31,6 +31,7 @@ from policy.reload.generation import Generation
 from policy.reload.nothing import refuse
 from policy.reload.pause import no_collecting
 from policy.reload.status import Reloaded, Status, first_error
+from policy.reload.turns import short_turns
 from policy.reload.watcher import watch_path
 
 # How often a folder that changes while it is being built is built again before what was read
@@ -231,7 +232,7 @@ class PolicyStore:
         The watcher does exactly this. Blocks while it reads and builds.
         """
         started = time.perf_counter()
-        with self._building, no_collecting():
+        with self._building, no_collecting(), short_turns():
             before = self._state
             try:
                 self._bring_up_to_date()
