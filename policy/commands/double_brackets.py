@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 from policy import later
@@ -19,6 +20,7 @@ _BEFORE_PATTERN = frozenset({"=~", "==", "=", "!="})
 _NUMBER_TEST = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 # A word as it is spelled, and its pieces.
 _Spelled: TypeAlias = tuple[str, list[Piece]]
+_Reader: TypeAlias = Callable[[str, Findings], None]
 _NAME_TEST = frozenset({"-v", "-R"})
 
 
@@ -61,25 +63,17 @@ def _look_twice(words: list[Word], spelled: list[_Spelled], findings: Findings) 
     """Note what the test computes with: numbers, and the subscripts of variables."""
     for place, word in enumerate(words):
         if word.text in _NAME_TEST and place + 1 < len(words):
-            _name(*spelled[place + 1], findings)
+            _note(spelled[place + 1], findings, text=name_text, otherwise=name_spelled)
         elif word.text in _NUMBER_TEST:
             for operand in spelled[place - 1 : place] + spelled[place + 1 : place + 2]:
-                _compute(*operand, findings)
+                _note(operand, findings, text=compute_text, otherwise=compute_spelled)
 
 
-def _compute(spelled: str, pieces: list[Piece], findings: Findings) -> None:
-    """Note what a test of numbers computes with."""
+def _note(operand: _Spelled, findings: Findings, *, text: _Reader, otherwise: _Reader) -> None:
+    """Read a word again as its text, or as it is spelled where its text is not known."""
+    spelled, pieces = operand
     word = to_word(literal(pieces))
     if word.known:
-        compute_text(word.text, findings)
+        text(word.text, findings)
     else:
-        compute_spelled(spelled, findings)
-
-
-def _name(spelled: str, pieces: list[Piece], findings: Findings) -> None:
-    """Note what the subscript of a variable computes."""
-    word = to_word(literal(pieces))
-    if word.known:
-        name_text(word.text, findings)
-    else:
-        name_spelled(spelled, findings)
+        otherwise(spelled, findings)
