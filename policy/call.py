@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from types import MappingProxyType
@@ -62,16 +62,16 @@ class ToolCall:
     input: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     # What admitted this very object, None for a call that somebody made up.
     _admitted_by: object = field(default=None, init=False, repr=False, compare=False)
-    # `input.get`, without the read-only view between: most of what a quick decision does is to
-    # look fields up. Unset where the input is no object.
-    _get: Callable[[str], Any] = field(init=False, repr=False, compare=False)
+    # What `input` is a view of: most of what a quick decision does is to look fields up, and the
+    # view between costs more than they do. Nobody changes it. Unset where the input is no object.
+    _fields: dict[str, Any] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         given: object = self.input
         if type(given) is dict or isinstance(given, Mapping):
             fields = freeze_fields(given)
             object.__setattr__(self, "input", MappingProxyType(fields))
-            object.__setattr__(self, "_get", fields.get)
+            object.__setattr__(self, "_fields", fields)
         else:
             # No admission lets it through; what was asked for is kept as it is.
             object.__setattr__(self, "input", freeze(given))

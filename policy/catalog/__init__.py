@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from policy.catalog.markers import Connects, Reads, Runs, Sends, Writes, resources_of
     from policy.catalog.names import ALIASES, Repaired, repair_name, snake_case, spellings
     from policy.catalog.operations import Operations, arguments_of, models_of, operations_of
-    from policy.catalog.pattern import ToolPattern, ToolSelector
+    from policy.catalog.pattern import ToolPattern, ToolSelector, select_name
     from policy.catalog.plain import schema_strictify
     from policy.catalog.reading import read_arguments
     from policy.catalog.schema import (
@@ -65,7 +65,7 @@ else:
             "markers": "Connects Reads Runs Sends Writes resources_of",
             "names": "ALIASES Repaired repair_name snake_case spellings",
             "operations": "Operations arguments_of models_of operations_of",
-            "pattern": "ToolPattern ToolSelector",
+            "pattern": "ToolPattern ToolSelector select_name",
             "plain": "schema_strictify",
             "reading": "read_arguments",
             "schema": "FieldInfo fields_of is_closed lookup named_fields requires",
@@ -133,6 +133,7 @@ __all__ = [
     "resources_of",
     "schema_of",
     "schema_strictify",
+    "select_name",
     "snake_case",
     "spellings",
     "strict_schema",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from policy.checks.kinds import CONTEXT_KINDS, FACTS, FUNCTIONS
     from policy.checks.remembered import Remembered
     from policy.checks.sources import DEFAULT_BINDERS, Checked, PolicySources, Table
-    from policy.checks.stored import lines_of, read_lines
+    from policy.checks.storing import read_rules, write_rules
 else:
     __getattr__ = exported(
         __name__,
@@ -25,7 +25,7 @@ else:
             "kinds": "CONTEXT_KINDS FACTS FUNCTIONS",
             "remembered": "Remembered",
             "sources": "DEFAULT_BINDERS Checked PolicySources Table",
-            "stored": "lines_of read_lines",
+            "storing": "read_rules write_rules",
         },
     )
 
@@ -44,6 +44,6 @@ __all__ = [
     "Table",
     "check",
     "checked",
-    "lines_of",
-    "read_lines",
+    "read_rules",
+    "write_rules",
 ]

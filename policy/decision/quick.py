@@ -45,23 +45,16 @@ def decide_quickly(
         if plan is None:
             return None
     only = plan.only
-    shared: Evaluation | None = None
-    if plan.floor is not None and only is not None and caller.parent is None:
-        shared = Evaluation(plan.spec, call.input, caller=caller, facts=facts, slots=program.slots)
-        if plan.floor(shared) is not False:
-            only = None
     outcome: Outcome | Judgement | None
     if only is None or caller.parent is not None:
-        outcome = _of_several(program, plan, call, caller, facts, shared)
+        outcome = _beside_others(program, plan, call, caller, facts)
         if not isinstance(outcome, Outcome):
             return outcome
     else:
-        met = only(call, caller, facts, shared)
-        if type(met) is tuple:
-            outcome = plan.outcomes.get(met) or _kept(plan, met, _of_one(plan, (met,), ((),)))
-        elif isinstance(met, Unsettled):
-            outcome = _of_one(plan, (met.met,), (met.undecided,))
-        else:
+        met = only(call, caller, facts)
+        # What is no tuple stands for no set of rules, and is kept under nothing.
+        outcome = plan.outcomes.get(met) or _new(plan, met)
+        if outcome is None:
             return None
     # As `decided` does, without another call.
     draft = DecisionDraft()
@@ -86,6 +79,13 @@ def judge_quickly(
     return None if asked is None else _judged(asked)
 
 
+def _new(plan: QuickPlan, met: tuple[int, ...] | Unsettled | None) -> Outcome | None:
+    """Return what follows where one layer alone has a say, from rules first met together."""
+    if isinstance(met, Unsettled):
+        return _of_one(plan, (met.met,), (met.undecided,))
+    return None if met is None else _kept(plan, met, _of_one(plan, (met,), ((),)))
+
+
 def _of_one(
     plan: QuickPlan,
     met: tuple[tuple[int, ...]],
@@ -96,6 +96,19 @@ def _of_one(
     plan.join(found, Asked(met, undecided), None)
     join_tool(found, plan.spec, floor=False)
     return _outcome(found)
+
+
+def _beside_others(
+    program: Program, plan: QuickPlan, call: ToolCall, caller: Caller, facts: Facts
+) -> Outcome | Judgement | None:
+    """Return what follows where others than one layer have a say: the floor, if nobody else."""
+    shared: Evaluation | None = None
+    if plan.but_floor is not None and caller.parent is None:
+        shared = Evaluation(plan.spec, call.input, caller=caller, facts=facts, slots=program.slots)
+        if plan.floor is not None and plan.floor(shared) is False:
+            met = plan.but_floor(call, caller, facts, shared)
+            return plan.outcomes.get(met) or _new(plan, met)
+    return _of_several(program, plan, call, caller, facts, shared)
 
 
 def _of_several(

@@ -55,10 +55,11 @@ class Asked:
 class QuickPlan:
     """A tool's rules for some layers.
 
-    `only` is the one function where nothing else has a say but the floor.
+    `only` is the one function where nothing else has a say, and `but_floor` where nothing else but
+    the floor has. What follows from the rules that a call meets is kept in `outcomes`.
     """
 
-    __slots__ = ("_asks", "_rules", "floor", "only", "outcomes", "plan", "spec")
+    __slots__ = ("_asks", "_rules", "but_floor", "floor", "only", "outcomes", "plan", "spec")
 
     def __init__(self, spec: ToolSpec, plan: ToolPlan) -> None:
         self.spec = spec
@@ -68,7 +69,9 @@ class QuickPlan:
         self._rules = tuple(layer.rules for layer in plan.layers)
         rewriting = any(layer.rewrites for layer in plan.layers)
         alone = len(self._asks) == 1 and not rewriting
-        self.only = self._asks[0] if alone else None
+        ask = self._asks[0] if alone else None
+        self.only = ask if self.floor is None else None
+        self.but_floor = None if self.floor is None else ask
         self.outcomes: dict[Any, Outcome] = {}
 
     def ask(self, call: ToolCall, caller: Caller, facts: Facts, shared: Evaluation) -> Asked | None:

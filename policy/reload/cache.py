@@ -2,7 +2,7 @@
 
 It saves time and nothing else: where anything about the file is odd, it counts as not there. It
 counts only for who may write the policy as well, and only if it was written by this very version
-for these very surroundings; what it holds is data, read by `checks.read_lines`.
+for these very surroundings; what it holds is data, read by `checks.read_rules`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ else:
 # A folder, True for this user's own, or False for none.
 Where: TypeAlias = str | os.PathLike[str] | bool
 
-_FORMAT = 1
+_FORMAT = 2
 _SUFFIX = ".known"
 LARGEST = 64_000_000  # bytes of one file
 _MOST = 64  # files, of as many policies
@@ -80,7 +80,7 @@ class Cache:
         content = _content(self._path)
         if content is None:
             return
-        from policy.checks import NotStorable, read_lines
+        from policy.checks import NotStorable, read_rules
 
         first, _, rest = content.partition(b"\n")
         try:
@@ -88,7 +88,7 @@ class Cache:
             digest = sha256(rest).hexdigest()
             if written != _header(written["surroundings"], digest):
                 return
-            heads, rules = read_lines(rest.decode("ascii").split("\n"))
+            heads, rules = read_rules(rest.decode("ascii"))
         except (NotStorable, TypeError, ValueError, KeyError, RecursionError):
             return
         remembered.learn(written["surroundings"], heads, rules)
@@ -97,10 +97,10 @@ class Cache:
         """Write what is remembered, if enough of it is new; where that fails, nothing is lost."""
         if not self._counts or remembered.unsaved * _WORTH <= len(remembered.rules):
             return
-        from policy.checks import lines_of
+        from policy.checks import write_rules
 
         remembered.unsaved = 0
-        body = "\n".join(lines_of(remembered.rules, remembered.heads)).encode("ascii")
+        body = write_rules(remembered.rules, remembered.heads).encode("ascii")
         if len(body) > LARGEST:
             return
         told = json.dumps(_header(remembered.surroundings, sha256(body).hexdigest()))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from policy import Caller, ToolCall, Verdict
 from policy.catalog import builtin_catalog
-from policy.checks import lines_of, read_lines
+from policy.checks import read_rules, write_rules
 from policy.reload import Builder, Built, ReadFile, Snapshot
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -200,17 +200,17 @@ def test_what_another_process_remembered_changes_nothing(
 ) -> None:
     """Each build is a process of its own, which knows what the last good one wrote."""
     files: dict[str, str | None] = {}
-    surroundings, lines = "", [*lines_of({}, {})]
+    surroundings, kept = "", write_rules({}, {})
     for change in changes:
         files |= change
         builder = Builder()
         assert builder.remembered is not None
-        builder.remembered.learn(surroundings, *read_lines(lines))
+        builder.remembered.learn(surroundings, *read_rules(kept))
         built = build(builder, files)
         assert told(built) == told(build(Builder(remembering=False), files))
         if built.generation is not None:
             surroundings = builder.remembered.surroundings
-            lines = [*lines_of(builder.remembered.rules, builder.remembered.heads)]
+            kept = write_rules(builder.remembered.rules, builder.remembered.heads)
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -46,13 +46,12 @@ class _Known:
 
 
 class Branches:
-    """Writes the lines of one function; `plain` names what tells plain texts."""
+    """Writes the lines of one function, which reads these fields."""
 
-    __slots__ = ("_fields", "_plain")
+    __slots__ = ("_fields",)
 
-    def __init__(self, fields: Fields, plain: str) -> None:
+    def __init__(self, fields: Fields) -> None:
         self._fields = fields
-        self._plain = plain
 
     def lines(self, rules: Sequence[Conjunction], *, opened: Iterable[str]) -> list[str]:
         """Return lines that add to `m` the numbers of the rules met; `opened` is fetched before."""
@@ -95,7 +94,7 @@ class Branches:
         body = self._scope([_settled(rule, inside) for rule in rules], inside)
         if variable in known.fetched:
             return [f"if {variable} is not None:", *_indented(body)]
-        return self._fields.fetched(variable, self._plain, inside=body)
+        return self._fields.where_there(variable, body)
 
     def _one(self, rule: Conjunction, known: _Known) -> list[str]:
         """Return the lines of one rule: what can be asked at once, then field after field."""
@@ -128,9 +127,7 @@ class Branches:
 
     def opening(self, variables: Iterable[str]) -> list[str]:
         """Return the lines that fetch and look at these variables' fields."""
-        return [
-            line for name in sorted(variables) for line in self._fields.fetched(name, self._plain)
-        ]
+        return [line for name in sorted(variables) for line in self._fields.fetched(name)]
 
 
 def _grouped(rules: Sequence[Conjunction], known: _Known) -> dict[str, list[Conjunction]]:

@@ -64,40 +64,56 @@ class Fields:
         wanted = self._kinds[field] - {"any"}
         return None if len(wanted) < 2 else _CHECKS[kind].format(self.variable(field, kind))
 
-    def fetched(self, variable: str, plain: str, *, inside: Sequence[str] = ()) -> list[str]:
-        """Return the lines that fetch and look at a variable's field; `plain` is `is_plain_text`.
+    def fetched(self, variable: str) -> list[str]:
+        """Return the lines that fetch and look at a variable's field.
 
-        `inside` are lines to run where the field is there.
+        Without the field, or where it is null, the variable is None.
         """
         field, kinds = self._of(variable)
-        lines = [f"{variable} = g({literal(field)})"]
-        looks = [_looked_at(variable, kind, plain) for kind in sorted(kinds - {"any"})]
-        if len(looks) == 1:
-            lines += looks[0]
-            lines += [f" {line}" for line in inside]
-            lines.append(f"elif {variable} is not None: return None")
-            return lines
-        word = "if"
-        for check, *look in looks:
-            lines += [f"{word}{check.removeprefix('if')}", *look]
-            word = "elif"
-        if looks:
-            lines.append(f"elif {variable} is not None: return None")
-        if inside:
-            lines += [f"if {variable} is not None:", *(f" {line}" for line in inside)]
-        return lines
+        there = [f"{variable} = d[{literal(field)}]", *self._looks(variable, kinds)]
+        return [
+            f"if {literal(field)} in d:",
+            *(f" {line}" for line in there),
+            f"else: {variable} = None",
+        ]
+
+    def where_there(self, variable: str, inside: Sequence[str]) -> list[str]:
+        """Return the lines that run `inside` where a variable's field is there, and not null.
+
+        Outside of them the variable may be unset.
+        """
+        field, kinds = self._of(variable)
+        lines = [f"{variable} = d[{literal(field)}]"]
+        looks = self._looks(variable, kinds)
+        indented = [f" {line}" for line in inside]
+        if len(kinds - {"any"}) == 1:
+            # Where it is of the one kind, it is there.
+            lines += [*looks[:-1], *indented, looks[-1]]
+        else:
+            lines += [*looks, f"if {variable} is not None:", *indented]
+        return [f"if {literal(field)} in d:", *(f" {line}" for line in lines)]
+
+    def _looks(self, variable: str, kinds: set[FieldKind]) -> list[str]:
+        """Return the lines that give up on every value but null and plain ones of these kinds."""
+        looks = [_looked_at(variable, kind) for kind in sorted(kinds - {"any"})]
+        if not looks:
+            return []
+        lines = list(looks[0])
+        for check, *look in looks[1:]:
+            lines += [f"el{check}", *look]
+        return [*lines, f"elif {variable} is not None: return None"]
 
     def _of(self, variable: str) -> tuple[str, set[FieldKind]]:
         field = list(self._kinds)[int(variable[1:])]
         return field, self._kinds[field]
 
 
-def _looked_at(name: str, kind: FieldKind, plain: str) -> list[str]:
+def _looked_at(name: str, kind: FieldKind) -> list[str]:
     """Return the lines that are left where a value is of a kind, but not plain."""
     check = f"if {_CHECKS[kind].format(name)}:"
     match kind:
         case "text":
-            return [check, f" if not {name}.isascii() and not {plain}({name}): return None"]
+            return [check, f" if not {name}.isascii() and not plain({name}): return None"]
         case "number":
             # Not within either for what is no number (NaN) or without bounds.
             return [check, f" if not -{_SAFE} <= {name} <= {_SAFE}: return None"]

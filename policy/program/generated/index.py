@@ -14,7 +14,8 @@ from typing import Literal, TypeAlias
 
 from policy.checks import checked
 from policy.program.generated.formula import constant_texts, input_field, like_head
-from policy.program.generated.layer import Ask, Item, Tool, Writer, demands, write_in_line
+from policy.program.generated.functions import Ask
+from policy.program.generated.layer import Item, Tool, Writer, demands, write_in_line
 from policy.program.generated.resources import number_tests, numbered
 from policy.records import dataclass
 from policy.values import is_ordinary

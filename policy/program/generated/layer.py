@@ -8,21 +8,18 @@ written of it leaves that open.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from types import CodeType
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol
 
-from policy.call import Caller, ToolCall
 from policy.catalog import ToolSpec
 from policy.checks import checked
-from policy.facts import Facts
-from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.evaluation import DeclaredResources
 from policy.program.expressions import TestOf
 from policy.program.generated.branches import Branches, Conjunction
-from policy.program.generated.fields import Fields, is_plain_text
+from policy.program.generated.fields import Fields
 from policy.program.generated.formula import Demand, Formulas, Sides, both, opposite
+from policy.program.generated.functions import Ask, compiled
 from policy.program.generated.quoting import Quoting
 from policy.program.generated.resources import ResourceTests, covers
-from policy.program.truth import Undecided
 from policy.records import dataclass
 
 
@@ -48,29 +45,6 @@ class Item:
     gives: bool
     more: bool
     whole: Met
-
-
-class Unsettled:
-    """The numbers of the rules that are met, and those that could not be decided, with why."""
-
-    __slots__ = ("met", "undecided")
-
-    def __init__(self, met: tuple[int, ...], undecided: tuple[tuple[int, Undecided], ...]) -> None:
-        self.met = met
-        self.undecided = undecided
-
-
-# None: some value is not as the code expects it, and every rule must be asked.
-Found: TypeAlias = tuple[int, ...] | Unsettled | None
-
-
-class Ask(Protocol):
-    """The function: a call in, the rules found out; `e` is shared between layers."""
-
-    def __call__(
-        self, call: ToolCall, caller: Caller, facts: Facts, e: Evaluation | None = None, /
-    ) -> Found:
-        """Return which rules the call meets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +79,7 @@ class Writer:
 
     def __init__(self, tool: Tool) -> None:
         self.quoting = Quoting()
-        spec, evaluation = self.quoting.name(tool.spec), self.quoting.name(Evaluation)
-        self._evaluation = (
-            f"{evaluation}({spec}, call.input, caller=caller, facts=facts, slots={tool.slots})"
-        )
+        self._tool = tool
         self.resources = ResourceTests(tool.declared, self.quoting, self._evaluation)
         self.formulas = Formulas(
             tool.spec, tool.declared, Fields(), self.quoting, resources=self.resources
@@ -130,12 +101,12 @@ class Writer:
         alike = _alike(items, written)
         always = [number for rule in alike if not rule.demands for number in rule.numbers]
         self.asks_whole = self.asks_whole or self.resources.asked
-        branches = Branches(fields, self.quoting.name(is_plain_text))
+        branches = Branches(fields)
         opened = {*self.looked_up, *(name for one in written for name in one.reads)}
         lookups, otherwise = [*lookups], [line for one in written for line in one.otherwise]
         leaves_open = bool(lookups or otherwise)
         lines = [
-            *(["g = call._get"] if fields.any else []),
+            *(["d = call._fields"] if fields.any else []),
             *branches.opening(opened),
             *(["role = caller.role"] if self.formulas.reads_role else []),
             *(["agent = caller.agent"] if self.formulas.reads_agent else []),
@@ -145,9 +116,7 @@ class Writer:
             *lookups,
             *branches.lines([rule for rule in alike if rule.demands], opened=opened),
             *otherwise,
-            f"return {self.quoting.name(Unsettled)}(m, u) if u else m"
-            if leaves_open
-            else "return m",
+            "return Unsettled(m, u) if u else m" if leaves_open else "return m",
         ]
         return "def ask(call, caller, facts, e=None):\n " + "\n ".join(lines) + "\n"
 
@@ -196,7 +165,12 @@ class Writer:
 
     def shared(self) -> str:
         """Return the line that makes the evaluation which all closures of a decision are given."""
-        return f"e = e or {self._evaluation}"
+        return f"e = e or {self._evaluation()}"
+
+    def _evaluation(self) -> str:
+        """Return the expression that makes an evaluation of the call."""
+        spec, slots = self.quoting.name(self._tool.spec), self._tool.slots
+        return f"Evaluation({spec}, call.input, caller=caller, facts=facts, slots={slots})"
 
 
 def _alike(items: Sequence[Item], written: Sequence[_Written]) -> list[Conjunction]:
@@ -224,20 +198,3 @@ def demands(item: Item) -> list[tuple[checked.Test, bool, bool]]:
         tests = item.unless.tests if isinstance(item.unless, checked.AnyOf) else (item.unless,)
         found += [(test, False, True) for test in tests]
     return found
-
-
-# All that the code may call by a name of Python's own.
-_BUILTINS = {"str": str, "int": int, "float": float, "bool": bool, "tuple": tuple}
-
-
-def compiled(text: str, env: dict[str, Any]) -> Ask | None:
-    """Return the function that a text defines; None where the compiler gives up on it."""
-    try:
-        code: CodeType = compile(text, "<rules>", "exec", dont_inherit=True, optimize=2)
-    except (SyntaxError, RecursionError, MemoryError, OverflowError):
-        # Too deep or too long for the compiler: the closures have no such bounds.
-        return None
-    names = {**env, "__builtins__": _BUILTINS}
-    exec(code, names)  # noqa: S102 (text made of literals by `quoting` and of names of our own)
-    ask: Ask = names["ask"]
-    return ask

@@ -28,14 +28,16 @@ Written = tuple[str, str]
 
 
 class ResourceTests:
-    """Writes the tests of resources of one function; `call` is the code of the evaluation.
+    """Writes the tests of resources of one function; `call` gives the code of the evaluation.
 
     `asked` says whether some expression needs the evaluation.
     """
 
     __slots__ = ("_call", "_declared", "_quoting", "_verbs", "asked")
 
-    def __init__(self, declared: DeclaredResources, quoting: Quoting, call: str) -> None:
+    def __init__(
+        self, declared: DeclaredResources, quoting: Quoting, call: Callable[[], str]
+    ) -> None:
         self._declared = declared
         self._quoting = quoting
         self._call = call
@@ -95,7 +97,7 @@ class ResourceTests:
 
     def _evaluation(self) -> str:
         self.asked = True
-        return f"e or (e := {self._call})"
+        return f"e or (e := {self._call()})"
 
 
 @dataclass(frozen=True, slots=True)

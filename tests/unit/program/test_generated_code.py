@@ -24,10 +24,12 @@ from policy.program.truth import Undecided
 SPEC = ToolSpec(name="pay", origin=Origin(kind="host", tool="pay"))
 TOOL = Tool(spec=SPEC, declared=DeclaredResources((), complete=True, unseen=False), slots=0)
 ROLE = checked.Fact(path=("session", "role"))
-OWN = re.compile(r"ask|call|caller|facts|role|agent|[emutgbfx]|[aK][0-9]+|str|int|float|bool|tuple")
+OWN = re.compile(
+    r"ask|call|caller|facts|role|agent|[emutdbfx]|[aK][0-9]+|str|int|float|bool|tuple|plain|Unsettled|Evaluation"
+)
 ATTRIBUTES = {
-    *("get", "isascii", "startswith", "endswith", "__class__", "role", "agent"),
-    *("met", "undecided", "ask", "asks_whole", "input", "_get"),
+    *("isascii", "startswith", "endswith", "__class__", "role", "agent"),
+    *("met", "undecided", "ask", "asks_whole", "input", "_fields"),
 }
 HOSTILE = (
     "'; import os; os.system('id') #",
