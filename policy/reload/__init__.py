@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     )
     from policy.reload.current import PolicyStore
     from policy.reload.disk import Disk
-    from policy.reload.folder import SETTINGS_FILE, ReadFile, Snapshot, read_folder
+    from policy.reload.folder import ReadFile, Snapshot, read_folder
     from policy.reload.generation import Generation
     from policy.reload.links import follow_links
     from policy.reload.loading import load, read_policy
@@ -37,13 +37,14 @@ if TYPE_CHECKING:
     from policy.reload.status import Reloaded, Status
     from policy.reload.text import decode
     from policy.reload.toml_words import read_value, write_key, write_value
+    from policy.reload.walk import SETTINGS_FILE
 else:
     __getattr__ = exported(
         __name__,
         {
             "builder": "Builder Built build",
             "disk": "Disk",
-            "folder": "SETTINGS_FILE ReadFile Snapshot read_folder",
+            "folder": "ReadFile Snapshot read_folder",
             "generation": "Generation",
             "links": "follow_links",
             "loading": "load read_policy",
@@ -56,6 +57,7 @@ else:
             "shipped": "shipped_profiles",
             "status": "Reloaded Status",
             "text": "decode",
+            "walk": "SETTINGS_FILE",
             "configuration": "Configured Witness configure read_configuration value_of",
             "current": "PolicyStore",
             "replacing": "Moved replace_file",

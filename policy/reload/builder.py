@@ -20,17 +20,14 @@ from policy.layers import merge
 from policy.program import ALL_SHORTCUTS, Floor, Shortcuts, compile_policy
 from policy.records import dataclass, field, replace
 from policy.reload.data import data_files
-from policy.reload.folder import (
-    DATA_SUFFIXES,
-    SETTINGS_FILE,
-    Snapshot,
-)
+from policy.reload.folder import Snapshot
 from policy.reload.generation import Generation
 from policy.reload.programs import profiles_of, program_sources
 from policy.reload.settings import Settings
 from policy.reload.shipped import used_packs
 from policy.reload.text import decode
 from policy.reload.tools import Catalogues
+from policy.reload.walk import DATA_SUFFIXES, SETTINGS_FILE
 from policy.source import Source
 from policy.syntax import Parsed, new_phrases, parse, tables_to_layers, tree
 from policy.verify import run_examples

@@ -20,7 +20,6 @@ from policy.errors import ConfigurationRefused, PolicyInvalid
 from policy.records import dataclass, replace
 from policy.reload.builder import Builder, Built
 from policy.reload.folder import (
-    SETTINGS_FILE,
     Snapshot,
     content_digest,
     read_folder,
@@ -33,6 +32,7 @@ from policy.reload.settings_file import parse_toml
 from policy.reload.text import decode
 from policy.reload.toml_edit import Missing, set_value, unset_value, value_at
 from policy.reload.toml_words import Path, plain_value, read_key, write_key, write_value
+from policy.reload.walk import SETTINGS_FILE
 from policy.values import Unreadable
 from policy.verdict import Verdict, strictest
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from policy import later
 from policy.call import freeze
 from policy.diagnostics import Diagnostic, diagnose, visible
-from policy.reload.folder import DATA_SUFFIXES, Snapshot
+from policy.reload.folder import Snapshot
 from policy.reload.text import decode
+from policy.reload.walk import DATA_SUFFIXES
 from policy.syntax import beside_rules, tree
 from policy.values import Unreadable, check_value, read_json
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -18,19 +18,11 @@ from policy.diagnostics import Diagnostic
 from policy.digests import sha256
 from policy.records import dataclass
 from policy.reload import unread
-
-SETTINGS_FILE = "placet.toml"
-POLICY_SUFFIX = ".policy"
-DATA_SUFFIXES = (".toml", ".json")
+from policy.reload.walk import LARGEST_FOLDER, MOST_FILES, POLICY_SUFFIX, Found, Walk
 
 LARGEST_FILE = 5_000_000  # bytes
-LARGEST_FOLDER = 100_000_000  # bytes, all files together
-MOST_FILES = 10_000
-MOST_ENTRIES = 100_000  # whatever they are called: a folder is no place for a source tree
-DEEPEST = 32  # folders
 
-# What a single policy file may use of the folder it stands in.
-_BESIDE_A_FILE = ("packs", "data", "programs")
+_PART = 65_536  # bytes, of what a file has grown by
 _PASSES = 20
 _PAUSE = 0.005  # seconds, growing with each pass
 
@@ -123,8 +115,8 @@ Signature: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
 
 def signature(path: str | os.PathLike[str]) -> Signature:
     """Return what a change on disk would change, without reading a byte of content."""
-    walk = _Walk(place_of(path))
-    return tuple(sorted((name, _stat_signature(target)) for name, target in walk.candidates()))
+    files = Walk(place_of(path)).files()
+    return tuple(sorted((file.name, _stat_signature(file.path)) for file in files))
 
 
 def _stat_signature(path: str) -> tuple[int, ...]:
@@ -136,20 +128,20 @@ def _stat_signature(path: str) -> tuple[int, ...]:
 
 
 def _read_once(place: str) -> Snapshot:
-    walk = _Walk(place)
+    walk = Walk(place)
     files: dict[str, ReadFile] = {}
     total = 0
-    for name, path in walk.candidates():
-        outcome = _read_file(walk, name, path)
+    for found in walk.files():
+        outcome = _read_file(walk, found)
         if isinstance(outcome, Diagnostic):
-            walk.unread[name] = outcome
+            walk.unread[found.name] = outcome
             continue
         total += len(outcome.content)
         if total > LARGEST_FOLDER or len(files) >= MOST_FILES:
-            walk.unread[""] = unread.too_much(name, MOST_FILES, size=LARGEST_FOLDER)
+            walk.unread[""] = unread.too_much(found.name, MOST_FILES, size=LARGEST_FOLDER)
             break
-        files[name] = outcome
-    return _snapshot(place, walk.root, walk.only, files, walk.unread)
+        files[found.name] = outcome
+    return _snapshot(place, walk.root, walk.only, files, walk.unread, real_root=walk.real_root)
 
 
 def _snapshot(
@@ -158,6 +150,8 @@ def _snapshot(
     only: str | None,
     files: Mapping[str, ReadFile],
     unread: Mapping[str, Diagnostic],
+    *,
+    real_root: str | None = None,
 ) -> Snapshot:
     digest = sha256(expected=sum(len(file.content) for file in files.values()))
     for name in sorted({*files, *unread}):
@@ -170,7 +164,7 @@ def _snapshot(
     return Snapshot(
         path=place,
         root=root,
-        real_root=os.path.realpath(root),
+        real_root=real_root or os.path.realpath(root),
         only=only,
         files=MappingProxyType(dict(files)),
         unread=MappingProxyType(dict(unread)),
@@ -178,127 +172,50 @@ def _snapshot(
     )
 
 
-class _Walk:
-    """One listing of the folder: candidates by name, and what went wrong on the way."""
-
-    def __init__(self, place: str) -> None:
-        self.unread: dict[str, Diagnostic] = {}
-        self.only: str | None = None
-        self.root = place
-        self._entries = 0
-        if os.path.isfile(place) or (place.endswith(POLICY_SUFFIX) and not os.path.isdir(place)):
-            self.root, self.only = os.path.split(place)
-            if not self.only.endswith(POLICY_SUFFIX) or self.only == POLICY_SUFFIX:
-                self.unread[""] = unread.no_policy(place)
-        self.real_root = os.path.realpath(self.root)
-
-    def candidates(self) -> Iterator[tuple[str, str]]:
-        """Yield the name and lexical path of every file that matters, whether readable or not."""
-        if self.unread:
-            return
-        if self.only is not None:
-            yield from self._around_a_file(self.only)
-            return
-        if not os.path.isdir(self.root):
-            self.unread[""] = unread.no_folder(self.root)
-            return
-        yield from self._below("", (self.real_root,))
-
-    def _around_a_file(self, only: str) -> Iterator[tuple[str, str]]:
-        yield only, os.path.join(self.root, only)
-        if os.path.lexists(os.path.join(self.root, SETTINGS_FILE)):
-            for name in self._list(""):
-                path = os.path.join(self.root, name)
-                if _is_data(name) and not os.path.isdir(path):
-                    yield name, path
-        for folder in _BESIDE_A_FILE:
-            path = os.path.join(self.root, folder)
-            if os.path.isdir(path):
-                real = os.path.realpath(path)
-                if self._is_inside(real):
-                    yield from self._below(folder + "/", (self.real_root, real))
-
-    def _below(self, prefix: str, above: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-        for name in self._list(prefix):
-            full = prefix + name
-            path = os.path.join(self.root, full)
-            if os.path.isdir(path):
-                yield from self._folder(full, path, above)
-            elif _matters(full):
-                yield full, path
-
-    def _folder(self, name: str, path: str, above: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-        real = os.path.realpath(path)
-        if not self._is_inside(real):
-            self.unread[name] = unread.outside(name)
-        elif real in above:
-            self.unread[name] = unread.leads_back(name)
-        elif len(above) > DEEPEST:
-            self.unread[name] = unread.too_deep(name, DEEPEST)
-        else:
-            yield from self._below(name + "/", (*above, real))
-
-    def _list(self, prefix: str) -> list[str]:
-        folder = os.path.join(self.root, prefix) if prefix else self.root
-        try:
-            names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
-        except OSError as problem:
-            self.unread[prefix] = unread.unreadable(prefix or ".", problem)
-            return []
-        self._entries += len(names)
-        if self._entries > MOST_ENTRIES:
-            self.unread[""] = unread.too_much(prefix, MOST_FILES, size=LARGEST_FOLDER)
-            return []
-        return names
-
-    def _is_inside(self, real: str) -> bool:
-        return real == self.real_root or real.startswith(self.real_root.rstrip("/") + "/")
-
-    def holds(self, real: str) -> bool:
-        """Tell whether a resolved path lies below the resolved folder."""
-        return self._is_inside(real)
-
-
-def _matters(name: str) -> bool:
-    return name.endswith(POLICY_SUFFIX) or _is_data(name)
-
-
-def _is_data(name: str) -> bool:
-    return name.endswith(DATA_SUFFIXES)
-
-
-def _read_file(walk: _Walk, name: str, path: str) -> ReadFile | Diagnostic:
+def _read_file(walk: Walk, found: Found) -> ReadFile | Diagnostic:
+    name = found.name
     try:
         name.encode()
     except UnicodeEncodeError:
         return unread.no_text(name)
     try:
-        real = os.path.realpath(path, strict=True)
+        real = found.real or os.path.realpath(found.path, strict=True)
         if not walk.holds(real):
             return unread.outside(name)
+        # Nothing but a regular file is ever opened.
+        if found.real is None and not stat.S_ISREG(os.stat(real).st_mode):
+            return unread.not_regular(name)
         content = _read_regular(name, real)
     except OSError as problem:
         return unread.unreadable(name, problem)
     if isinstance(content, Diagnostic):
         return content
-    return ReadFile(name=name, lexical=path, real=real, content=content)
+    return ReadFile(name=name, lexical=found.path, real=real, content=content)
 
 
 def _read_regular(name: str, real: str) -> bytes | Diagnostic:
-    """Return the content of a regular file; nothing else is ever opened."""
-    found = os.stat(real)
-    if not stat.S_ISREG(found.st_mode):
-        return unread.not_regular(name)
-    if found.st_size > LARGEST_FILE:
-        return unread.too_large(name, found.st_size, limit=LARGEST_FILE)
+    """Return the content of a file that was a regular one a moment ago."""
     # Non-blocking, should a pipe have taken its place since; then `fstat` tells.
     descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
             return unread.not_regular(name)
-        content = file.read(LARGEST_FILE + 1)
+        if found.st_size > LARGEST_FILE:
+            return unread.too_large(name, found.st_size, limit=LARGEST_FILE)
+        content = _all_of(descriptor, found.st_size)
+    finally:
+        os.close(descriptor)
     return (
         content
         if len(content) <= LARGEST_FILE
         else unread.too_large(name, len(content), limit=LARGEST_FILE)
     )
+
+
+def _all_of(descriptor: int, size: int) -> bytes:
+    """Return what a file holds, of which `size` bytes are expected; no more than is too much."""
+    content = os.read(descriptor, size + 1)
+    while len(content) <= LARGEST_FILE and (more := os.read(descriptor, _PART)):
+        content += more
+    return content

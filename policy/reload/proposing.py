@@ -13,10 +13,11 @@ from policy.diagnostics import has_errors, visible
 from policy.facts import Facts
 from policy.records import replace
 from policy.reload.builder import Builder
-from policy.reload.folder import POLICY_SUFFIX, Snapshot, content_digest
+from policy.reload.folder import Snapshot, content_digest
 from policy.reload.generation import Generation
 from policy.reload.status import first_error
 from policy.reload.text import decode
+from policy.reload.walk import POLICY_SUFFIX
 from policy.verify import ExactCall, Judge, NoProposal, Proposal, Situation, propose
 
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from policy.commands import Profiles
-from policy.reload.folder import POLICY_SUFFIX
+from policy.reload.walk import POLICY_SUFFIX
 from policy.source import Source
 from policy.syntax import NO_HEADS, beside_rules, parse, tree
 

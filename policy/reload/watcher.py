@@ -15,7 +15,8 @@ from collections.abc import Awaitable, Callable
 from watchfiles import Change, awatch
 
 from policy.records import dataclass
-from policy.reload.folder import DATA_SUFFIXES, POLICY_SUFFIX, signature
+from policy.reload.folder import signature
+from policy.reload.walk import DATA_SUFFIXES, POLICY_SUFFIX
 
 _DEBOUNCE = 50  # milliseconds that a burst may last before it is looked at anyway
 _STEP = 10  # milliseconds of quiet that end a burst
