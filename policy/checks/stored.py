@@ -169,7 +169,9 @@ class _Unfinished(CheckedRule):
 
     __slots__ = ("_read", "line")
 
+    # Both, or each assignment goes by a function of the record.
     __setattr__ = object.__setattr__
+    __delattr__ = object.__delattr__
 
 
 _new = object.__new__

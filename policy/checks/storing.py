@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any, TypeAlias
 
 from policy.catalog import ToolPattern, ToolSelector, select_name
@@ -196,7 +197,7 @@ def read_rules(text: str) -> tuple[Mapping[str, Head], Mapping[_Key, StoredLine]
             contexts=contexts,
             tools=list(map(_tools, *selectors)),
             terms=[read(one, Terms) for one in terms],
-            heads=[_head(*row) for row in zip(*heads, strict=True)],
+            heads=_heads(*heads),
             conditions=conditions,
         )
     except NotStorable:
@@ -247,8 +248,16 @@ def _tools(text: str, gives: bool | None) -> ToolSelector:  # noqa: FBT001 — a
     return found
 
 
-def _head(text: str, name: str | None, shadow: bool, verdict: str) -> Head:  # noqa: FBT001 — a row
-    return Head(text, name, verdict=_VERDICTS[verdict], shadow=shadow)
+def _heads(
+    texts: list[str], names: list[str | None], shadows: list[bool], verdicts: list[str]
+) -> list[Head]:
+    known = [_VERDICTS[verdict] for verdict in verdicts]
+    # As `Head(…)` for each, without a call of a function in Python.
+    rows = zip(texts, names, known, shadows, strict=True)
+    return list(map(_new_tuple, repeat(Head), rows))
+
+
+_new_tuple: Any = tuple.__new__
 
 
 def _looked_up(table: Sequence[Any], numbers: list[int]) -> list[Any]:
@@ -271,5 +280,5 @@ def _require_columns(columns: Any, kinds: tuple[_Kinds, ...]) -> None:
     for column, kind in zip(columns, kinds, strict=True):
         if type(column) is not list or len(column) != len(columns[0]):
             raise NotStorable("columns of different length")
-        if not kind.issuperset(map(type, column)):
+        if not kind.issuperset({*map(type, column)}):
             raise NotStorable("a column of something else")

@@ -12,6 +12,7 @@ import os
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
 from policy import later
@@ -31,6 +32,8 @@ _FORMAT = 2
 _SUFFIX = ".known"
 LARGEST = 64_000_000  # bytes of one file
 _MOST = 64  # files, of as many policies
+# Which file this process writes; taking the next number is one step for all threads.
+_WRITTEN = count()
 # A file is written again once one in so many of its rules is new.
 _WORTH = 16
 
@@ -151,17 +154,19 @@ def _content(path: str) -> bytes | None:
             own = stat.S_ISREG(found.st_mode) and _is_own(found) and found.st_nlink == 1
             if not own or found.st_size > LARGEST:
                 return None
-            content = file.read(LARGEST + 1)
+            # One that grows meanwhile is not the one that was written.
+            content = file.read(found.st_size + 1)
     except OSError:
         return None
-    return content if len(content) <= LARGEST else None
+    return content if len(content) == found.st_size else None
 
 
 def _replace(path: str, content: bytes) -> None:
-    beside = f"{path}.{os.getpid()}.new"
+    # Whoever else writes it, in this process or another one, writes a file of its own.
+    beside = f"{path}.{os.getpid()}-{next(_WRITTEN)}.new"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with suppress(FileNotFoundError):
-        os.unlink(beside)
+        os.unlink(beside)  # left by a process long gone
     try:
         with open(os.open(beside, flags, 0o600), "wb") as file:
             file.write(content)

@@ -9,29 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from policy.source import Source, Span
 from policy.syntax import tree
 from policy.verdict import Verdict
 
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from policy.tuples import NamedTuple
+
 # A file, the text of a rule and where it begins in; the rule out.
 ReadRule: TypeAlias = Callable[[Source, str, int], tree.Rule]
 
 
-class Head:
+class Head(NamedTuple):
     """What is said of a rule without parsing it: `text` is the statement, comments blanked out.
 
-    A plain class: one is made for each rule of a policy, and records are slow to make.
+    A tuple: one is made for each rule of a policy, and records are slow to make.
     """
 
-    __slots__ = ("name", "shadow", "text", "verdict")
-
-    def __init__(self, text: str, name: str | None, *, verdict: Verdict, shadow: bool) -> None:
-        self.text = text
-        self.name = name
-        self.verdict = verdict
-        self.shadow = shadow
+    text: str
+    name: str | None
+    verdict: Verdict
+    shadow: bool
 
 
 # The heads of known rules by the text of their statement.

@@ -96,7 +96,7 @@ def parse(
 def _with_text(
     rule: Rule, text: str, source: Source, read: ReadRule, *, is_whole: bool
 ) -> KnownRule:
-    head = Head(text, rule.name, verdict=rule.verdict, shadow=rule.shadow)
+    head = Head(text=text, name=rule.name, verdict=rule.verdict, shadow=rule.shadow)
     return KnownRule(
         head, source, span=rule.span, read=read, quick=rule, whole=rule if is_whole else None
     )

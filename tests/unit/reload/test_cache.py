@@ -129,19 +129,61 @@ def _signed(rest: bytes, content: bytes) -> bytes:
     return json.dumps(json.loads(first) | {"digest": digest}).encode() + b"\n" + rest
 
 
+# The columns of rules, by what they hold.
+HEAD, TOOLS, SLOTS, TEXT, ENDS = 1, 2, 7, 8, 13
+
+
+def _with(change: Callable[[list[Any]], object]) -> Callable[[bytes], bytes]:
+    """Return what changes the tables of a file and signs it: contexts, selectors, terms, heads,
+    rules."""
+
+    def changed(content: bytes) -> bytes:
+        _, tables, conditions = content.split(b"\n", 2)
+        found = json.loads(tables)
+        change(found)
+        return _signed(json.dumps(found).encode() + b"\n" + conditions, content)
+
+    return changed
+
+
+def _put(table: int, column: int, value: Any) -> Callable[[bytes], bytes]:
+    """Return what puts a value at the first place of a column, and signs the file."""
+    return _with(lambda tables: tables[table][column].__setitem__(0, value))
+
+
 ODD: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda content: b"",
     "cut": _cut,
     "of another version": _of_another_version,
     "loosened": _loosened,
     "no JSON": lambda content: _signed(b"[1,2", content),
-    "too few lines": lambda content: _signed(b"[3,1,4]", content),
-    "another form": lambda content: _signed(b'[0,0,1]\n[1,"x"]\tnull\tnull', content),
-    "deep": lambda content: _signed(b"[1,0,0]\n" + b"[" * 100_000, content),
-    "no node": lambda content: _signed(b'[1,0,0]\n["Popen","x"]', content),
+    "too few tables": lambda content: _signed(b"[3,1,4]", content),
+    "no tables": lambda content: _signed(b"[3,1,4,1,5]", content),
+    "deep": lambda content: _signed(b"[" * 100_000, content),
     "no text": lambda content: _signed(b"\xff", content),
     "no header": lambda content: b"[" * 100_000,
     "a list": lambda content: b"[]\n",
+    "a context that is no text": _with(lambda tables: tables[0].__setitem__(0, ["x"])),
+    "no node": _with(
+        lambda tables: (tables[1][0].append('["Popen","x"]'), tables[1][1].append(None))
+    ),
+    "a node of another kind": _with(lambda tables: tables[2].__setitem__(0, '["Constant",1]')),
+    "a selector of no name": _put(1, 0, ""),
+    "a verdict that is none": _put(3, 3, "maybe"),
+    "a flag that is a number": _put(3, 2, 0),
+    "a number that is a flag": _put(4, SLOTS, False),
+    "a number that is a fraction": _put(4, HEAD, 0.0),
+    "a name that is a list": _put(3, 1, []),
+    "a row too few": _with(lambda tables: tables[4][TEXT].pop()),
+    "a column too few": _with(lambda tables: tables[4].pop()),
+    "a column of heads too many": _with(lambda tables: tables[3].append(tables[3][0])),
+    "a head that is not there": _put(4, HEAD, 99),
+    "a head from the end": _put(4, HEAD, -1),
+    "tools that are not there": _put(4, TOOLS, 10**30),
+    "terms from the end": _put(4, 9, -1),
+    "a text from the end": _put(4, TEXT, -3),
+    "slots below none": _put(4, SLOTS, -1),
+    "an end before the beginning": _put(4, ENDS, -1),
 }
 
 
@@ -179,18 +221,37 @@ def _shared_folder(patch: pytest.MonkeyPatch) -> str:
     return folder
 
 
-def test_conditions_that_are_none_give_nothing_and_take(rules: Path, kept: Path) -> None:
+def _with_conditions(told: bytes) -> Callable[[bytes], bytes]:
+    """Return what puts other conditions into every rule, and signs the file."""
+
+    def changed(content: bytes) -> bytes:
+        _, tables, _ = content.split(b"\n", 2)
+        found = json.loads(tables)
+        number = len(found[4][ENDS])
+        found[4][ENDS] = [len(told) * place for place in range(1, number + 1)]
+        return _signed(json.dumps(found).encode() + b"\n" + told * number, content)
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        _with_conditions(b'["Truth",["Constant",true],"no such text"]\tnull'),
+        _with_conditions(b'["Popen","x"]\t["Popen","x"]'),
+        _with_conditions(b"[" * 100_000),
+        _with_conditions(b"\t"),
+        _with(lambda tables: tables[4].__setitem__(ENDS, [0] * len(tables[4][ENDS]))),
+        _with(lambda tables: tables[4][ENDS].reverse()),
+    ],
+)
+def test_conditions_that_are_none_give_nothing_and_take(
+    rules: Path, kept: Path, spoil: Callable[[bytes], bytes]
+) -> None:
     """A file with a right digest and a wrong condition was made on purpose: it fails closed."""
     policy.load(rules, cache=kept)
     file = only_file(kept)
-    first, _, rest = file.read_bytes().partition(b"\n")
-    wrong = b"\n".join(
-        b"\t".join((line.split(b"\t")[0], b'["Truth",["Constant",true],"no such text"]', b"null"))
-        if b"\t" in line
-        else line
-        for line in rest.split(b"\n")
-    )
-    file.write_bytes(_signed(wrong, first))
+    file.write_bytes(spoil(file.read_bytes()))
     generation = policy.load(rules, cache=kept)
     assert are_stored(generation) == {True}
     assert generation.decide(READ).verdict is Verdict.DENY
@@ -329,3 +390,22 @@ def test_processes_that_write_one_file_at_once_leave_it_whole(rules: Path, kept:
     again = policy.load(rules, cache=kept)
     assert are_stored(again) == {True}
     assert told(again) == told(policy.load(rules))
+
+
+def test_two_writers_in_one_process_write_files_of_their_own(
+    rules: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+    replace = os.replace
+
+    def begin_another(source: str, target: str) -> None:
+        written.append(source)
+        if len(written) == 1:
+            policy.load(rules, cache=kept)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", begin_another)
+    policy.load(rules, cache=kept)
+    assert len(set(written)) == 2
+    assert only_file(kept).suffix == ".known"
+    assert are_stored(policy.load(rules, cache=kept)) == {True}
