@@ -21,9 +21,9 @@ else:
     click = later.module("click")
 
 VARIABLE = "PLACET_NO_FAST"
-# Not passed on: `cli.plain` leaves words to click wherever the variable is set, and
-# `policy.records` reads it while it is imported.
-_ELSEWHERE = ("words", "records")
+# Not passed on: wherever the variable is set, `cli.plain` leaves words to click and `cli.importing`
+# modules to Python; and `policy.records` reads it while it is imported.
+_ELSEWHERE = ("words", "modules", "records")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from tests.unit.cli.running import POLICY, decide, rules_in, run
 
 READ = {"tool": "file_read", "input": {"path": "/srv/work/a"}}
 NAMES = (
-    *("cache", "remembering", "prebuilt", "words", "records"),
+    *("cache", "remembering", "prebuilt", "words", "modules", "records"),
     *(one.name for one in fields(ALL_SHORTCUTS)),
 )
 
