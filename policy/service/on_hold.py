@@ -72,6 +72,7 @@ class OnHold:
             digest=self._digest,
             caller=self.caller,
             asker=self.asker,
+            touched=lambda part: resource_lines(self.judgement, self.caller, input=part),
         )
 
     def look_at(self, judgement: Judgement) -> None:

@@ -7,7 +7,8 @@ by the time of the answer is another call. They are facts of the call, nothing o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from policy.call import Caller
 from policy.catalog import VERBS, ToolSpec
@@ -23,9 +24,15 @@ _MOST = 50
 _TO = {"connects": "connects to", "sends": "sends to"}
 
 
-def resource_lines(judgement: Judgement, caller: Caller) -> tuple[str, ...]:
-    """Return everything that is known of what the call does, each thing once, as it is."""
-    return tuple(dict.fromkeys(_lines(judgement, caller)))
+def resource_lines(
+    judgement: Judgement, caller: Caller, *, input: Mapping[str, Any] | None = None
+) -> tuple[str, ...]:
+    """Return everything that is known of what the call does, each thing once, as it is.
+
+    With an `input`, what the call would do that has this one in place of its own.
+    """
+    asked = judgement.decision.call.input if input is None else input
+    return tuple(dict.fromkeys(_lines(judgement, caller, asked)))
 
 
 def shown_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
@@ -35,8 +42,8 @@ def shown_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
     return (*shown, f"and {more} more") if more else shown
 
 
-def _lines(judgement: Judgement, caller: Caller) -> Iterator[str]:
-    for effects in _effects(judgement, caller):
+def _lines(judgement: Judgement, caller: Caller, input: Mapping[str, Any]) -> Iterator[str]:
+    for effects in _effects(judgement, caller, input):
         for verb in VERBS:
             yield from (_line(verb, item) for item in effects.each(verb))
             untold = effects.untold(verb)
@@ -50,12 +57,11 @@ def _lines(judgement: Judgement, caller: Caller) -> Iterator[str]:
             yield "may do more, as nobody has declared all that it does"
 
 
-def _effects(judgement: Judgement, caller: Caller) -> Iterator[Effects]:
+def _effects(judgement: Judgement, caller: Caller, input: Mapping[str, Any]) -> Iterator[Effects]:
     """Yield what the call does, by what each layer knows of the tool's arguments."""
     spec, judge, facts = judgement.spec, judgement.judge, judgement.facts
     if spec is None:
         return
-    call = judgement.decision.call
     known: list[DeclaredResources] = []
     slots = 0
     if isinstance(judge, Generation):
@@ -63,7 +69,7 @@ def _effects(judgement: Judgement, caller: Caller) -> Iterator[Effects]:
         for one in caller.chain():
             plan = judge.program.plan(spec, agent=one.agent, role=one.role)
             known += [layer.declared for layer in plan.layers]
-    root = Evaluation(spec, call.input, caller=caller, facts=facts, slots=slots)
+    root = Evaluation(spec, input, caller=caller, facts=facts, slots=slots)
     for declared in known or [_of_tool(spec)]:
         yield root.effects(declared)
 

@@ -7,7 +7,8 @@ What has no digest (no JSON value) is equal to nothing, not even to itself, and 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from policy.audit import digest_of
@@ -19,16 +20,23 @@ from policy.records import dataclass
 # What tells one opinion that asks from another, wherever in its file it stands by now.
 AskKey: TypeAlias = tuple[str, str | None, str | None, str | None]
 
+# The steps that lead to a field of an input.
+Steps: TypeAlias = tuple[str | int, ...]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedCall:
-    """One call that asks, with the digest that names it, and `asker`, that of who asks."""
+    """One call that asks, with the digest that names it, and `asker`, that of who asks.
+
+    `touched` says what a part of its input touches by now: where its paths lead.
+    """
 
     call: ToolCall
     spec: ToolSpec | None
     digest: str
     caller: Caller
     asker: str
+    touched: Callable[[Mapping[str, Any]], tuple[str, ...]]
 
 
 def call_digest(call: ToolCall, spec: ToolSpec | None, resources: tuple[str, ...]) -> str:
@@ -81,7 +89,8 @@ def ask_key(reason: Reason) -> AskKey:
 def remembered_key(reason: Reason, asked: AskedCall) -> str | None:
     """Return what a remembered answer to this opinion serves; None where it serves nothing else.
 
-    The whole call must be equal where the rule names no fields.
+    The whole call must be equal where the rule names no fields. Fields are equal if they say the
+    same and lead to the same: a path that has become a link to elsewhere names another file.
     """
     terms = reason.terms
     if terms is None or terms.remember is None or reason.undecided is not None:
@@ -92,7 +101,8 @@ def remembered_key(reason: Reason, asked: AskedCall) -> str | None:
         values = [_at(asked.call.input, steps) for steps in fields]
         if any(value is None for value in values):
             return None
-        told = {"fields": fields, "values": values}
+        touched = asked.touched(part_of(asked.call.input, fields))
+        told = {"fields": fields, "values": values, "resources": touched}
     return digest_of(
         {
             "tool": asked.call.tool,
@@ -103,6 +113,27 @@ def remembered_key(reason: Reason, asked: AskedCall) -> str | None:
             **told,
         }
     )
+
+
+def part_of(input: Mapping[str, Any], fields: Iterable[Steps]) -> Mapping[str, Any]:
+    """Return an input with these fields alone, each where it stands."""
+    return _part(input, tuple(fields))  # type: ignore[no-any-return]
+
+
+def _part(value: Any, fields: tuple[Steps, ...]) -> Any:
+    if () in fields:
+        return value
+    if isinstance(value, Mapping):
+        names = dict.fromkeys(steps[0] for steps in fields if steps[0] in value)
+        return MappingProxyType({name: _part(value[name], _below(name, fields)) for name in names})
+    # Of a list with places of its own, more than they may lead elsewhere; that costs a question.
+    if isinstance(value, tuple) and all(isinstance(steps[0], str) for steps in fields):
+        return tuple(_part(item, fields) for item in value)
+    return value
+
+
+def _below(step: str | int, fields: tuple[Steps, ...]) -> tuple[Steps, ...]:
+    return tuple(steps[1:] for steps in fields if steps[0] == step)
 
 
 def _definition(spec: ToolSpec | None) -> Any:
@@ -135,7 +166,7 @@ def _definition(spec: ToolSpec | None) -> Any:
     }
 
 
-def _at(value: Any, steps: tuple[str | int, ...]) -> Mapping[str, Any] | None:
+def _at(value: Any, steps: Steps) -> Mapping[str, Any] | None:
     """Return the value at `steps`, marked as what it is; None where a step cannot be taken.
 
     A name taken of a list is taken of each element. What is absent equals only what is absent.

@@ -9,12 +9,17 @@ from typing import Any
 
 import pytest
 
-from policy import Caller
+from policy import Caller, PolicyStore
 from policy.errors import PermissionDenied
-from policy.service import ExecutionContext
-from policy.service.approvals import Grant, MemoryApprovals, SqliteApprovals
+from policy.service import (
+    ExecutionContext,
+    GovernedService,
+    build_tool_service,
+    builtin_handlers,
+)
+from policy.service.approvals import Grant, Ledger, MemoryApprovals, SqliteApprovals
 from tests.fakes import CountingHandler
-from tests.service.asking.stage import ANN, BOB, CYD, EVE, NO, Slow, Stage
+from tests.service.asking.stage import ANN, BOB, CYD, EVE, HEADER, NO, People, Slow, Stage
 
 THRICE = 'pay-out: allow pay with approval by "finance" remember 1h up to 3 times\n'
 BY_NAME = THRICE.replace("1h", "1h for input.to")
@@ -99,6 +104,84 @@ async def test_it_serves_the_same_call_or_calls_equal_in_the_named_fields(
     await s.call(**first)
     await s.call(**second)
     assert s.questions == (1 if served else 2)
+
+
+WRITING = """
+write:
+  allow file_write, write_all when writes only workspace
+  with approval
+  remember 1h for {fields} up to 9 times
+tool write_all writes input.files[*].path and nothing else
+"""
+
+
+class Disk:
+    """A service with the built-in tools in a workspace, and one that writes several files."""
+
+    def __init__(
+        self, folder: Path, fields: str = "input.path", *, ledger: Ledger | None = None
+    ) -> None:
+        rules = folder / "rules"
+        rules.mkdir(exist_ok=True)
+        (rules / "global.policy").write_text(HEADER + WRITING.format(fields=fields))
+        self.ledger = MemoryApprovals() if ledger is None else ledger
+        self.people = People(ANN, ANN)
+        self.store = PolicyStore(rules)
+        self.many = CountingHandler("write_all", complete=False)
+
+    def at(self, workspace: Path) -> GovernedService:
+        workspace.mkdir(exist_ok=True)
+        return build_tool_service(
+            self.store,
+            tools=[*builtin_handlers(), self.many],
+            workspace=workspace,
+            approver=self.people,
+            approvals=self.ledger,
+        )
+
+    @property
+    def questions(self) -> int:
+        return len(self.people.requests)
+
+
+async def test_a_path_that_became_a_link_is_another_file(tmp_path: Path) -> None:
+    disk, work = Disk(tmp_path), tmp_path / "work"
+    service = disk.at(work)
+    await service.execute("file_write", {"path": "a.txt", "content": "1"})
+    await service.execute("file_write", {"path": "a.txt", "content": "2"})
+    assert disk.questions == 1
+    (work / "precious.txt").write_text("old")
+    (work / "a.txt").unlink()
+    (work / "a.txt").symlink_to("precious.txt")
+    disk.people.answers = [NO]
+    with pytest.raises(PermissionDenied):
+        await service.execute("file_write", {"path": "a.txt", "content": "3"})
+    assert disk.questions == 2
+    assert (work / "precious.txt").read_text() == "old"
+
+
+async def test_a_path_in_another_workspace_is_another_file(tmp_path: Path) -> None:
+    disk = Disk(tmp_path)
+    for workspace, questions in (("one", 1), ("one", 1), ("two", 2)):
+        service = disk.at(tmp_path / workspace)
+        await service.execute("file_write", {"path": "a.txt", "content": "1"})
+        assert disk.questions == questions
+
+
+async def test_only_the_named_fields_have_to_lead_to_the_same(tmp_path: Path) -> None:
+    disk, work = Disk(tmp_path, "input.files.name"), tmp_path / "work"
+    service = disk.at(work)
+    for path in ("a.txt", "b.txt"):
+        await service.execute("write_all", {"files": [{"name": "x", "path": path}]})
+    assert disk.questions == 1
+    named = Disk(tmp_path, "input.files.path")
+    service = named.at(work)
+    for note in (1, 2):
+        await service.execute("write_all", {"files": [{"path": "a.txt"}], "note": note})
+    assert named.questions == 1
+    (work / "a.txt").symlink_to("b.txt")
+    await service.execute("write_all", {"files": [{"path": "a.txt"}]})
+    assert named.questions == 2
 
 
 @pytest.mark.parametrize(
