@@ -70,7 +70,7 @@ class Recall:
         if remembered is None:
             return UnitRun(unit=unit, context=None, remembered=None)
         where = context(key, unit)
-        kept = None if where is None else remembered.unit(where, unit.statements)
+        kept = None if where is None else _known(where, unit, remembered)
         run = UnitRun(unit=unit, context=where, remembered=remembered, kept=kept)
         if kept is None and where is not None:
             self._runs.append(run)
@@ -96,6 +96,17 @@ class Recall:
                 remembered.keep(run.context, rule, checked)
         if whole:
             remembered.keep_unit(run.context, run.unit.statements, tuple(run.rules))
+
+
+def _known(where: str, unit: Unit, remembered: Remembered) -> tuple[CheckedRule, ...] | None:
+    """Return the rules of a unit, if all of them are remembered."""
+    kept = remembered.unit(where, unit.statements)
+    if kept is None:
+        found = remembered.all_of(where, unit.statements, prefix=unit.prefix, gives=unit.gives)
+        if found is not None:
+            kept = tuple(found)
+            remembered.keep_unit(where, unit.statements, kept)
+    return kept
 
 
 def _within(span: Span, rule: Span) -> bool:

@@ -7,14 +7,16 @@ surroundings stay, wherever its text stands. See `surroundings`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
 
 from policy.checks.checked import CheckedRule
+from policy.checks.rules import rule_id
 from policy.checks.stored import StoredLine, StoredRule
 from policy.source import Span
 from policy.syntax import Head, KnownRule, tree
+from policy.verdict import Verdict
 
 # A unit's kind, and the text of a rule in it.
 Key: TypeAlias = tuple[str, str]
@@ -80,19 +82,38 @@ class Remembered:
         """Keep what a unit came to; all of its rules are remembered."""
         self._units[context, id(statements)] = (statements, rules)
 
+    def all_of(
+        self, context: str, statements: Sequence[tree.Statement], *, prefix: str, gives: bool
+    ) -> list[CheckedRule] | None:
+        """Return what the rules of a unit come to, as `rule` does, if all of them are known.
+
+        Of a unit that gives nothing, what gives is left out.
+        """
+        found: list[CheckedRule] = []
+        known = self._rules
+        for rule in statements:
+            if type(rule) is KnownRule:
+                key = (context, rule.head.text)
+                line = known.get(key)
+                if line is None:
+                    return None
+                span = rule.span
+                checked = known[key] = _placed(line, rule_id(rule.name, span, prefix), span)
+                if gives or checked.verdict is not Verdict.ALLOW:
+                    found.append(checked)
+            elif isinstance(rule, tree.Rule):
+                return None
+        return found
+
     def rule(self, context: str, rule: KnownRule, *, id: str) -> CheckedRule | None:
         """Return what a rule comes to, at its place and under its `id`."""
         key = (context, rule.head.text)
         found = self._rules.get(key)
         if found is None:
             return None
-        if not isinstance(found, CheckedRule):
-            found = found.at(id, rule.span)
-        elif found.id != id or found.span != rule.span:
-            found = at_place(found, id, rule.span)
         # What stays where it was is the very same from build to build.
-        self._rules[key] = found
-        return found
+        placed = self._rules[key] = _placed(found, id, rule.span)
+        return placed
 
     def keep(self, context: str, rule: KnownRule, checked: CheckedRule) -> None:
         """Keep what a rule came to, of which nothing was said."""
@@ -108,10 +129,14 @@ class Remembered:
 
     def meet(self, statements: Iterable[tree.Statement]) -> None:
         """Know the rules of a file that was parsed by their texts, and let go of their parts."""
+        heads = self.heads
         for rule in statements:
             if isinstance(rule, KnownRule):
-                rule.forget()
-                self.heads[rule.head.text] = rule.head
+                if rule.is_parsed:
+                    rule.forget()
+                head = rule.head
+                if heads.get(head.text) is not head:
+                    heads[head.text] = head
 
     def prune(self, trees: Iterable[tree.PolicyFile]) -> None:
         """Forget what no tree holds any more, once that is much of what is remembered."""
@@ -129,6 +154,13 @@ class Remembered:
         self.heads = live
         self._rules = {key: rule for key, rule in self._rules.items() if key[1] in live}
         self._units = {key: unit for key, unit in self._units.items() if key[1] in held}
+
+
+def _placed(found: CheckedRule | StoredLine, id: str, span: Span) -> CheckedRule:
+    """Return a rule at its place: the very same one if it stands there."""
+    if not isinstance(found, CheckedRule):
+        return found.at(id, span)
+    return found if found.id == id and found.span == span else at_place(found, id, span)
 
 
 def at_place(rule: CheckedRule, id: str, span: Span) -> CheckedRule:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from policy import later
@@ -38,6 +39,7 @@ RESERVED = frozenset(
     {"default", "none", "schema", "scope", "identity", "floor", "confirmation", "pin", "table"}
 )
 
+WITH_NAMES = (tree.Rule, tree.Rewrite, tree.RedactResults, tree.Limit, tree.Invariant)
 
 _checked = maker(CheckedRule)
 
@@ -63,7 +65,7 @@ def read_rule(rule: tree.Rule, unit: Unit, world: World, *, knowledge: Knowledge
     if not unit.pack:
         check_can_hold(clauses, sure, world.report, gives=allows)
     checked = _checked(
-        id=rule_id(rule.name, rule.span, unit),
+        id=rule_id(rule.name, rule.span, unit.prefix),
         verdict=rule.verdict,
         tools=selector,
         when=clauses.when,
@@ -102,7 +104,7 @@ def read_rewrite(
         check_accepted(changes, knowledge.fitting(selector), world.report)
     words = [f"rewrite {print_tools(rewrite.tools)}", *map(print_clause, rewrite.clauses)]
     return CheckedRewrite(
-        id=rule_id(rewrite.name, rewrite.span, unit),
+        id=rule_id(rewrite.name, rewrite.span, unit.prefix),
         tools=selector,
         when=clauses.when,
         unless=clauses.unless,
@@ -130,7 +132,7 @@ def read_invariant(invariant: tree.Invariant, unit: Unit, world: World) -> Check
         help="it is kept and checked for mistakes; add tests for what it says",
     )
     return CheckedInvariant(
-        id=rule_id(invariant.name, invariant.span, unit),
+        id=rule_id(invariant.name, invariant.span, unit.prefix),
         kind=invariant.kind,
         claim=invariant.claim,
         tools=selector,
@@ -164,9 +166,9 @@ def fields_for(selector: ToolSelector, world: World) -> Tools:
     return kept
 
 
-def rule_id(name: str | None, span: Span, unit: Unit) -> str:
+def rule_id(name: str | None, span: Span, prefix: str) -> str:
     """Return what reasons call a rule: its name with its pack's, or its place."""
-    return f"{unit.prefix}{name}" if name is not None else f"{span.file}:{span.line}"
+    return f"{prefix}{name}" if name is not None else f"{span.file}:{span.line}"
 
 
 def check_name(
@@ -200,6 +202,26 @@ def check_name(
         if unit.pack
         else "rule names are unique over all files; choose another",
     )
+
+
+def claim_names(statements: Iterable[tree.Statement], unit: Unit, names: Names) -> bool:
+    """Take the names of a unit's statements, all at once where there is nothing to say of any.
+
+    Return whether that was so; otherwise none is taken, and `check_name` says what is wrong.
+    """
+    if unit.table:
+        return True
+    named = [one for one in statements if isinstance(one, WITH_NAMES) and one.name is not None]
+    prefix = unit.prefix
+    spans = {f"{prefix}{one.name}": one.span for one in named}
+    sound = (
+        len(spans) == len(named)
+        and RESERVED.isdisjoint([one.name for one in named])
+        and names.places.keys().isdisjoint(spans)
+    )
+    if sound:
+        names.places.update(spans)
+    return sound
 
 
 def check_reference(by: str, names: Names, *, world: World, span: Span) -> None:

@@ -25,8 +25,10 @@ from policy.checks.later import refuse
 from policy.checks.reading import Reading
 from policy.checks.recall import Recall, UnitRun
 from policy.checks.rules import (
+    WITH_NAMES,
     Names,
     check_name,
+    claim_names,
     read_invariant,
     read_rewrite,
     read_rule,
@@ -49,8 +51,6 @@ if TYPE_CHECKING:
 else:
     sets = later.module("policy.checks.sets")
     input_steps = later.function("policy.checks.changes", "input_steps")
-
-_WITH_NAMES = (tree.Rule, tree.Rewrite, tree.RedactResults, tree.Limit, tree.Invariant)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -111,20 +111,22 @@ def _read_unit(
 ) -> None:
     """Read a unit's statements; all of its rules at once where they are all remembered."""
     run = recall.unit(key, unit)
+    claimed = claim_names(unit.statements, unit, names)
+    known = run.kept is not None
     if run.kept is not None:
         parts.rules.extend(run.kept)
-    for statement in unit.statements:
+    for statement in beside_rules(unit.statements) if known and claimed else unit.statements:
+        if not claimed and isinstance(statement, WITH_NAMES):
+            check_name(statement, unit, names, world)
         if not isinstance(statement, tree.Rule):
-            _read(statement, unit, key, parts, world, names)
-            continue
-        check_name(statement, unit, names, world)
-        if run.kept is None:
+            _read(statement, unit, key, parts, world)
+        elif not known:
             _read_rule(statement, unit, parts, world, run)
 
 
 def _read_rule(statement: tree.Rule, unit: Unit, parts: _Parts, world: World, run: UnitRun) -> None:
     counts = unit.gives or statement.verdict is not Verdict.ALLOW
-    rule = run.find(statement, id=rule_id(statement.name, statement.span, unit))
+    rule = run.find(statement, id=rule_id(statement.name, statement.span, unit.prefix))
     if rule is None:
         before = world.report.spoken
         node = statement.quick() if isinstance(statement, KnownRule) else statement
@@ -143,10 +145,7 @@ def _read(
     key: LayerKey,
     parts: _Parts,
     world: World,
-    names: Names,
 ) -> None:
-    if isinstance(statement, _WITH_NAMES):
-        check_name(statement, unit, names, world)
     match statement:
         case tree.Rewrite():
             rewrite = read_rewrite(statement, unit, world, knowledge=parts.knowledge)

@@ -8,18 +8,26 @@ is understood, and one mistake never hides another.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from policy import later
-from policy.records import dataclass, maker
+from policy.records import dataclass
 from policy.source import Source
 from policy.syntax.tree import Comment
+
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from policy.tuples import NamedTuple
 
 BYTE_ORDER_MARK = "\ufeff"
 
 # Brackets and operators may stand in each other this deep. What walks a tree may recurse.
 MAX_DEPTH = 64
 
+_BLANK = " \t\r\n"
 _WORD_END = r"(?![A-Za-z0-9_-])"
 _PIECE = later.pattern(
     r"""
@@ -51,16 +59,16 @@ _MAYBE_UNSEEN = later.pattern(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """One statement's place; `too_deep` is where its brackets nest beyond the bound, or None."""
+class Piece(NamedTuple):
+    """One statement's text, comments blanked out, and its place.
 
+    `too_deep` is where its brackets nest beyond the bound, or None. A tuple, as there are many.
+    """
+
+    text: str
     start: int
     end: int
     too_deep: int | None
-
-
-_piece = maker(Piece)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,12 +97,17 @@ class _Seen:
     deep: dict[int, int]
 
 
-def cut(source: Source, *, plain: bool = False) -> Cuts:
-    """Cut a file into its statements; with `plain` every character is looked at, one by one."""
+def cut(source: Source, *, plain: bool = False, known: Collection[str] = ()) -> Cuts:
+    """Cut a file into its statements; with `plain` every character is looked at, one by one.
+
+    `known` are texts of statements, comments blanked out, that do not nest too deep.
+    """
     text = source.text
     begin = 1 if text.startswith(BYTE_ORDER_MARK) else 0
     first = [] if text[begin : begin + 1] in ("", " ", "\t", "\r", "\n", "#") else [begin]
-    seen = _scan(text, begin, len(text), starts=first) if plain else _glance(text, begin, first)
+    seen = (
+        _scan(text, begin, len(text), starts=first) if plain else _glance(text, begin, first, known)
+    )
     code = _without(text, seen.comments)
     return Cuts(
         code=code,
@@ -104,15 +117,18 @@ def cut(source: Source, *, plain: bool = False) -> Cuts:
     )
 
 
-def _glance(text: str, begin: int, first: list[int]) -> _Seen:
+def _glance(text: str, begin: int, first: list[int], known: Collection[str]) -> _Seen:
     """Scan only the statements that may hold a comment or nest too deep.
 
     No string, regular expression or comment goes on in the next line, so statements start where
-    lines do, and what stands in one statement says nothing about the next.
+    lines do, and what stands in one statement says nothing about the next. What is known as it
+    stands here has no comments to blank out.
     """
     starts = first + [found.end() for found in _START.finditer(text, begin)]
     seen = _Seen(starts=starts, comments=[], deep={})
     for number, (start, end) in enumerate(pairwise([begin, *starts, len(text)])):
+        if known and text[start:end].rstrip(_BLANK) in known:
+            continue
         if text.find("#", start, end) >= 0 or (
             end - start > MAX_DEPTH
             and sum(text.count(one, start, end) for one in "([{") > MAX_DEPTH
@@ -171,7 +187,7 @@ def unseen(text: str) -> list[int]:
 
 
 def _is_blank(text: str, start: int, end: int) -> bool:
-    return start >= 0 and not text[start:end].strip(" \t\r\n")
+    return start >= 0 and not text[start:end].strip(_BLANK)
 
 
 def _without(text: str, comments: list[tuple[int, int]]) -> str:
@@ -188,22 +204,26 @@ def _pieces(code: str, starts: list[int], *, deep: dict[int, int]) -> tuple[Piec
     pieces: list[Piece] = []
     for number, (start, limit) in enumerate(pairwise([*starts, len(code)]), 1):
         # A statement starts with a character that is seen.
-        end = start + len(code[start:limit].rstrip(" \t\r\n"))
-        pieces.append(_piece(start=start, end=end, too_deep=deep.get(number)))
+        text = code[start:limit].rstrip(_BLANK)
+        pieces.append(_piece(Piece, (text, start, start + len(text), deep.get(number))))
     return tuple(pieces)
+
+
+# As `Piece(…)`, without a call of a function in Python.
+_piece: Any = tuple.__new__
 
 
 def _blank_trimmed(code: str, start: int, end: int) -> tuple[int, int] | None:
     part = code[start:end]
-    kept = part.strip(" \t\r\n")
+    kept = part.strip(_BLANK)
     if not kept:
         return None
-    first = start + len(part) - len(part.lstrip(" \t\r\n"))
+    first = start + len(part) - len(part.lstrip(_BLANK))
     return first, first + len(kept)
 
 
 def _comment(source: Source, start: int, end: int) -> Comment:
     text = source.text[start:end].rstrip("\r \t")
     line_start = source.text.rfind("\n", 0, start) + 1
-    before = source.text[line_start:start].strip(" \t\r\n" + BYTE_ORDER_MARK)
+    before = source.text[line_start:start].strip(_BLANK + BYTE_ORDER_MARK)
     return Comment(text=text, own_line=not before, span=source.span(start, start + len(text)))

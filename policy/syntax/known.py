@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from policy.source import Source, Span
 from policy.syntax import tree
@@ -62,26 +62,10 @@ class KnownRule(tree.Rule):
     _quick: tree.Rule | None
     _whole: tree.Rule | None
 
-    def __init__(
-        self,
-        head: Head,
-        source: Source,
-        *,
-        span: Span,
-        read: ReadRule,
-        quick: tree.Rule | None = None,
-        whole: tree.Rule | None = None,
-    ) -> None:
-        put = object.__setattr__
-        put(self, "name", head.name)
-        put(self, "shadow", head.shadow)
-        put(self, "verdict", head.verdict)
-        put(self, "span", span)
-        put(self, "head", head)
-        put(self, "_source", source)
-        put(self, "_read", read)
-        put(self, "_quick", quick)
-        put(self, "_whole", whole)
+    @property
+    def is_parsed(self) -> bool:
+        """Whether something is kept of what was parsed."""
+        return self._quick is not None or self._whole is not None
 
     def quick(self) -> tree.Rule:
         """Return the rule as parsed, in which a `Phrase` may stand for a condition."""
@@ -118,3 +102,38 @@ class KnownRule(tree.Rule):
 
     def __repr__(self) -> str:
         return repr(self.whole())
+
+
+class _Unfinished(tree.Rule):
+    """A known rule that is being made: the same slots, and nothing that forbids to fill them."""
+
+    __slots__ = ("_quick", "_read", "_source", "_whole", "head")
+
+    # Both, or each assignment goes by a function of the record.
+    __setattr__ = object.__setattr__
+    __delattr__ = object.__delattr__
+
+
+_new = object.__new__
+
+
+def known_rule(
+    head: Head,
+    source: Source,
+    span: Span,
+    read: ReadRule,
+    *,
+    quick: tree.Rule | None = None,
+    whole: tree.Rule | None = None,
+) -> KnownRule:
+    """Return a rule at its place; `quick` and `whole` as it was parsed, if it was."""
+    made: Any = _new(_Unfinished)
+    made.name, made.verdict, made.shadow = head.name, head.verdict, head.shadow
+    made.span = span
+    made.head = head
+    made._source = source
+    made._read = read
+    made._quick = quick
+    made._whole = whole
+    made.__class__ = KnownRule
+    return made  # type: ignore[no-any-return]

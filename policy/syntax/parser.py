@@ -12,9 +12,9 @@ from typing import TypeAlias
 from policy import later
 from policy.diagnostics import Diagnostic, diagnose, in_order
 from policy.records import dataclass, fields, is_dataclass
-from policy.source import Source
+from policy.source import Source, span_in
 from policy.syntax.cutter import BYTE_ORDER_MARK, MAX_DEPTH, Cuts, Piece, cut, unseen
-from policy.syntax.known import Head, Heads, KnownRule, ReadRule
+from policy.syntax.known import NO_HEADS, Head, Heads, KnownRule, ReadRule, known_rule
 from policy.syntax.phrases import Phrases
 from policy.syntax.statement import Start, parse_statement
 from policy.syntax.tree import Header, PackHeader, PolicyFile, PolicyHeader, Rule, Statement
@@ -57,7 +57,8 @@ def parse(
     only parsed when somebody asks. With `plain` every statement is read by Lark itself: the same
     again, and slower.
     """
-    cuts = cut(source, plain=plain)
+    heads = NO_HEADS if known is None else known
+    cuts = cut(source, plain=plain, known=heads)
     unseen_at = unseen(source.text)
     marked = frozenset(unseen_at)
     diagnostics = [*_marks(source, unseen_at), *_stray(source, cuts)]
@@ -67,13 +68,13 @@ def parse(
     quickly = None if plain else phrases
     short = known is not None or quickly is not None
     for number, piece in enumerate(cuts.pieces):
-        text = cuts.code[piece.start : piece.end]
-        head = None if known is None else known.get(text)
+        text = piece.text
+        head = heads.get(text)
         if head is not None:
-            span = source.span(piece.start, piece.end)
-            statements.append(KnownRule(head, source, span=span, read=read))
+            span = span_in(source, piece.start, piece.end)
+            statements.append(known_rule(head, source, span, read))
             continue
-        is_header = text[0] == "p" and _HEADER.match(text) is not None
+        is_header = _is_header(text)
         node, problems = _parse_piece(
             source, cuts.code, piece=piece, is_header=is_header, plain=plain, phrases=quickly
         )
@@ -93,13 +94,16 @@ def parse(
     return Parsed(tree=tree, diagnostics=in_order(diagnostics))
 
 
+def _is_header(text: str) -> bool:
+    return text[0] == "p" and _HEADER.match(text) is not None
+
+
 def _with_text(
     rule: Rule, text: str, source: Source, read: ReadRule, *, is_whole: bool
 ) -> KnownRule:
     head = Head(text=text, name=rule.name, verdict=rule.verdict, shadow=rule.shadow)
-    return KnownRule(
-        head, source, span=rule.span, read=read, quick=rule, whole=rule if is_whole else None
-    )
+    whole = rule if is_whole else None
+    return known_rule(head, source, rule.span, read, quick=rule, whole=whole)
 
 
 def _read_rule(source: Source, text: str, start: int) -> Rule:
@@ -127,7 +131,7 @@ def _parse_piece(
 ) -> tuple[_Node | None, list[Diagnostic]]:
     if piece.too_deep is not None:
         return None, [_too_deep(source, piece.too_deep, piece.too_deep + 1)]
-    text = code[piece.start : piece.end]
+    text = piece.text
     start_rule: Start = "header" if is_header else "statement"
     may_be_deep = _may_be_deep(text)
     node, problems, error = parse_statement(
@@ -219,7 +223,7 @@ def _stray(source: Source, cuts: Cuts) -> Iterator[Diagnostic]:
 
 
 def _missing(source: Source, cuts: Cuts) -> Iterator[Diagnostic]:
-    if any(_HEADER.match(cuts.code, piece.start) for piece in cuts.pieces):
+    if any(_is_header(piece.text) for piece in cuts.pieces):
         return
     start, end = (cuts.pieces[0].start, cuts.pieces[0].end) if cuts.pieces else (0, 0)
     first_line = source.text.find("\n", start, end)
