@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from policy.call import Caller, GuestScope
 from policy.reason import Reason
-from policy.values import compile_name_glob, plain
+from policy.values import compile_name_glob, role_of
 from policy.verdict import Verdict
 
 
@@ -59,7 +59,7 @@ def is_bounded(caller: Caller) -> bool:
 
 
 def _role(caller: Caller) -> str:
-    return plain(caller.role).strip().casefold()
+    return role_of(caller.role)
 
 
 def _scope_reasons(

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from policy.checks import CheckedPolicy, LayerKey
 from policy.records import dataclass
-from policy.values import compile_name_glob
+from policy.values import compile_name_glob, normalise, role_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,15 +21,20 @@ class LayeredPolicy:
 
 
 def binds(key: LayerKey, *, agent: str, role: str) -> bool:
-    """Tell whether a layer binds this agent in this role; names compare exactly."""
+    """Tell whether a layer binds this agent in this role.
+
+    Names compare exactly, in the one form of Unicode that all text is compared in, and roles as
+    the check of identities reads them: whoever counts as a guest there is bound as one here.
+    """
     match key.kind:
         case "every":
             return True
         case "agent":
-            return agent in key.names
+            return normalise(agent) in map(normalise, key.names)
         case "agents":
-            return any(compile_name_glob(pattern)(agent) for pattern in key.names)
+            name = normalise(agent)
+            return any(compile_name_glob(normalise(pattern))(name) for pattern in key.names)
         case "role":
-            return role in key.names
+            return role_of(role) in map(role_of, key.names)
         case _:
             assert_never(key.kind)

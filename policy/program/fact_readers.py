@@ -6,16 +6,24 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from policy.program.evaluation import DeclaredResources, Evaluation
-from policy.program.truth import ABSENT, Unknown, Value
+from policy.program.truth import ABSENT, Undecided, Unknown, Value
+from policy.values import normalise, role_of
 
 Reader: TypeAlias = Callable[[Evaluation], Value]
 
 _UNKNOWN_FOLDER = Unknown("the workspace is not known")
+_DISGUISED = Undecided("the role is another spelling of one that is known")
 _UNKNOWN_TIME = Unknown("the time is not known")
 
 
 def _learnt(value: Value, what: str) -> Value:
     return Unknown(f"nobody reliable says {what} of this tool") if value is None else value
+
+
+def _role(call: Evaluation, value: Value) -> Value:
+    """Return what a rule sees of the caller's role; no rule can tell of one that is disguised."""
+    role = call.caller.role
+    return value if role_of(role) == normalise(role) else _DISGUISED
 
 
 _READERS: dict[tuple[str, ...], Reader] = {
@@ -29,11 +37,11 @@ _READERS: dict[tuple[str, ...], Reader] = {
     ("tool", "idempotent"): lambda call: _learnt(call.spec.idempotent, "`idempotent`"),
     ("tool", "pinned"): lambda call: call.spec.pinned or call.spec.origin.kind == "host",
     ("agent", "name"): lambda call: call.caller.agent,
-    ("agent", "roles"): lambda call: (call.caller.role,),
+    ("agent", "roles"): lambda call: _role(call, (call.caller.role,)),
     ("agent", "depth"): lambda call: call.caller.depth,
     ("agent", "parent"): lambda call: call.caller.parent.agent if call.caller.parent else ABSENT,
     ("session", "id"): lambda call: call.caller.session,
-    ("session", "role"): lambda call: call.caller.role,
+    ("session", "role"): lambda call: _role(call, call.caller.role),
     ("user", "id"): lambda call: ABSENT if call.caller.user is None else call.caller.user,
     ("user", "groups"): lambda call: call.caller.groups,
     ("user", "said"): lambda call: call.facts.said,

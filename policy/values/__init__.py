@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         normalise,
         plain,
         quote,
+        role_of,
     )
     from policy.values.times import (
         parse_clock,
@@ -104,7 +105,10 @@ else:
             "sql_dialect": "SQL_DIALECTS",
             "sql_script": "Sql SqlStatement",
             "sql_words": "SQL_KINDS",
-            "text": "compare_text escape_for_people is_encodable is_ordinary normalise plain quote",
+            "text": (
+                "compare_text escape_for_people is_encodable is_ordinary normalise plain quote "
+                "role_of"
+            ),
             "times": (
                 "parse_clock() parse_date() parse_span() parse_time() read_zone() within_window()"
             ),
@@ -184,6 +188,7 @@ __all__ = [
     "read_sql",
     "read_zone",
     "recipient_in",
+    "role_of",
     "subtract",
     "url_parts",
     "with_scheme",

@@ -50,6 +50,16 @@ def plain(text: str) -> str:
         text = shorter
 
 
+def role_of(text: str) -> str:
+    """Return the role that a text stands for: what only looks unlike `guest` is that role."""
+    read = plain(text).strip().casefold()
+    return read if read in _ROLES_OF_NOBODY else normalise(text)
+
+
+# `guest` and those that nobody in particular has: they are known however they are spelled.
+_ROLES_OF_NOBODY = frozenset({"", "anonymous", "guest"})
+
+
 def is_ordinary(text: str) -> bool:
     """Tell whether `text` is in NFC and has no invisible character."""
     if text.isascii():

@@ -36,6 +36,31 @@ def test_what_looks_like_a_guest_is(generation: policy.Generation, role: str) ->
     assert (decision.verdict, decision.reasons[0].rule) == (Verdict.DENY, "scope")
 
 
+@pytest.mark.parametrize("role", ["guest", "Guest", " GUEST", "gu\u200best"])
+@pytest.mark.parametrize("tool", ["file_read", "file_write", "file_list", "bash_exec"])
+def test_no_spelling_of_guest_slips_out_of_what_is_said_of_guests(
+    role: str, tool: str, tmp_path: Path
+) -> None:
+    (tmp_path / "global.policy").write_text(
+        "policy for every agent\n\ndefault deny\n\n"
+        "all: allow file_read, file_write, file_list\n"
+        'read: deny file_read when session.role == "guest"\n'
+        'list: deny file_list when "guest" in agent.roles\n'
+        'run: allow bash_exec when session.role != "guest"\n'
+    )
+    (tmp_path / "guests.policy").write_text('policy for role "guest"\n\nno: deny file_write\n')
+    guest = policy.Caller(role=role, scope=policy.GuestScope(allowed_tools=("*",)))
+    inputs = {
+        "file_write": {"path": "/srv/work/a", "content": ""},
+        "bash_exec": {"command": "true"},
+    }
+    call = policy.ToolCall(tool=tool, input=inputs.get(tool, {"path": "/srv/work/a"}))
+    generation = policy.load(tmp_path)
+    for caller in (guest, policy.Caller(parent=guest)):
+        assert generation.decide(call, caller).verdict is Verdict.DENY
+    assert generation.decide(call, policy.Caller(role="staff")).verdict is Verdict.ALLOW
+
+
 def test_a_role_of_your_own_is_free(generation: policy.Generation) -> None:
     assert generation.decide(_CALL, policy.Caller(role="reviewer")).verdict is Verdict.ALLOW
 

@@ -21,6 +21,14 @@ from tests.unit.checks.checking import HEAD, checked, codes_of
         (LayerKey(kind="agents", names=("x", "a?")), "abc", "owner", False),
         (LayerKey(kind="role", names=("guest",)), "guest", "owner", False),
         (LayerKey(kind="role", names=("guest",)), "a", "guest", True),
+        (LayerKey(kind="agent", names=("Jos\u00e9",)), "Jose\u0301", "owner", True),
+        (LayerKey(kind="agents", names=("Jose\u0301-*",)), "Jos\u00e9-1", "owner", True),
+        (LayerKey(kind="agent", names=("ann",)), "a\u200bnn", "owner", False),
+        (LayerKey(kind="role", names=("guest",)), "ann", "Guest", True),
+        (LayerKey(kind="role", names=("guest",)), "ann", " gu\u200best", True),
+        (LayerKey(kind="role", names=("Guest",)), "ann", "guest", True),
+        (LayerKey(kind="role", names=("staff",)), "ann", "Staff", False),
+        (LayerKey(kind="role", names=("owner",)), "ann", "Owner", False),
     ],
 )
 def test_a_layer_binds_whom_its_header_names(
