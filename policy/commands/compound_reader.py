@@ -9,6 +9,7 @@ from policy.commands.redirections import Redirected, read_redirection
 from policy.commands.refusal import NotReadable
 from policy.commands.reserved import Lists, reserved_word
 from policy.commands.script import SimpleCommand
+from policy.commands.whereabouts import NOWHERE, UNKNOWN, Places, either, folders_of
 from policy.commands.word import Word
 from policy.records import replace
 
@@ -26,13 +27,14 @@ class CompoundReader:
         """Read a compound command with the redirections behind it."""
         findings, cursor, shell = self.reader.findings, self.reader.cursor, self.reader.shell
         findings.enter()
-        first, start = len(findings.commands), cursor.place
+        first, start, outside = len(findings.commands), cursor.place, shell.places
         cursor.place += len(kind)
         if kind == "(":
             before = shell.fork()
             self.reader.read_list()
             self.reader.close(")")
             shell.become(before)
+            shell.stay()
         elif kind == "{":
             self.reader.read_list()
             self.reader.close("}")
@@ -44,10 +46,12 @@ class CompoundReader:
             self._conditional(kind)
         findings.leave()
         end = cursor.place
-        self._redirections(first, cursor.text[start:end])
+        if self._redirections(first, cursor.text[start:end], outside=outside):
+            # Where one fails, nothing runs.
+            shell.failed = either(shell.failed, outside)
 
-    def _redirections(self, first: int, text: str) -> None:
-        """Read the redirections of a compound command, as a command without words."""
+    def _redirections(self, first: int, text: str, *, outside: Places) -> bool:
+        """Read the redirections of a compound command, as a command without words, if any."""
         cursor, findings = self.reader.cursor, self.reader.findings
         given = Redirected()
         start = cursor.place
@@ -57,28 +61,32 @@ class CompoundReader:
             if not char or not read_redirection(self.reader.words, given, self.reader.shell):
                 break
         if not given.redirections and not given.inputs:
-            return
+            return False
         if given.inputs:
             for place in range(first, len(findings.commands)):
                 if findings.commands[place].stdin is None:
                     findings.commands[place] = replace(findings.commands[place], piped=True)
-        findings.commands.append(
+        number = len(findings.commands) + 1
+        findings.commands += [
             SimpleCommand(
                 redirections=tuple(given.redirections),
-                folders=self.reader.shell.folders,
+                folders=folders,
                 stdin=given.stdin,
                 text=cursor.text[start : cursor.place].strip(),
-                number=len(findings.commands) + 1,
+                number=number,
                 inside=self.reader.inside,
             )
-        )
+            for folders in folders_of(outside)
+        ]
         for document in given.texts:
-            document.commands.append(len(findings.commands) - 1)
+            document.commands += range(number - 1, len(findings.commands))
+        return True
 
     def _conditional(self, kind: str) -> None:
         """Read a compound command whose parts may run once, not at all or many times."""
         shell, commands = self.reader.shell, self.reader.findings.commands
         first, moves, carried = len(commands), shell.moves, shell.carried
+        outside = shell.places
         shell.conditional += 1
         loops = kind not in ("if", "case")
         if loops:
@@ -94,12 +102,10 @@ class CompoundReader:
             case _:
                 self._for(kind)
         shell.conditional -= 1
-        if loops:
-            shell.forget_values()
-        if shell.moves != moves:
-            shell.folders = None
         if not loops:
             return
+        shell.forget_values()
+        shell.places = shell.failed = UNKNOWN if shell.moves != moves else outside
         later = shell.carried[len(carried) :]
         for place in range(first, len(commands)):
             command = commands[place]
@@ -116,26 +122,29 @@ class CompoundReader:
 
     def _if(self) -> None:
         shell = self.reader.shell
-        moves = shell.moves
-        self.reader.read_list()
-        self.reader.close("then")
-        self.reader.read_list()
-        while True:
-            word = reserved_word(self.reader.cursor)
-            if shell.moves != moves:
-                shell.folders = None
-            if word not in ("elif", "else"):
-                break
-            self.reader.cursor.place += len(word)
+        worked = failed = NOWHERE
+        word = "if"
+        while word in ("if", "elif"):
             self.reader.read_list()
-            if word == "elif":
-                self.reader.close("then")
-                self.reader.read_list()
+            self.reader.close("then")
+            otherwise, shell.failed = shell.failed, shell.places
+            self.reader.read_list()
+            worked, failed = either(worked, shell.places), either(failed, shell.failed)
+            word = reserved_word(self.reader.cursor)
+            if word in ("elif", "else"):
+                self.reader.cursor.place += len(word)
+            shell.places = shell.failed = otherwise
+        if word == "else":
+            self.reader.read_list()
+            failed = either(failed, shell.failed)
+        # Without an `else` it works, where no condition does.
+        shell.places, shell.failed = either(worked, shell.places), failed
         self.reader.close("fi")
 
     def _case(self) -> None:
         cursor, shell = self.reader.cursor, self.reader.shell
-        moves = shell.moves
+        outside = worked = shell.places
+        failed = NOWHERE
         cursor.skip_blanks()
         self._word()
         self.reader.new_lines()
@@ -145,9 +154,7 @@ class CompoundReader:
             word = reserved_word(cursor)
             if word == "esac":
                 cursor.place += len(word)
-                return
-            if shell.moves != moves:
-                shell.folders = None
+                break
             if cursor.looking_at("("):
                 cursor.place += 1
             while True:
@@ -159,12 +166,16 @@ class CompoundReader:
                 cursor.place += 1
             self.reader.close(")")
             self.reader.read_list()
+            worked, failed = either(worked, shell.places), either(failed, shell.failed)
+            shell.settle()
             end = CASE_END.match(cursor.text, cursor.place)
-            if end is not None:
-                cursor.place = end.end()
-            else:
+            if end is None:
                 self.reader.close("esac")
-                return
+                break
+            cursor.place = end.end()
+            # The next one may follow this one.
+            shell.places = outside if end[0] == ";;" else either(outside, shell.places)
+        shell.places, shell.failed = worked, failed
 
     def _for(self, kind: str) -> None:
         cursor = self.reader.cursor

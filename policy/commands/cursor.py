@@ -32,6 +32,17 @@ class Findings:
     # Commands of function bodies, which run whenever they are called.
     bodies: list[int] = field(default_factory=list)
     moved: bool = False
+    # Functions by how many definitions there are; whether a body changes the folder.
+    defined: dict[str, int] = field(default_factory=dict)
+    wandering: bool = False
+    # Programs and functions that traps run.
+    handlers: set[str] = field(default_factory=set)
+    # What may leave a function before its end.
+    jumps: int = 0
+    # Whether a failure may not end the shell though it was told so, and whether functions may be
+    # gone or stand for others.
+    forgiving: bool = False
+    replaced_functions: bool = False
     words: int = 0
     parts: int = 0
     replaced: int = 0

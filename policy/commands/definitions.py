@@ -9,6 +9,7 @@ from policy.commands.refusal import NotReadable
 from policy.commands.reserved import COMPOUND, Lists, reserved_word
 from policy.commands.shell import Shell
 from policy.commands.shell_builtins import is_relied_on
+from policy.commands.whereabouts import NOWHERE, UNKNOWN
 
 _FUNCTION_NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_.:+@-]*(?=[\s(]|\Z)")
 _PARENTHESES = later.pattern(r"[ \t]*(?:\([ \t]*\))?")
@@ -39,7 +40,7 @@ class Definitions:
             shell.findings.computed.add(f"{named[1]}()")
         before = shell.fork()
         shell.piped = True
-        self.reader.command(sure=False)
+        self.reader.command()
         shell.become(before)
         self.reader.findings.leave()
 
@@ -66,18 +67,23 @@ class Definitions:
         self.reader.new_lines()
         first, before = len(findings.commands), shell.fork()
         shell.conditional += 1
-        shell.values, shell.folders, shell.piped = None, None, True
+        shell.values, shell.places, shell.piped = None, UNKNOWN, True
         if self.reader.cursor.peek() != "(" and reserved_word(self.reader.cursor) not in COMPOUND:
             raise NotReadable("a function whose body could not be read")
-        self.reader.command(sure=False)
+        jumps = findings.jumps
+        self.reader.command()
         findings.bodies += range(first, len(findings.commands))
+        ends = shell.places == shell.failed == NOWHERE and findings.jumps == jumps
         moved, carried = shell.moves != before.moves, shell.carried
         shell.become(before)
         shell.carried, shell.values = carried, None
+        findings.defined[name] = findings.defined.get(name, 0) + 1
         if moved:
             shell.lose_folder()
+            findings.wandering = True
         if not shell.conditional:
             shell.functions |= {name}
+            shell.ending = shell.ending | {name} if ends else shell.ending
 
     def alias(self, name: str, rest: str) -> None:
         """Read what an alias means here, in case the shell replaces it."""
@@ -91,6 +97,8 @@ class Definitions:
         shell.aliases = {each: text for each, text in shell.aliases.items() if each != name}
         try:
             self.read_text(f"{body} {rest}", shell)
+            if shell.moves != self.reader.shell.moves:
+                self.reader.shell.lose_folder()
         except NotReadable as problem:
             del findings.commands[first:]
             findings.depth = depth

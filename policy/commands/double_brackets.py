@@ -49,14 +49,16 @@ def read_test(reader: Lists, start: int) -> None:
         spelled.append((cursor.text[before : cursor.place], pieces))
         words.append(replace(to_word(pieces), many=False))
     _look_twice(words, spelled, findings)
-    findings.commands[place] = SimpleCommand(
+    command = SimpleCommand(
         words=tuple(words),
         assignments=shell.carried,
-        folders=shell.folders,
+        folders=shell.folders[0],
         text=cursor.text[start : cursor.place],
         number=place + 1,
         inside=reader.inside,
     )
+    findings.commands[place] = command
+    findings.commands += [replace(command, folders=each) for each in shell.folders[1:]]
 
 
 def _look_twice(words: list[Word], spelled: list[_Spelled], findings: Findings) -> None:

@@ -10,9 +10,10 @@ import re
 from functools import lru_cache
 
 from policy import later
+from policy.commands.going import cd_target
 from policy.commands.script import SimpleCommand
-from policy.commands.shell import Folders, folders_after
-from policy.commands.shell_builtins import cd_target, is_of_the_shell
+from policy.commands.shell_builtins import is_of_the_shell
+from policy.commands.whereabouts import Folders, folders_after
 from policy.commands.word import Redirection, Word
 
 _END = r"(?=[ \t\n;&|]|\Z)"
@@ -111,9 +112,9 @@ class _PlainReader:
         if not self.words or not _is_plain(self.words[0].text):
             return False
         before, self.after = self.after, operator
-        if before == ";" or before == "\n":
+        if self.moved and (before == ";" or before == "\n"):
             # Whether an earlier change of folder worked is not known.
-            self.folders = None if self.moved else self.folders
+            return False
         self.commands.append(
             SimpleCommand(
                 words=tuple(self.words),

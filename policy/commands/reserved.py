@@ -34,8 +34,8 @@ class Lists(Protocol):
     def new_lines(self) -> None:
         """Skip blanks, comments and new lines."""
 
-    def command(self, *, sure: bool) -> None:
-        """Read one command."""
+    def command(self) -> bool:
+        """Read one command; tell whether it is a simple one."""
 
 
 def reserved_word(cursor: Cursor) -> str:

@@ -12,6 +12,7 @@ from policy.commands.refusal import NotReadable
 from policy.commands.reserved import CLOSING, COMPOUND, reserved_word
 from policy.commands.shell import Shell
 from policy.commands.simple_reader import SimpleReader
+from policy.commands.whereabouts import NOWHERE, either
 from policy.commands.word_reader import WordReader
 
 _TIME_OPTIONS = later.pattern(r"(?:-p(?=\s)|--(?=\s)|[ \t])*")
@@ -54,14 +55,12 @@ class ScriptReader:
 
     def read_list(self) -> None:
         """Read commands up to the end, a `)` or a word that closes a compound command."""
-        moves = self.shell.moves
+        self.shell.stay()
         while True:
             self.new_lines()
             if self._at_end():
                 return
-            if self.shell.moves != moves:
-                # Whether an earlier change of folder worked is not known.
-                self.shell.folders = None
+            self.shell.settle()
             before = self.shell.fork()
             self._chain(before)
             self.cursor.skip_blanks()
@@ -102,28 +101,39 @@ class ScriptReader:
     def _chain(self, before: Shell) -> None:
         """Read what `&&` and `||` join."""
         shell, cursor = self.shell, self.cursor
-        start, conditional, sure = shell.moves, shell.conditional, True
+        conditional = shell.conditional
+        earlier = NOWHERE
+        plain = self._pipeline(before)
+        worked, failed = shell.places, shell.failed
         while True:
-            moves = shell.moves
-            self._pipeline(before, sure=sure)
-            if shell.moves != moves and not sure:
-                shell.folders = None
             cursor.skip_blanks()
-            if cursor.looking_at("&&"):
-                self._operator("&&")
-            elif cursor.looking_at("||"):
-                self._operator("||")
-                sure = False
-                if shell.moves != start:
-                    shell.folders = None
-            else:
-                shell.conditional = conditional
-                return
+            operator = cursor.text[cursor.place : cursor.place + 2]
+            if operator not in ("&&", "||"):
+                break
+            self._operator(operator)
             shell.conditional = conditional + 1
+            shell.places = worked if operator == "&&" else failed
+            shell.stay()
             before = shell.fork()
             self.new_lines()
             if self._at_end():
                 raise NotReadable("nothing follows the last `&&` or `||`")
+            plain = self._pipeline(before)
+            if operator == "&&":
+                earlier = failed
+                worked, failed = shell.places, either(failed, shell.failed)
+            else:
+                earlier = NOWHERE
+                worked, failed = either(worked, shell.places), shell.failed
+        if plain and self._stops():
+            # The shell ends where the last of them fails, and goes on where one before it does.
+            failed = earlier
+        shell.places, shell.failed, shell.conditional = worked, failed, conditional
+
+    def _stops(self) -> bool:
+        """Tell whether a plain command that fails here surely ends the shell (`set -e`)."""
+        # Around a compound command there may be one that asks whether it failed.
+        return self.shell.stops and not (self.findings.depth or self.findings.forgiving)
 
     def _operator(self, operator: str) -> None:
         cursor = self.cursor
@@ -133,14 +143,16 @@ class ScriptReader:
             if cursor.peek() and cursor.peek() in "&|;>":
                 raise NotReadable("an operator that is spelled over two lines")
 
-    def _pipeline(self, before: Shell, *, sure: bool) -> None:
-        """Read what `|` joins: each of them runs in a shell of its own."""
+    def _pipeline(self, before: Shell) -> bool:
+        """Read what `|` joins: each of them runs in a shell of its own.
+
+        Tell whether it is a simple command, whose failure is that of the whole.
+        """
         shell, cursor = self.shell, self.cursor
-        moves = shell.moves
         negated = self._prefixes()
-        self.command(sure=sure)
-        if negated and shell.moves != moves:
-            shell.folders = None
+        simple = self.command()
+        if negated:
+            shell.places, shell.failed = shell.failed, shell.places
         joined = False
         while True:
             cursor.skip_blanks()
@@ -156,11 +168,12 @@ class ScriptReader:
             shell.conditional = conditional
             shell.piped, shell.stdin = True, None
             joined = True
-            self.command(sure=False)
+            self.command()
         if joined:
             conditional = shell.conditional
             shell.become(before)
             shell.conditional = conditional
+        return simple and not (negated or joined)
 
     def _prefixes(self) -> bool:
         """Skip `!` and `time`; tell whether one of them negates."""
@@ -181,12 +194,13 @@ class ScriptReader:
                 if cursor.peek() in ("-", "", "\n", ";"):
                     raise NotReadable("a `time` that could not be read")
 
-    def command(self, *, sure: bool) -> None:
-        """Read one command, of any kind."""
+    def command(self) -> bool:
+        """Read one command, of any kind; tell whether it is a simple one."""
         cursor = self.cursor
+        self.shell.stay()
         if cursor.peek() == "(":
             self.compound.read("((" if cursor.looking_at("((") else "(")
-            return
+            return False
         word = reserved_word(cursor)
         if word in COMPOUND:
             self.compound.read(word)
@@ -195,9 +209,9 @@ class ScriptReader:
         elif word == "coproc":
             self.definitions.read_coprocess()
         else:
-            self.simple.read(
-                sure=sure, function=self.definitions.body, alias=self.definitions.alias
-            )
+            self.simple.read(function=self.definitions.body, alias=self.definitions.alias)
+            return True
+        return False
 
     def _read_alias(self, text: str, shell: Shell) -> None:
         ScriptReader(Cursor(text, self.findings), shell, self.inside).read()

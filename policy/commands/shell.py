@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TypeAlias
 
 from policy import later
 from policy.commands.cursor import Findings
 from policy.commands.refusal import NotReadable
+from policy.commands.whereabouts import (
+    NOWHERE,
+    START,
+    UNKNOWN,
+    Folders,
+    Places,
+    changed,
+    either,
+    folders_of,
+    popped,
+    pushed,
+)
 from policy.commands.word import Assignment, Word
 from policy.records import dataclass, field, replace
 
@@ -28,8 +39,6 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 _NO_VALUES: Mapping[str, str | Word] = MappingProxyType({})
 _UNKNOWN = Word("", "opaque")
 
-Folders: TypeAlias = tuple[str, ...] | None
-
 
 @dataclass(slots=True)
 class Shell:
@@ -37,14 +46,19 @@ class Shell:
 
     `values` are variables that surely hold a literal, or the name of a file that fits a glob; None
     once that cannot be told any more.
-    `conditional` counts the constructs around, because of which what is read may not run.
+    `conditional` counts the constructs around, because of which what is read may not run. `places`
+    is where the shell stands if the last command worked, `failed` if it did not; with `stops` it
+    ends where a plain command fails. `ending` are functions that surely end the shell.
     """
 
     findings: Findings
-    folders: Folders = ()
+    places: Places = START
+    failed: Places = START
     moves: int = 0
+    stops: bool = False
     values: Mapping[str, str | Word] | None = field(default_factory=lambda: _NO_VALUES)
     functions: frozenset[str] = frozenset()
+    ending: frozenset[str] = frozenset()
     aliases: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     carried: tuple[Assignment, ...] = ()
     piped: bool = False
@@ -55,10 +69,13 @@ class Shell:
         """Return a copy, to be what a subshell starts with."""
         return Shell(
             findings=self.findings,
-            folders=self.folders,
+            places=self.places,
+            failed=self.failed,
             moves=self.moves,
+            stops=self.stops,
             values=self.values,
             functions=self.functions,
+            ending=self.ending,
             aliases=self.aliases,
             carried=self.carried,
             piped=self.piped,
@@ -68,10 +85,13 @@ class Shell:
 
     def become(self, other: Shell) -> None:
         """Take over the state of a copy made before."""
-        self.folders = other.folders
+        self.places = other.places
+        self.failed = other.failed
         self.moves = other.moves
+        self.stops = other.stops
         self.values = other.values
         self.functions = other.functions
+        self.ending = other.ending
         self.aliases = other.aliases
         self.carried = other.carried
         self.piped = other.piped
@@ -88,6 +108,8 @@ class Shell:
         name, value = given.name, given.value
         if name == "HOME":
             self.findings.gap("`HOME` is set by the script, so that `~` may be any folder")
+        if name == "DIRSTACK":
+            self.findings.gap("`DIRSTACK` is set, so that `popd` may go anywhere")
         if not number:
             self.note_text(given)
         if exported or _PUBLIC_IN_SMALL.fullmatch(name) or not _PRIVATE_NAME.fullmatch(name):
@@ -132,24 +154,44 @@ class Shell:
         if self.values:
             self.values = _NO_VALUES
 
+    @property
+    def folders(self) -> tuple[Folders, ...]:
+        """The folders that a command may run in that stands here."""
+        return folders_of(self.places)
+
+    def stay(self) -> None:
+        """Stand in the same place whether the last command worked or not."""
+        self.failed = self.places
+
+    def settle(self) -> None:
+        """Stand where the last command left the shell, whether it worked or not."""
+        self.places = either(self.failed, self.places)
+        self.failed = self.places
+
+    def end(self) -> None:
+        """Let nothing that follows be reached."""
+        self.places = self.failed = NOWHERE
+
     def lose_folder(self) -> None:
         """Let the folder be unknown from here on."""
-        self.folders = None
-        self.moves += 1
-        self.findings.moved = True
+        self.places = self.failed = UNKNOWN
+        self._move()
 
     def move(self, target: Word | None) -> None:
         """Change to a folder that is spelled as a plain path, or to one that is not known."""
-        before = self.folders
-        self.lose_folder()
-        self.folders = folders_after(before, target)
+        self.failed, self.places = self.places, changed(self.places, target)
+        self._move()
 
+    def push(self, target: Word | None) -> None:
+        """Change to a folder from which `pop` comes back."""
+        self.failed, self.places = self.places, pushed(self.places, target)
+        self._move()
 
-def folders_after(folders: Folders, target: Word | None) -> Folders:
-    """Return the folders after a `cd` that surely worked; None where they are not known."""
-    if target is None or not target.known:
-        return None
-    text = target.file_name
-    if text.startswith(("/", "~")):
-        return (text,)
-    return None if folders is None else (*folders, text)
+    def pop(self) -> None:
+        """Change to the folder that was pushed last, if one was."""
+        self.failed, self.places = self.places, popped(self.places)
+        self._move()
+
+    def _move(self) -> None:
+        self.moves += 1
+        self.findings.moved = True

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from types import MappingProxyType
 
 from policy import later
+from policy.commands.going import GOING, LEAVING, MOVING, call, stop_at_failures
 from policy.commands.naming import NAMING, TESTING, check_declared, names_of
 from policy.commands.shell import Shell
+from policy.commands.trapped import set_trap
 from policy.commands.word import Assignment, Word
-from policy.records import dataclass
+from policy.records import dataclass, replace
 
 _DECLARING = frozenset({"declare", "typeset", "local", "export", "readonly"})
 _SOURCING = frozenset({".", "source"})
 _EVALUATING = frozenset({"eval", ".", "source", "trap", "exec"})
-_MOVING = frozenset({"cd", "pushd", "popd"})
 _WRAPPING = frozenset({"command", "builtin", "exec"})
 _DECLARED = later.pattern(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^]]*\])?(\+?)(?:=(.*))?", re.DOTALL)
 _HARMLESS_SET = later.pattern(r"[-+][ehuxvmnbCET]+o?|--?")
@@ -30,23 +32,29 @@ _HARMLESS_SHOPT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """How a command is spelled: its text, and the places of the words that are `NAME=(…)`."""
+    """How a command is spelled: its text, and the places of the words that are `NAME=(…)`.
+
+    `bare`: nothing is redirected or assigned, so that nothing can fail before it runs.
+    """
 
     text: str
     lists: tuple[int, ...] = ()
+    bare: bool = False
 
 
-def take_effect(words: tuple[Word, ...], shell: Shell, *, spelled: Spelled, sure: bool) -> None:
-    """Follow what a command does to the shell that runs it. `sure`: it is known to run."""
+def take_effect(words: tuple[Word, ...], shell: Shell, *, spelled: Spelled) -> None:
+    """Follow what a command does to the shell that runs it."""
     program = words[0]
     if not program.known:
         _lose_all(shell)
         return
     name = program.text
-    if name in shell.functions:
-        shell.forget_values()
-    if name in _MOVING:
-        shell.move(cd_target(words) if name == "cd" and sure else None)
+    if name in shell.findings.defined:
+        call(name, shell, bare=spelled.bare)
+    elif name in GOING:
+        GOING[name](words, shell, bare=spelled.bare)
+    elif name == "trap":
+        set_trap(words, shell, lose_all=_lose_all, is_followed=is_of_the_shell)
     elif name in _DECLARING:
         _declare(words, shell, lists=spelled.lists)
     elif name in NAMING:
@@ -56,6 +64,8 @@ def take_effect(words: tuple[Word, ...], shell: Shell, *, spelled: Spelled, sure
             # What a file of code does is unseen, here as in `bash x.sh`; what it sets is not known.
             shell.values = None
             shell.functions = frozenset()
+            shell.findings.jumps += 1
+            shell.findings.forgiving = shell.findings.replaced_functions = True
         elif name != "exec":
             _lose_all(shell)
     elif name in _WRAPPING:
@@ -69,18 +79,8 @@ def _lose_all(shell: Shell) -> None:
     shell.lose_folder()
     shell.values = None
     shell.functions = frozenset()
-
-
-def cd_target(words: tuple[Word, ...]) -> Word | None:
-    """Return where a plain `cd` goes; None for any other."""
-    if len(words) > 2:
-        return None
-    if len(words) == 1:
-        return Word("~", home=True)
-    target = words[1]
-    if not target.text or (target.text.startswith(("-", "+")) and not target.home):
-        return None
-    return target
+    shell.findings.jumps += 1
+    shell.findings.forgiving = shell.findings.replaced_functions = True
 
 
 def _unwrap(words: tuple[Word, ...], shell: Shell, spelled: Spelled) -> None:
@@ -91,10 +91,13 @@ def _unwrap(words: tuple[Word, ...], shell: Shell, spelled: Spelled) -> None:
     ):
         place += 1
     inner = words[place:]
-    if not inner or not inner[0].known or inner[0].text in _MOVING | _EVALUATING:
+    if not inner or not inner[0].known or inner[0].text in MOVING | _EVALUATING:
         _lose_all(shell)
     else:
-        take_effect(inner, shell, spelled=spelled, sure=False)
+        if inner[0].text in LEAVING:
+            shell.findings.jumps += 1
+            return
+        take_effect(inner, shell, spelled=replace(spelled, bare=False))
 
 
 def _declare(words: tuple[Word, ...], shell: Shell, *, lists: tuple[int, ...]) -> None:
@@ -140,6 +143,7 @@ def _set_named(words: tuple[Word, ...], shell: Shell, spelled: str) -> None:
         return
     if words[0].text == "unset":
         shell.functions = frozenset()
+        shell.findings.replaced_functions = True
     if words[0].text in ("mapfile", "readarray") and any("C" in word.text for word in words[1:]):
         shell.findings.gap("a command that is called for each line read")
     if words[0].text == "read":
@@ -162,6 +166,7 @@ def _may_set(words: tuple[Word, ...]) -> bool:
 
 
 def _set(words: tuple[Word, ...], shell: Shell) -> None:
+    stop_at_failures(words, shell)
     rest = iter(words[1:])
     for word in rest:
         if word.known and word.text in ("--", "-"):
@@ -187,6 +192,7 @@ def _shopt(words: tuple[Word, ...], shell: Shell) -> None:
 
 
 def _alias(words: tuple[Word, ...], shell: Shell) -> None:
+    shell.findings.replaced_functions = True
     for word in words[1:]:
         name, equals, body = word.text.partition("=")
         if not word.known and not equals:
@@ -214,11 +220,11 @@ def _enable(words: tuple[Word, ...], shell: Shell) -> None:
 
 
 _OTHERS = {"set": _set, "shopt": _shopt, "alias": _alias, "hash": _hash, "enable": _enable}
-_FOLLOWED = _MOVING | _EVALUATING | _WRAPPING | _DECLARING | NAMING | {"[["} | _OTHERS.keys()
+_FOLLOWED = GOING.keys() | _EVALUATING | _WRAPPING | _DECLARING | NAMING | {"[["} | _OTHERS.keys()
 _RELIED_ON = _FOLLOWED | {"true", "false", ":", "pwd", "echo"}
 
 
-def is_of_the_shell(name: str, functions: frozenset[str] = frozenset()) -> bool:
+def is_of_the_shell(name: str, functions: Container[str] = frozenset()) -> bool:
     """Tell whether `take_effect` has to look at a command of this name."""
     return name in _FOLLOWED or name in functions
 

@@ -17,6 +17,7 @@ from policy.commands.shell import Shell
 from policy.commands.shell_builtins import Spelled, declares, is_of_the_shell, take_effect
 from policy.commands.word import Assignment, Word
 from policy.commands.word_reader import WordReader
+from policy.records import replace
 
 # Words that mean to every shell what they spell, with the blanks before them.
 _PLAIN_WORD = later.pattern(
@@ -51,7 +52,7 @@ class SimpleReader:
         self.shell: Shell = expansions.shell
         self.inside = inside
 
-    def read(self, *, sure: bool, function: ReadFunction, alias: ReadAlias) -> None:
+    def read(self, *, function: ReadFunction, alias: ReadAlias) -> None:
         """Read the simple command here. What is a function's definition goes to `function`."""
         cursor, findings = self.cursor, self.cursor.findings
         start = end = cursor.place
@@ -91,8 +92,9 @@ class SimpleReader:
             text=cursor.text[start:end],
         )
         if words:
-            spelled = Spelled(cursor.text[start:end], tuple(lists))
-            self._effects(tuple(words), given=given, spelled=spelled, sure=sure)
+            bare = not (assignments or given.redirections or given.inputs)
+            spelled = Spelled(cursor.text[start:end], tuple(lists), bare)
+            self._effects(tuple(words), given=given, spelled=spelled)
             name = words[0].text
             if self.shell.aliases and name in self.shell.aliases:
                 alias(name, cursor.text[after_name:end])
@@ -240,11 +242,16 @@ class SimpleReader:
         if given.inputs:
             piped = any(each.op == "<&" for each in given.redirections)
         carried = shell.carried
-        shell.findings.commands[place] = SimpleCommand(
+        folders = shell.folders
+        if words and words[0].text == "trap":
+            # Its commands run later, in a folder that others change.
+            folders = (None,)
+            shell.findings.bodies.append(place)
+        command = SimpleCommand(
             words=tuple(words),
             assignments=own if not (words and carried) else (*carried, *own),
             redirections=tuple(given.redirections),
-            folders=shell.folders,
+            folders=folders[0],
             stdin=given.stdin if given.inputs else shell.stdin,
             piped=piped,
             local=bool(words) and words[0].known and words[0].text in shell.functions,
@@ -252,15 +259,17 @@ class SimpleReader:
             number=place + 1,
             inside=self.inside,
         )
+        commands = shell.findings.commands
+        commands[place] = command
+        places = [place, *range(len(commands), len(commands) + len(folders) - 1)]
+        commands += [replace(command, folders=each) for each in folders[1:]]
         for document in given.texts:
             if given.inputs == 1:
-                document.commands.append(place)
+                document.commands += places
 
-    def _effects(
-        self, words: tuple[Word, ...], *, given: Redirected, spelled: Spelled, sure: bool
-    ) -> None:
-        if not words[0].known or is_of_the_shell(words[0].text, self.shell.functions):
-            take_effect(words, self.shell, spelled=spelled, sure=sure)
+    def _effects(self, words: tuple[Word, ...], *, given: Redirected, spelled: Spelled) -> None:
+        if not words[0].known or is_of_the_shell(words[0].text, self.shell.findings.defined):
+            take_effect(words, self.shell, spelled=spelled)
         if given.inputs and words[0].text == "exec":
             # From here on the commands read what this opened.
             self.shell.piped = True
