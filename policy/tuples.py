@@ -29,8 +29,11 @@ class _Maker(type):
             return super().__new__(cls, name, bases, said)
         fields = said.pop("__annotations__")
         known = {one: said.pop(one) for one in ("__module__", "__qualname__", "__doc__")}
-        assert not said, f"a named tuple has fields without defaults and nothing else: {set(said)}"
-        made: type = _named(name, fields, module=known["__module__"])
+        optional = [one for one in fields if one in said]
+        assert optional == list(fields)[len(fields) - len(optional) :], "a default comes too early"
+        defaults = [said.pop(one) for one in optional]
+        assert not said, f"a named tuple has fields and nothing else: {set(said)}"
+        made: type = _named(name, fields, defaults=defaults, module=known["__module__"])
         made.__qualname__ = known["__qualname__"]
         made.__doc__ = known["__doc__"]
         made.__annotations__ = fields

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from policy.diagnostics import Diagnostic
 from policy.reload import unread
+
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from policy.tuples import NamedTuple
 
 SETTINGS_FILE = "placet.toml"
 POLICY_SUFFIX = ".policy"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -114,6 +115,16 @@ def test_the_first_words_import_no_part_of_the_engine(arguments: tuple[str, ...]
 def test_the_help_of_a_command_imports_no_model(command: str) -> None:
     _, imported = run(command, "--help")
     assert sorted(imported & {"pydantic", "lark", "sqlglot", "policy.service"}) == []
+
+
+def test_named_tuples_of_the_engine_are_made_without_their_types() -> None:
+    making = re.compile(r"^from typing import .*NamedTuple|\bnamedtuple\(", re.MULTILINE)
+    made = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "policy").rglob("*.py")
+        if making.search(path.read_text(encoding="utf-8"))
+    }
+    assert made == set()
 
 
 def test_the_version_is_that_of_the_package() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -53,10 +53,44 @@ def test_its_class_says_what_its_body_does() -> None:
         Token("NAME", "a", 0)  # type: ignore[call-arg]
 
 
-def test_a_default_or_a_method_is_refused() -> None:
-    with pytest.raises(AssertionError, match="without defaults"):
+class Optional(NamedTuple):
+    """What the standard maker makes of fields of which one may be left out."""
+
+    kind: str
+    size: int = 1
+
+
+def test_a_field_may_be_left_out() -> None:
+    class Ours(tuples.NamedTuple):
+        """A field that may be left out."""
+
+        kind: str
+        size: int = 1
+
+    # The type checker is told of the standard maker wherever ours is used.
+    made: Any = Ours
+    assert made("a") == Optional("a") == ("a", 1)
+    assert made("a", size=2) == Optional("a", size=2)
+    assert made._field_defaults == Optional._field_defaults
+    with pytest.raises(TypeError):
+        made()
+
+
+def test_a_method_or_a_default_that_comes_too_early_is_refused() -> None:
+    with pytest.raises(AssertionError, match="nothing else"):
 
         class Odd(tuples.NamedTuple):
-            """A field that may be left out."""
+            """A method."""
 
-            size: int = 1
+            size: int
+
+            def double(self) -> int:
+                return self.size * 2
+
+    with pytest.raises(AssertionError, match="too early"):
+
+        class Early(tuples.NamedTuple):
+            """A field that must be given after one that may be left out."""
+
+            kind: str = "a"
+            size: int
