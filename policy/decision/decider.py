@@ -103,13 +103,10 @@ def decide(
     if call.tool != spec.name:
         # The name that versions share is that of the newest, and the decision says which it is.
         call = ToolCall(tool=spec.name, input=call.input)
-    quick: Decision | Judgement | None = None
     if program.shortcuts.generated:
-        quick = decide_quickly(program, call, caller, facts, generation, repairs)
-    if isinstance(quick, Decision):
-        return quick
+        return decide_quickly(program, call, caller, facts, generation, repairs)
     return decide_at_length(
-        program, call, caller, facts, quick, generation=generation, repairs=repairs
+        program, call, caller, facts, None, generation=generation, repairs=repairs
     )
 
 

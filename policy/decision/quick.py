@@ -1,4 +1,4 @@
-"""An admitted call in, its decision out, by generated code; None where all must be asked.
+"""An admitted call in, its decision out: by generated code, or where that will not do, at length.
 
 The code says which rules a call meets. What follows from a set of rules that are met (the verdict,
 the reasons in order) is the same for every call that meets them, so it is worked out once a set and
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from policy.call import Caller, ToolCall
+from policy.decision.decider import decide_at_length
 from policy.decision.decision import Decision, DecisionDraft, GenerationId
 from policy.decision.identity import is_bounded
 from policy.decision.judgement import Judgement, join_tool
@@ -33,36 +34,37 @@ def decide_quickly(
     facts: Facts,
     generation: GenerationId | None,
     repairs: tuple[str, ...] = (),
-) -> Decision | Judgement | None:
-    """Decide a call that the program's catalogue admitted, by its tool's full name.
-
-    A judgement is returned where rewrites are wanted: they have to be applied first.
-    """
-    plans = program.quick.get((caller.agent, caller.role))
-    plan: QuickPlan | None = None if plans is None else plans.get(call.tool)
-    if plan is None:
+) -> Decision:
+    """Decide a call that the program's catalogue admitted, by its tool's full name."""
+    found: Outcome | Judgement | None
+    # As `_known_as` does, without another call.
+    known_as = (caller.agent, caller.role) if program.by_agent else caller.role
+    try:
+        plan: QuickPlan | None = program.quick[known_as][call.tool]
+    except KeyError:
         plan = _plan_for(program, call, caller)
-        if plan is None:
-            return None
-    only = plan.only
-    outcome: Outcome | Judgement | None
-    if only is None or caller.parent is not None:
-        outcome = _beside_others(program, plan, call, caller, facts)
-        if not isinstance(outcome, Outcome):
-            return outcome
+    if plan is None:
+        found = None
+    elif plan.only is None or caller.parent is not None:
+        found = _beside_others(program, plan, call, caller, facts)
     else:
-        met = only(call, caller, facts)
-        # What is no tuple stands for no set of rules, and is kept under nothing.
-        outcome = plan.outcomes.get(met) or _new(plan, met)
-        if outcome is None:
-            return None
+        met = plan.only(call, caller, facts)
+        try:
+            found = plan.outcomes[met]
+        except KeyError:
+            # What is no tuple stands for no set of rules, and is kept under nothing.
+            found = _new(plan, met)
+    if not isinstance(found, Outcome):
+        return decide_at_length(
+            program, call, caller, facts, found, generation=generation, repairs=repairs
+        )
     # As `decided` does, without another call.
     draft = DecisionDraft()
-    draft.verdict = outcome.verdict
+    draft.verdict = found.verdict
     draft.call = draft.asked = call
-    draft.reasons = outcome.reasons
+    draft.reasons = found.reasons
     draft.generation = generation
-    draft.shadowed = outcome.shadowed
+    draft.shadowed = found.shadowed
     draft.repairs = repairs
     draft.__class__ = Decision  # type: ignore[assignment]
     return draft  # type: ignore[return-value]
@@ -200,7 +202,8 @@ def _kept(plan: QuickPlan, key: object, outcome: Outcome) -> Outcome:
 
 def _plan_for(program: Program, call: ToolCall, caller: Caller) -> QuickPlan | None:
     """Return the plan of a tool for a caller, made if need be; None for who goes the long way."""
-    plans = program.quick.get((caller.agent, caller.role))
+    known_as = _known_as(program, caller)
+    plans = program.quick.get(known_as)
     if plans is None:
         if not program.shortcuts.generated or not _is_plain(caller):
             return None
@@ -208,7 +211,7 @@ def _plan_for(program: Program, call: ToolCall, caller: Caller) -> QuickPlan | N
         plans = program.quick_by_layers.setdefault(layers, {})
         if len(program.quick) >= _MOST_CALLERS:
             program.quick.clear()
-        program.quick[caller.agent, caller.role] = plans
+        program.quick[known_as] = plans
     found: QuickPlan | None = plans.get(call.tool)
     if found is not None:
         return found
@@ -222,8 +225,11 @@ def _plan_for(program: Program, call: ToolCall, caller: Caller) -> QuickPlan | N
     return made
 
 
+def _known_as(program: Program, caller: Caller) -> str | tuple[str, str]:
+    """Return all of a caller that decides which layers bind it."""
+    return (caller.agent, caller.role) if program.by_agent else caller.role
+
+
 def _is_plain(caller: Caller) -> bool:
-    """Tell whether only the layers have a say on a caller, whose names compare as they stand."""
-    if is_bounded(caller):
-        return False
-    return is_plain_text(caller.agent) and is_plain_text(caller.role)
+    """Tell whether only the layers have a say on a caller, whose role compares as it stands."""
+    return not is_bounded(caller) and is_plain_text(caller.role)

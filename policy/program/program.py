@@ -236,6 +236,7 @@ class Program:
         "_layers_of",
         "_plan_layer",
         "_plans",
+        "by_agent",
         "catalog",
         "floor",
         "open_fields",
@@ -268,9 +269,11 @@ class Program:
         self.open_fields = open_fields
         self.slots = slots
         self.shortcuts = shortcuts
-        # What deciding remembers of callers and tools: by (agent, role), and by the layers that
-        # bind them, plans by tool.
-        self.quick: dict[tuple[str, str], dict[str, Any]] = {}
+        # Whether a caller's name may change which layers bind it.
+        self.by_agent = any(layer.key.kind in ("agent", "agents") for layer in policy.layers)
+        # What deciding remembers of callers and tools: by role, with the agent where its name
+        # counts, and by the layers that bind them, plans by tool.
+        self.quick: dict[str | tuple[str, str], dict[str, Any]] = {}
         self.quick_by_layers: dict[tuple[int, ...], dict[str, Any]] = {}
         # Names that no tool has, with what was said of them.
         self.unknown: dict[str, Any] = {}

@@ -15,7 +15,6 @@ from policy.decision import (
     Decision,
     GenerationId,
     answer,
-    decide_at_length,
 )
 from policy.diagnostics import Diagnostic
 from policy.facts import Facts
@@ -82,10 +81,7 @@ class Generation:
         try:
             if call._admitted_by is program.token:
                 known = self._usual if facts is _NOWHERE else self.complete(facts)
-                quick = decide_quickly(program, call, caller, known, self.id, ())
-                if type(quick) is Decision:
-                    return quick
-                return decide_at_length(program, call, caller, known, quick, generation=self.id)
+                return decide_quickly(program, call, caller, known, self.id)
             return self.answer(call.tool, call.input, caller=caller, facts=facts).decision
         except AttributeError:  # asked of what was given only here, off the way of every call
             _require(call, ToolCall, "a call")

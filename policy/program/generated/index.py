@@ -75,7 +75,7 @@ def _give_up(*call: object) -> None:
 def write_layer(items: Sequence[Item], tool: Tool, *, indexed: bool) -> Ask | None:
     """Return the function that finds the rules which a call meets; None if it cannot be compiled.
 
-    Of the caller, the code takes the role and the agent's name as plain text. `indexed` says
+    Of the caller, the code takes the role as plain text. `indexed` says
     whether many rules may be told apart by an index first.
     """
     for item in items:

@@ -65,6 +65,13 @@ class _Written:
     reads: frozenset[str] = frozenset()
 
 
+# Whose rules name no agent is called by agents of any name.
+_AGENT = (
+    "agent = caller.agent",
+    "if not agent.isascii() and not plain(agent): return None",
+)
+
+
 def write_in_line(items: Sequence[Item], tool: Tool) -> Ask | None:
     """Return a function that asks one rule after the other; None if it cannot be compiled."""
     return Writer(tool).function(items)
@@ -109,7 +116,7 @@ class Writer:
             *(["d = call._fields"] if fields.any else []),
             *branches.opening(opened),
             *(["role = caller.role"] if self.formulas.reads_role else []),
-            *(["agent = caller.agent"] if self.formulas.reads_agent else []),
+            *(_AGENT if self.formulas.reads_agent else []),
             *self.resources.opening(),
             f"m = {(*always,)!r}",
             *(["u = ()"] if leaves_open else []),

@@ -11,7 +11,7 @@ import policy
 from policy.call import Caller
 from policy.decision import Decision
 from policy.facts import Resolvers
-from policy.program import Floor
+from policy.program import NO_SHORTCUTS, Floor, recompiled
 from tests.unit.program.compiling import HERE, ask, program, tools
 
 READ = {"path": "/srv/a"}
@@ -46,6 +46,23 @@ def test_the_caller_above_counts_where_one_below_was_decided_before() -> None:
         assert str(ask(rules, "file_read", READ, caller=child).decision.verdict) == "deny"
         guest = replace(eve, parent=Caller(agent="ann", role="guest"))
         assert "scope" in _rules(ask(rules, "file_read", READ, caller=guest).decision)
+
+
+@pytest.mark.parametrize("test", ['== "ann"', '!= "ann"', 'like "a*"', 'in ["ann", "bob"]'])
+@pytest.mark.parametrize(
+    "layer", [{}, {"ann.policy": 'policy for agent "ann"\nof-ann: deny file_write\n'}]
+)
+def test_an_agent_of_any_name_is_judged_as_by_asking_every_rule(
+    test: str, layer: dict[str, str]
+) -> None:
+    text = f"policy for every agent\ndefault allow\nno: deny file_read when agent.name {test}\n"
+    quick = program({"global.policy": text, **layer})
+    slow = recompiled(quick, NO_SHORTCUTS)
+    for name in ("ann", "an\u200bn", "a\u0301nn", "ánn", "bob", "\ud800", "a\ud800", "", "ANN"):
+        for parent in (None, Caller(agent="ann"), Caller(agent="an\u200bn")):
+            caller = Caller(agent=name, parent=parent)
+            found = [ask(one, "file_read", READ, caller=caller).decision for one in (quick, slow)]
+            assert found[0] == found[1], ascii(name)
 
 
 def test_a_call_that_writes_the_policy_is_no_other_call() -> None:
