@@ -33,7 +33,7 @@ blake2b = _first_of("_blake2", "hashlib", name="blake2b")
 _sha256 = _first_of("_sha256", "_sha2", "hashlib", name="sha256")
 
 
-def sha256(content: bytes = b"", *, expected: int = 0) -> _Hash:
+def sha256(content: bytes | memoryview = b"", *, expected: int = 0) -> _Hash:
     """Return the digest of some bytes, to which others may be added: `expected` of them."""
     if "hashlib" in sys.modules or max(len(content), expected) > _LARGE:
         import hashlib

@@ -44,7 +44,7 @@ class Columns:
     when: Sequence[str | None]
     unless: Sequence[str | None]
     ends: Sequence[int]
-    conditions: str
+    conditions: bytes
 
 
 class StoredLine:
@@ -68,12 +68,7 @@ class StoredLine:
         return text if isinstance(text, str) else self.head.text[text:]
 
     @property
-    def texts(self) -> tuple[str | None, str | None]:
-        """The canonical texts of both conditions."""
-        return self.columns.when[self.number], self.columns.unless[self.number]
-
-    @property
-    def conditions(self) -> str:
+    def conditions(self) -> bytes:
         """The JSON of both conditions, with a tab between them."""
         ends, number = self.columns.ends, self.number
         return self.columns.conditions[ends[number - 1] if number else 0 : ends[number]]
@@ -140,12 +135,13 @@ class StoredRule(CheckedRule):
     @property
     def texts(self) -> tuple[str | None, str | None]:
         """The canonical texts of both, which are known without reading them."""
-        return self.line.texts
+        columns, number = self.line.columns, self.line.number
+        return columns.when[number], columns.unless[number]
 
     def _conditions(self) -> tuple[Test | None, Test | None]:
         found = self._read
         if found is None:
-            when, _, unless = self.line.conditions.partition("\t")
+            when, _, unless = self.line.conditions.decode("ascii", "replace").partition("\t")
             texts = self.texts
             found = (_test(when, texts[0]), _test(unless, texts[1]))
             object.__setattr__(self, "_read", found)

@@ -1,9 +1,11 @@
-"""Checked rules in, the text that another process reads them from out; and back, or an error.
+"""Checked rules in, the bytes that another process reads them from out; and back, or an error.
 
-The first line holds a column for each field of all rules, in JSON that is read at once; selectors,
-terms, heads and the kinds of units, which many rules share, have columns of their own. The JSON of
-conditions follows, which is read when somebody asks for them. Whoever hands a text in has made
-sure that it is one that was written here; what every column may hold is looked at nevertheless.
+There are three parts. The first holds a column for each field of all rules, in JSON that is read at
+once; selectors, terms, heads and the kinds of units, which many rules share, have columns of their
+own. The second is the JSON of conditions, which is read when somebody asks for them, the third the
+texts of statements and conditions: they are most of what there is to read, and need no decoding.
+Whoever hands parts in has made sure that they were written here; what every column may hold is
+looked at nevertheless.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ _Kinds: TypeAlias = frozenset[type]
 
 _VERDICTS = {str(verdict): verdict for verdict in (Verdict.ALLOW, Verdict.ASK, Verdict.DENY)}
 
+# What ends each of the texts.
+_END = "\0"
+
 # What the columns of a table may hold.
 _TEXT, _FLAG, _NUMBER = frozenset({str}), frozenset({bool}), frozenset({int})
 _MAYBE = _TEXT | {type(None)}
@@ -35,7 +40,6 @@ _SELECTORS = (
     _FLAG | {type(None)},  # whether that pattern gives; None for any other selector
 )
 _HEADS = (
-    _TEXT,  # text of the statement
     _MAYBE,  # name
     _FLAG,  # shadow
     _TEXT,  # verdict
@@ -52,7 +56,6 @@ _RULES = (
     _TEXT | _NUMBER,  # canonical text, or where in the statement it begins
     _NUMBER,  # terms
     _FLAG,  # of a pack
-    _MAYBE,  # text of `when`
     _MAYBE,  # text of `unless`
     _NUMBER,  # where the JSON of both ends
 )
@@ -61,15 +64,17 @@ _RULES = (
 # ------------------------------------------------------------------ out
 
 
-def write_rules(rules: Mapping[_Key, CheckedRule | StoredLine], heads: Mapping[str, Head]) -> str:
-    """Return the text of rules; what has no form is left out, to be checked again when it is met.
+def write_rules(
+    rules: Mapping[_Key, CheckedRule | StoredLine], heads: Mapping[str, Head]
+) -> tuple[bytes, bytes, bytes]:
+    """Return the parts of rules; what has no form is left out, to be checked again when it is met.
 
-    It is in ASCII.
+    There is no line end in the first two.
     """
     told = _Told()
     for (context, text), rule in rules.items():
         told.add(context, rule, heads.get(text))
-    return told.text()
+    return told.parts()
 
 
 class _Told:
@@ -81,7 +86,8 @@ class _Told:
         self._terms: dict[Terms, int] = {}
         self._heads: dict[str, tuple[int, Head]] = {}
         self._rows: list[tuple[Any, ...]] = []
-        self._conditions: list[str] = []
+        self._conditions: list[bytes] = []
+        self._when: list[str | None] = []
         self._end = 0
 
     def add(self, context: str, rule: CheckedRule | StoredLine, head: Head | None) -> None:
@@ -110,14 +116,17 @@ class _Told:
                 columns.texts[number],
                 _number(self._terms, columns.terms[number]),
                 columns.of_pack[number],
-                columns.when[number],
                 columns.unless[number],
             ),
-            line.conditions,
+            when=columns.when[number],
+            conditions=line.conditions,
         )
 
     def _add_new(self, context: str, rule: CheckedRule, head: Head) -> None:
-        conditions = f"{write(rule.when)}\t{write(rule.unless)}"
+        when, unless = rule.texts
+        _require_plain(head.text)
+        _require_plain(when or "")
+        conditions = f"{write(rule.when)}\t{write(rule.unless)}".encode("ascii")
         self._row(
             (
                 _number(self._contexts, context),
@@ -131,12 +140,14 @@ class _Told:
                 _beginning(rule.text, head.text),
                 _number(self._terms, rule.terms),
                 rule.of_pack,
-                *rule.texts,
+                unless,
             ),
-            conditions,
+            when=when,
+            conditions=conditions,
         )
 
-    def _row(self, row: tuple[Any, ...], conditions: str) -> None:
+    def _row(self, row: tuple[Any, ...], *, when: str | None, conditions: bytes) -> None:
+        self._when.append(when)
         self._end += len(conditions)
         self._rows.append((*row, self._end))
         self._conditions.append(conditions)
@@ -144,9 +155,9 @@ class _Told:
     def _head(self, head: Head) -> int:
         return self._heads.setdefault(head.text, (len(self._heads), head))[0]
 
-    def text(self) -> str:
-        """Return the text of all."""
-        heads = [(h.text, h.name, h.shadow, str(h.verdict)) for _, h in self._heads.values()]
+    def parts(self) -> tuple[bytes, bytes, bytes]:
+        """Return the parts of all."""
+        heads = [(h.name, h.shadow, str(h.verdict)) for _, h in self._heads.values()]
         tables = (
             list(self._contexts),
             _columns(map(_selector, self._selectors), _SELECTORS),
@@ -154,7 +165,26 @@ class _Told:
             _columns(heads, _HEADS),
             _columns(self._rows, _RULES),
         )
-        return f"{json.dumps(tables, separators=(',', ':'))}\n{''.join(self._conditions)}"
+        texts = [*self._heads, *(when or "" for when in self._when)]
+        return (
+            json.dumps(tables, separators=(",", ":")).encode("ascii"),
+            b"".join(self._conditions),
+            "".join([text + _END for text in texts]).encode("utf-8"),
+        )
+
+
+def _require_plain(text: str) -> None:
+    """See that a text can stand among others."""
+    if _END in text or not _can_be_encoded(text):
+        raise NotStorable("a text of odd characters")
+
+
+def _can_be_encoded(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _number(table: dict[Any, int], value: Any) -> int:
@@ -182,22 +212,25 @@ def _selector(tools: ToolSelector) -> tuple[str, bool | None]:
 # ------------------------------------------------------------------ in
 
 
-def read_rules(text: str) -> tuple[Mapping[str, Head], Mapping[_Key, StoredLine]]:
-    """Return the heads and the rules of a text; raise NotStorable for any other text."""
-    tables, _, conditions = text.partition("\n")
+def read_rules(
+    tables: bytes, conditions: bytes, texts: bytes
+) -> tuple[Mapping[str, Head], Mapping[_Key, StoredLine]]:
+    """Return the heads and the rules of some parts; raise NotStorable for any others."""
     try:
-        contexts, selectors, terms, heads, rules = json.loads(tables)
+        contexts, selectors, terms, heads, rules = json.loads(str(tables, "ascii"))
         _require_columns([contexts], (_TEXT,))
         _require_columns(selectors, _SELECTORS)
         _require_columns([terms], (_TEXT,))
         _require_columns(heads, _HEADS)
         _require_columns(rules, _RULES)
+        known, when = _texts(texts, len(heads[0]), len(rules[0]))
         return _rules(
             rules,
             contexts=contexts,
             tools=list(map(_tools, *selectors)),
             terms=[read(one, Terms) for one in terms],
-            heads=_heads(*heads),
+            heads=_heads(known, *heads),
+            when=when,
             conditions=conditions,
         )
     except NotStorable:
@@ -213,10 +246,11 @@ def _rules(
     tools: list[ToolSelector],
     terms: list[Terms],
     heads: list[Head],
-    conditions: str,
+    when: list[str | None],
+    conditions: bytes,
 ) -> tuple[Mapping[str, Head], Mapping[_Key, StoredLine]]:
     context, head, selector, because, audit, approval, speaks, slots, text, kind, *more = found
-    of_pack, when, unless, ends = more
+    of_pack, unless, ends = more
     columns = Columns(
         heads=_looked_up(heads, head),
         tools=_looked_up(tools, selector),
@@ -246,6 +280,14 @@ def _tools(text: str, gives: bool | None) -> ToolSelector:  # noqa: FBT001 — a
         return select_name(text, gives=gives)
     found: ToolSelector = read(text, ToolSelector)
     return found
+
+
+def _texts(told: bytes, heads: int, rules: int) -> tuple[list[str], list[str | None]]:
+    """Return the texts of the statements, and of the conditions that there are."""
+    found = str(told, "utf-8").split(_END)
+    if len(found) != heads + rules + 1:
+        raise NotStorable("another number of texts")
+    return found[:heads], [text or None for text in found[heads:-1]]
 
 
 def _heads(

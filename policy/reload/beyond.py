@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any
 
-from policy.catalog import Catalog, ToolSpec
+from policy.call import freeze
+from policy.catalog import Catalog, Origin, ToolSpec
 from policy.digests import sha256
 from policy.records import fields
 from policy.source import Source
 from policy.version import VERSION
 
-# What a tool's definition holds beside what its code does to an input, which no check looks at.
-_told = attrgetter(*(one.name for one in fields(ToolSpec) if one.compare and one.name != "schema"))
+# What a tool's definition holds beside what its code does to an input, which no check looks at;
+# its origin by parts, whose text is made without a call of a function in Python.
+_told = attrgetter(
+    *(one.name for one in fields(ToolSpec) if one.compare and one.name not in ("origin", "schema")),
+    *(f"origin.{one.name}" for one in fields(Origin)),
+)
 
 
 class Beyond:
@@ -51,42 +57,36 @@ class Beyond:
 def own_digest() -> str:
     """Return the digest of what this process runs: versions, and names and times of our files."""
     parts = [sys.version, VERSION]
-    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    for path, names, files in os.walk(folder):
-        names[:] = sorted(name for name in names if name != "__pycache__")
-        for name in sorted(files):
-            found = os.stat(os.path.join(path, name))
-            parts.append(f"{path}/{name} {found.st_size} {found.st_mtime_ns}")
+    for file in _files(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))):
+        found = file.stat()
+        parts.append(f"{file.path} {found.st_size} {found.st_mtime_ns}")
     return _digest(parts)
 
 
-def _digest(parts: Any) -> str:
-    found = sha256()
-    for part in parts:
-        told = part.encode("utf-8", "surrogatepass")
-        found.update(len(told).to_bytes(8, "big"))
-        found.update(told)
-    return found.hexdigest()
+def _files(folder: str) -> Iterator[os.DirEntry[str]]:
+    with os.scandir(folder) as entries:
+        found = sorted(entries, key=attrgetter("name"))
+    for entry in found:
+        if not entry.is_dir(follow_symlinks=False):
+            yield entry
+        elif entry.name != "__pycache__":
+            yield from _files(entry.path)
+
+
+def _digest(parts: Iterable[str]) -> str:
+    # Its length goes before each part, so that no two lists give one text to hash.
+    told = "".join([f"{len(part)} {part}" for part in parts])
+    return sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _of_catalog(catalog: Catalog) -> Iterator[str]:
     yield f"complete {catalog.complete}"
-    schemas: dict[int, str] = {}
-    for spec in catalog.specs:
-        # Many tools of one server share a schema.
-        told = schemas.get(id(spec.schema))
-        if told is None:
-            told = schemas[id(spec.schema)] = repr(_plain(spec.schema))
-        yield told
-        yield repr(_told(spec))
+    # By fields: a text of all tools is made in half the time that one of each takes.
+    yield from map(repr, zip(*map(_told, catalog.specs), strict=True))
+    yield repr([_frozen(spec.schema) for spec in catalog.specs])
 
 
-def _plain(value: Any) -> Any:
-    """Return a frozen JSON value as lists of pairs, whose text is the same in every process."""
-    match value:
-        case Mapping():
-            return ("object", [(key, _plain(part)) for key, part in value.items()])
-        case tuple() | list():
-            return [_plain(part) for part in value]
-        case _:
-            return value
+def _frozen(schema: Mapping[str, Any]) -> Any:
+    """Return a schema as views of dicts, tuples and plain values, which all say what they hold."""
+    # Views are what `freeze` makes, of all that is in them.
+    return schema if type(schema) is MappingProxyType else freeze(schema)

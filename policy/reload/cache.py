@@ -29,6 +29,7 @@ else:
 Where: TypeAlias = str | os.PathLike[str] | bool
 
 _FORMAT = 2
+_PARTS = 3  # beside the line that says what they are
 _SUFFIX = ".known"
 LARGEST = 64_000_000  # bytes of one file
 _MOST = 64  # files, of as many policies
@@ -85,13 +86,14 @@ class Cache:
             return
         from policy.checks import NotStorable, read_rules
 
-        first, _, rest = content.partition(b"\n")
+        first, *parts = content.split(b"\n", _PARTS)
         try:
             written = json.loads(first)
-            digest = sha256(rest).hexdigest()
+            # Of the bytes themselves: they are many, and need not be joined again.
+            digest = sha256(memoryview(content)[len(first) + 1 :]).hexdigest()
             if written != _header(written["surroundings"], digest):
                 return
-            heads, rules = read_rules(rest.decode("ascii"))
+            heads, rules = read_rules(*parts)
         except (NotStorable, TypeError, ValueError, KeyError, RecursionError):
             return
         remembered.learn(written["surroundings"], heads, rules)
@@ -103,7 +105,7 @@ class Cache:
         from policy.checks import write_rules
 
         remembered.unsaved = 0
-        body = write_rules(remembered.rules, remembered.heads).encode("ascii")
+        body = b"\n".join(write_rules(remembered.rules, remembered.heads))
         if len(body) > LARGEST:
             return
         told = json.dumps(_header(remembered.surroundings, sha256(body).hexdigest()))

@@ -140,7 +140,8 @@ def _parse_piece(
         piece.start,
         start_rule=start_rule,
         plain=plain,
-        phrases=None if may_be_deep else phrases,
+        # A header has no conditions.
+        phrases=None if may_be_deep or is_header else phrases,
     )
     if error is not None:
         from policy.syntax import mistakes  # what it knows by heart is not read for right policies

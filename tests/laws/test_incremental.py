@@ -205,7 +205,7 @@ def test_what_another_process_remembered_changes_nothing(
         files |= change
         builder = Builder()
         assert builder.remembered is not None
-        builder.remembered.learn(surroundings, *read_rules(kept))
+        builder.remembered.learn(surroundings, *read_rules(*kept))
         built = build(builder, files)
         assert told(built) == told(build(Builder(remembering=False), files))
         if built.generation is not None:

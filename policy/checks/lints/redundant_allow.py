@@ -45,6 +45,8 @@ def _find_repeated(groups: _Groups, world: World) -> set[int]:
         if len(rules) < 2:
             continue
         few = rules[:_MOST]
+        if _are_of_one_tool_each(few):
+            continue
         wider = _Wider(few)
         for place, rule in enumerate(few):
             other = next(
@@ -56,6 +58,12 @@ def _find_repeated(groups: _Groups, world: World) -> set[int]:
                 text = "another rule allows the same in the same circumstances"
                 _say(rule, other, text, world)
     return said
+
+
+def _are_of_one_tool_each(rules: list[CheckedRule]) -> bool:
+    """Tell whether each rule is about one name and no two about the same: none holds another."""
+    names = {rule.tools.exact_names() for rule in rules}
+    return len(names) == len(rules) and all(one is not None and len(one) == 1 for one in names)
 
 
 class _Wider:

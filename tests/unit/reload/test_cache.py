@@ -130,7 +130,7 @@ def _signed(rest: bytes, content: bytes) -> bytes:
 
 
 # The columns of rules, by what they hold.
-HEAD, TOOLS, SLOTS, TEXT, ENDS = 1, 2, 7, 8, 13
+HEAD, TOOLS, SLOTS, TEXT, ENDS = 1, 2, 7, 8, 12
 
 
 def _with(change: Callable[[list[Any]], object]) -> Callable[[bytes], bytes]:
@@ -138,10 +138,10 @@ def _with(change: Callable[[list[Any]], object]) -> Callable[[bytes], bytes]:
     rules."""
 
     def changed(content: bytes) -> bytes:
-        _, tables, conditions = content.split(b"\n", 2)
+        _, tables, rest = content.split(b"\n", 2)
         found = json.loads(tables)
         change(found)
-        return _signed(json.dumps(found).encode() + b"\n" + conditions, content)
+        return _signed(json.dumps(found).encode() + b"\n" + rest, content)
 
     return changed
 
@@ -151,16 +151,36 @@ def _put(table: int, column: int, value: Any) -> Callable[[bytes], bytes]:
     return _with(lambda tables: tables[table][column].__setitem__(0, value))
 
 
+def _tables(told: bytes) -> Callable[[bytes], bytes]:
+    """Return what puts other tables into a file and signs it."""
+    return lambda content: _signed(b"\n".join((told, *content.split(b"\n", 3)[2:])), content)
+
+
+def _texts(change: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
+    """Return what changes the texts of a file and signs it."""
+
+    def changed(content: bytes) -> bytes:
+        _, tables, conditions, texts = content.split(b"\n", 3)
+        return _signed(b"\n".join((tables, conditions, change(texts))), content)
+
+    return changed
+
+
 ODD: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda content: b"",
     "cut": _cut,
     "of another version": _of_another_version,
     "loosened": _loosened,
-    "no JSON": lambda content: _signed(b"[1,2", content),
-    "too few tables": lambda content: _signed(b"[3,1,4]", content),
-    "no tables": lambda content: _signed(b"[3,1,4,1,5]", content),
-    "deep": lambda content: _signed(b"[" * 100_000, content),
-    "no text": lambda content: _signed(b"\xff", content),
+    "no JSON": _tables(b"[1,2"),
+    "too few tables": _tables(b"[3,1,4]"),
+    "no tables": _tables(b"[3,1,4,1,5]"),
+    "deep": _tables(b"[" * 100_000),
+    "too few parts": lambda content: _signed(b"[[],[[],[]],[],[[],[],[]],[]]", content),
+    "no texts": _texts(lambda texts: b""),
+    "a text too few": _texts(lambda texts: texts[: texts[:-1].rindex(b"\0") + 1]),
+    "a text too many": _texts(lambda texts: texts + b"\0"),
+    "texts of another encoding": _texts(lambda texts: b"\xff" + texts[1:]),
+    "no text": _tables(b"\xff"),
     "no header": lambda content: b"[" * 100_000,
     "a list": lambda content: b"[]\n",
     "a context that is no text": _with(lambda tables: tables[0].__setitem__(0, ["x"])),
@@ -169,11 +189,11 @@ ODD: dict[str, Callable[[bytes], bytes]] = {
     ),
     "a node of another kind": _with(lambda tables: tables[2].__setitem__(0, '["Constant",1]')),
     "a selector of no name": _put(1, 0, ""),
-    "a verdict that is none": _put(3, 3, "maybe"),
-    "a flag that is a number": _put(3, 2, 0),
+    "a verdict that is none": _put(3, 2, "maybe"),
+    "a flag that is a number": _put(3, 1, 0),
     "a number that is a flag": _put(4, SLOTS, False),
     "a number that is a fraction": _put(4, HEAD, 0.0),
-    "a name that is a list": _put(3, 1, []),
+    "a name that is a list": _put(3, 0, []),
     "a row too few": _with(lambda tables: tables[4][TEXT].pop()),
     "a column too few": _with(lambda tables: tables[4].pop()),
     "a column of heads too many": _with(lambda tables: tables[3].append(tables[3][0])),
@@ -225,11 +245,11 @@ def _with_conditions(told: bytes) -> Callable[[bytes], bytes]:
     """Return what puts other conditions into every rule, and signs the file."""
 
     def changed(content: bytes) -> bytes:
-        _, tables, _ = content.split(b"\n", 2)
+        _, tables, _, texts = content.split(b"\n", 3)
         found = json.loads(tables)
         number = len(found[4][ENDS])
         found[4][ENDS] = [len(told) * place for place in range(1, number + 1)]
-        return _signed(json.dumps(found).encode() + b"\n" + told * number, content)
+        return _signed(b"\n".join((json.dumps(found).encode(), told * number, texts)), content)
 
     return changed
 
