@@ -13,7 +13,7 @@ are declared, so that the environment is the one place to say it.
 from __future__ import annotations
 
 import os  # noqa: TID251 — for the one variable that is read before there is anything to pass
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
@@ -44,8 +44,6 @@ _OWN = frozenset(
 _OUR_FIELDS = "__record_fields__"
 # What the class said, until all of it is made.
 _DECLARED = "__record_declared__"
-# An annotation with one of these words may stand for no field.
-_NO_FIELDS = ("ClassVar", "InitVar", "KW_ONLY")
 # So often the methods of a class are used before one is written, all of them together.
 _FEW = 24
 # What the written methods call things themselves, some with a number.
@@ -130,30 +128,33 @@ _FROZEN = {
     "__getstate__": _state,
     "__setstate__": _restore,
 }
+# What a class gets beside what it says, by whether its records are compared and frozen.
+_METHODS: Mapping[tuple[bool, bool], Mapping[str, Any]] = {
+    (True, True): {**_ALWAYS, **_REPR, **_EQ, **_HASH, **_FROZEN},
+    (True, False): {**_ALWAYS, **_REPR, **_EQ, "__hash__": None},
+    (False, True): {**_ALWAYS, **_REPR, **_FROZEN},
+    (False, False): {**_ALWAYS, **_REPR},
+}
 
 
 def _record(cls: type | None = None, /, **options: bool) -> Any:
     """Make a dataclass of a class, like the standard decorator."""
-    if cls is None:
-        return lambda cls: _record(cls, **options)
-    if not _is_plain(cls, options):
+    made = partial(_declare, options)
+    return made if cls is None else made(cls)
+
+
+def _declare(options: Mapping[str, bool], cls: type) -> Any:
+    own = vars(cls)
+    if not _is_plain(cls, own, options):
         return standard(cls, options)
     declared = Declared(cls, options)
-    slots = declared.annotations
-    own = {name: value for name, value in vars(cls).items() if name not in slots}
-    methods: dict[str, Any] = {**_ALWAYS, "__slots__": tuple(slots), _DECLARED: declared}
-    if "__repr__" not in own:
-        methods |= _REPR
-    if options.get("eq", True):
-        methods |= _EQ
-        if "__hash__" not in own:
-            methods |= _HASH if options.get("frozen") else {"__hash__": None}
-    if options.get("frozen"):
-        methods |= _FROZEN
-    del own["__dict__"], own["__weakref__"]
-    made = type(cls)(cls.__name__, (), own | methods)
-    made.__qualname__ = cls.__qualname__
-    return made
+    body = {**_METHODS[options.get("eq", True), options.get("frozen", False)], **own}
+    for name in (*declared.defaults, "__dict__", "__weakref__"):
+        del body[name]
+    body["__slots__"] = tuple(declared.annotations)
+    body["__qualname__"] = cls.__qualname__
+    body[_DECLARED] = declared
+    return type(cls.__name__, (), body)
 
 
 def _replace(record: Any, /, **changes: Any) -> Any:
@@ -182,27 +183,27 @@ def _is_record(value: object) -> bool:
     return any("__dataclass_fields__" in vars(each) for each in kind.__mro__)
 
 
-def _is_plain(cls: type, options: Mapping[str, bool]) -> bool:
+def _is_plain(cls: type, own: Mapping[str, Any], options: Mapping[str, bool]) -> bool:
     """Say whether a class is one of those that are known here."""
     return (
         _OPTIONS.issuperset(options)
         and options.get("slots", False)
         and cls.__bases__ == (object,)
         and type(cls) is type
-        and _OWN.isdisjoint(vars(cls))
-        and not any(name[0] == "_" and _is_taken(name) for name in cls.__annotations__)
-        and _name_fields_alone(cls.__annotations__.values())
+        and _OWN.isdisjoint(own)
+        and _name_fields_alone(cls.__annotations__)
     )
 
 
-def _is_taken(name: str) -> bool:
-    return name.rstrip("0123456789") in _TAKEN
-
-
-def _name_fields_alone(kinds: Collection[object]) -> bool:
-    """Say whether no annotation may stand for anything else than a field."""
-    text = "\n".join([kind if isinstance(kind, str) else _NO_FIELDS[0] for kind in kinds])
-    return not any(word in text for word in _NO_FIELDS)
+def _name_fields_alone(said: Mapping[str, Any]) -> bool:
+    """Say whether annotations are texts that name fields, none of which has a name of ours."""
+    try:
+        kinds = "\n".join(said.values())
+    except TypeError:
+        return False
+    if "ClassVar" in kinds or "InitVar" in kinds or "KW_ONLY" in kinds:
+        return False
+    return _TAKEN.isdisjoint([name.rstrip("0123456789") for name in said if name[0] == "_"])
 
 
 def maker(record: Callable[_Fields, _Made]) -> Callable[_Fields, _Made]:
