@@ -190,6 +190,7 @@ class Builder:
             sources=MappingProxyType(dict(work.sources)),
             examples=examples,
             loaded_at=now,
+            announced=catalog,
         )
         if self._remembered is not None:
             self._remembered.settle()

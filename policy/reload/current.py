@@ -189,7 +189,7 @@ class PolicyStore:
         """
         with self._building:
             extended = self._catalog.with_tools(specs, converting=True)
-            if extended != self._catalog:
+            if extended != self._catalog or _reads_otherwise(extended, self._catalog):
                 self._catalog = extended
                 self._tools += 1
             return self.reload()
@@ -368,6 +368,12 @@ class PolicyStore:
             # A listener's mistake must not keep a policy from taking effect, nor from others.
             with suppress(Exception):
                 subscriber(outcome)
+
+
+def _reads_otherwise(tools: Catalog, before: Catalog) -> bool:
+    """Tell whether a tool makes something else of its input, being the same otherwise."""
+    pairs = zip(tools.specs, before.specs, strict=True)
+    return any(one.coerce is not other.coerce for one, other in pairs)
 
 
 def _fresh(generation: Generation, diagnostics: tuple[Diagnostic, ...], now: datetime) -> Status:

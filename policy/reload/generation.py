@@ -42,7 +42,8 @@ class Generation:
 
     `digests` are those of every file read, by name; `examples` the results of the tests in the
     files, all of them passed; `loaded_at` is when it was built, in UTC. `sources` holds the texts,
-    for showing where a reason comes from. `home` is this process's home folder.
+    for showing where a reason comes from. `announced` are the tools as their hosts told of them,
+    before the configuration added to that. `home` is this process's home folder.
     """
 
     id: GenerationId
@@ -54,6 +55,7 @@ class Generation:
     sources: Mapping[str, Source] = field(compare=False)
     examples: tuple[ExampleResult, ...]
     loaded_at: datetime
+    announced: Catalog | None = field(default=None, repr=False, compare=False)
     home: str = field(default_factory=lambda: os.path.expanduser("~"), compare=False)
     _usual: Facts = field(init=False, repr=False, compare=False)
 

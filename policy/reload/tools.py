@@ -74,13 +74,24 @@ def catalogue(
         span = found[key].value if key in found else None
         specs = _listed(snapshot, name, server=server, span=span, problems=problems)
         try:
-            catalog = catalog.with_tools(specs)
+            catalog = catalog.with_tools(_reading(spec, catalog) for spec in specs)
         except CatalogError as error:
             problems.append(_bad(str(error), name, span))
     if settings.catalogue.complete is not None:
         catalog = Catalog(specs=catalog.specs, complete=settings.catalogue.complete)
     problems += _unknown(catalog, settings, found)
     return _added(catalog, settings), tuple(problems)
+
+
+def _reading(spec: ToolSpec, catalog: Catalog) -> ToolSpec:
+    """Return a listed tool with what reads its input, which no list can say.
+
+    Without it, a call would be judged as it came, and run as the tool's own model reads it.
+    """
+    known = catalog.get(spec.name)
+    if known is None or known.coerce is None or known.name != spec.name:
+        return spec
+    return replace(spec, coerce=known.coerce) if known.schema == spec.schema else spec
 
 
 def _nearby(snapshot: Snapshot, listed: Iterable[str]) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from policy.call import EMPTY, Caller, ToolCall
+from policy.audit import digest_of
+from policy.call import EMPTY, Caller, ToolCall, thaw
 from policy.catalog import ToolSpec
 from policy.codes import SENTENCES, Code
 from policy.decision import Decision, Outlook, Reason
@@ -18,6 +19,7 @@ from policy.diagnostics import visible
 from policy.errors import NotFound, ToolError, ValidationFailed
 from policy.facts import Facts
 from policy.records import dataclass, replace
+from policy.reload import Generation
 from policy.service.guards import GuardCell, Guards
 from policy.service.joining import joined
 from policy.service.judge import Answer, Judge, JudgeSource, NoPolicy, Refusal
@@ -142,7 +144,10 @@ class Adjudicator:
         if (
             decision.verdict is Verdict.DENY
             or answer.refused is not None
-            or (tools is not None and not self._is_ready(entry, spec))
+            or (
+                tools is not None
+                and not self._is_ready(entry, spec, judge=judge, call=decision.call)
+            )
         ):
             situation = _Situation(judge=judge, guards=guards, caller=caller, facts=facts)
             decision, refusal = _refused(tool, decision, answer, entry=entry, situation=situation)
@@ -153,8 +158,10 @@ class Adjudicator:
         draft.stale, draft.error = stale, refusal
         return draft.done()
 
-    def _is_ready(self, entry: Registration | None, spec: ToolSpec | None) -> bool:
-        """Tell whether a handler stands ready for the tool that was judged."""
+    def _is_ready(
+        self, entry: Registration | None, spec: ToolSpec | None, *, judge: Judge, call: ToolCall
+    ) -> bool:
+        """Tell whether a handler stands ready for the tool that was judged, and for this call."""
         if entry is None:
             return False
         own = entry.handler.spec
@@ -164,8 +171,9 @@ class Adjudicator:
         if known is None or known[0] is not own or known[1] is not spec:
             if len(self._compared) >= _MOST_COMPARED:
                 self._compared.clear()
-            known = self._compared[entry.name] = (own, spec, _is_same_tool(own, spec))
-        return known[2]
+            alike = _is_same_tool(own, spec) and _is_as_announced(own, judge)
+            known = self._compared[entry.name] = (own, spec, alike)
+        return known[2] and (own.coerce is spec.coerce or _is_read_as_judged(own, call))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,17 +215,20 @@ def _refused(
     if answer.refused is not None:
         return decision, _refusal(tool, decision, answer.refused, situation)
     called = decision.call.tool
+    code: Code | None
     if decision.verdict is Verdict.DENY:
         # Without a generation nothing was decided: there is no policy to speak of.
         missing = answer.decision.verdict is Verdict.DENY and decision.generation is None
-        code: Code | None = "policy-unavailable" if missing else None
+        code = "policy-unavailable" if missing else None
         return decision, denial(called, decision, code=code)
     if entry is None:
         return decision, NotFound(tool, f"no tool is called `{visible(called, 60)}` here")
     # Judged by another definition: that of a tool with other arguments, or other markers.
     unlike = Reason(rule="none", verdict=Verdict.DENY, message=_UNLIKE)
     denied = replace(decision, verdict=Verdict.DENY, reasons=(unlike, *decision.reasons))
-    return denied, denial(called, denied, code="policy-unavailable")
+    is_own = entry.handler.spec.origin.kind == "host"
+    code = "policy-unavailable" if is_own else "not-reviewed"
+    return denied, denial(called, denied, code=code)
 
 
 def _refusal(tool: str, decision: Decision, refused: Refusal, situation: _Situation) -> ToolError:
@@ -236,14 +247,40 @@ def _refusal(tool: str, decision: Decision, refused: Refusal, situation: _Situat
 def _is_same_tool(own: ToolSpec, spec: ToolSpec) -> bool:
     """Tell whether a policy means a tool with all that the tool says of itself.
 
-    The policy may know more of it: its configuration adds facts and resources.
+    The policy may know more of it: its configuration adds facts and resources. Of a tool that is
+    not the host's, what models are told of it is part of what was reviewed.
     """
+    told = spec.description if spec.origin.kind != "host" else ""
     return (
         (own.origin, own.version, own.schema) == (spec.origin, spec.version, spec.schema)
+        and told in ("", own.description)
         and set(own.resources) <= set(spec.resources)
         and own.unseen <= spec.unseen
         and own.requires_confirmation <= spec.requires_confirmation
     )
+
+
+def _is_as_announced(own: ToolSpec, judge: Judge) -> bool:
+    """Tell whether a tool says the same of itself as when the policy in force was built.
+
+    While the files are wrong, another one may have taken its place: that it only reads, or that
+    its arguments tell all that it does, was said of the one before.
+    """
+    tools = judge.announced if isinstance(judge, Generation) else None
+    known = None if tools is None else tools.get(own.name)
+    return known is None or known is own or replace(known, description=own.description) == own
+
+
+def _is_read_as_judged(own: ToolSpec, call: ToolCall) -> bool:
+    """Tell whether a tool makes the very same of an input that was not judged by its own model."""
+    if own.coerce is None:
+        return True
+    try:
+        read = own.coerce(thaw(call.input))
+    except Exception:  # noqa: BLE001 - a host's own model; what it refuses does not run
+        return False
+    digest = digest_of(read)
+    return digest is not None and digest == digest_of(call.input)
 
 
 def _undecided(tool: object, guards: Guards, *, stale: bool, why: str) -> Judgement:

@@ -214,9 +214,15 @@ def _announce(store: Store | None, handlers: tuple[ToolHandler, ...]) -> None:
     """Let the policies of a store know of tools that they do not know yet."""
     if store is None:
         return
-    unknown = [h.spec for h in handlers if store.catalog.get(h.spec.name) != h.spec]
+    unknown = [h.spec for h in handlers if not _is_known(h.spec, store.catalog)]
     if unknown:
         store.extend_catalog(unknown)
+
+
+def _is_known(spec: ToolSpec, catalog: Catalog) -> bool:
+    """Tell whether a catalogue holds this tool, with what reads its input."""
+    known = catalog.get(spec.name)
+    return known == spec and (known.coerce is not None or spec.coerce is None)
 
 
 def _configured(store: Store | None) -> Settings:

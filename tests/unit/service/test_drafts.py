@@ -6,6 +6,7 @@ import asyncio
 import os
 from dataclasses import FrozenInstanceError, fields, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 import policy
 from policy.audit import AuditRecord, MemorySink, digest_of
-from policy.call import Caller
+from policy.call import Caller, ToolCall
 from policy.decision import GenerationId
 from policy.errors import PermissionDenied
 from policy.facts import Facts
@@ -26,6 +27,7 @@ from policy.service import (
 )
 from policy.service.adjudicator import Adjudicator, Judgement
 from policy.service.in_flight import InFlight
+from policy.service.judge import NoPolicy
 from policy.service.time_limits import TimeLimits
 from policy.service.world import World
 from tests.fakes import CountingHandler
@@ -154,12 +156,12 @@ async def test_a_tool_that_became_another_is_looked_at_again(tmp_path: Path) -> 
     spec = handler.spec
     alike, unlike = replace(spec), replace(spec, requires_confirmation=True)
     entry = service.registry.snapshot()["echo"]
-    adjudicator = Adjudicator()
-    assert adjudicator._is_ready(entry, alike)
+    ready = partial(Adjudicator()._is_ready, judge=NoPolicy(), call=ToolCall(tool="echo"))
+    assert ready(entry, alike)
     other = replace(entry, handler=CountingHandler(requires_confirmation=True))
-    assert not adjudicator._is_ready(other, alike)
-    assert adjudicator._is_ready(other, unlike)
-    assert adjudicator._is_ready(entry, alike)
+    assert not ready(other, alike)
+    assert ready(other, unlike)
+    assert ready(entry, alike)
 
 
 def test_calls_have_names_of_their_own_in_every_process() -> None:
