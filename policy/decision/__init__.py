@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         RuleOutcome,
         explain,
     )
-    from policy.decision.identity import identity_reasons
+    from policy.decision.identity import closed_to, identity_reasons
     from policy.decision.quick import decide_quickly
     from policy.decision.resource_use import ResourceUse, resource_uses
     from policy.decision.rule_lines import lines_for
@@ -31,7 +31,7 @@ else:
             "decision": "Decision GenerationId",
             "expectation": "Outlook Tag operations_in outlook",
             "explanation": "ClauseOutcome Explanation LayerOutcome RuleOutcome explain",
-            "identity": "identity_reasons",
+            "identity": "closed_to identity_reasons",
             "quick": "decide_quickly",
             "resource_use": "ResourceUse resource_uses",
             "rule_lines": "lines_for",
@@ -53,6 +53,7 @@ __all__ = [
     "Tag",
     "answer",
     "approval_words",
+    "closed_to",
     "decide",
     "decide_at_length",
     "decide_quickly",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import builtins
 import uuid
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 from policy.audit import Approval
 from policy.call import Caller, ToolCall
-from policy.decision import Decision, Reason
+from policy.decision import Decision, Reason, closed_to
 from policy.errors import PermissionDenied, ValidationFailed
 from policy.facts import Facts
 from policy.records import replace
@@ -94,6 +95,7 @@ class _Elevating:
         problem = wanted.problem
         if problem is not None:
             raise ValidationFailed(name, problem)
+        self._require_somebody(call, input)
         call.judgement = self._judged(name, input, wanted.reason)
         try:
             return ToolOutput(value=await self._given(call, wanted))
@@ -104,6 +106,18 @@ class _Elevating:
         except Exception as error:
             unkept = NotApproved("approval-failed", "what was approved cannot be kept")
             raise _denied(name, call.judgement, unkept) from error
+
+    def _require_somebody(self, call: InFlight, input: Any) -> None:
+        """Raise PermissionDenied where some caller of the chain may call no tool at all.
+
+        Nothing could come of an elevation, so nobody is bothered about it.
+        """
+        now = self._questions.now()
+        for one in call.caller.chain():
+            closed = closed_to(one, now)
+            if closed is not None:
+                call.judgement = refused = self._judged(ELEVATE, input, closed)
+                raise denial(ELEVATE, refused.decision)
 
     async def _given(self, call: InFlight, wanted: Elevation) -> Grant:
         request = self._request(call.caller, wanted)
@@ -125,7 +139,7 @@ class _Elevating:
             expires=now + timedelta(seconds=wanted.seconds),
             request=request.id,
         )
-        await self._questions.ledger.give(grant)
+        await self._keep(grant)
         call.approvals += (
             Approval(
                 digest=request.digest,
@@ -137,6 +151,16 @@ class _Elevating:
             for one in people
         )
         return grant
+
+    async def _keep(self, grant: Grant) -> None:
+        ledger = self._questions.ledger
+        try:
+            await ledger.give(grant)
+        except BaseException:
+            # A store goes on with what it has begun, though nobody waits for it any more.
+            with suppress(Exception):
+                await ledger.revoke(grant.id)
+            raise
 
     def _request(self, caller: Caller, wanted: Elevation) -> ApprovalRequest:
         now = self._questions.now()

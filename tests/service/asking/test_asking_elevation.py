@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from policy.call import GuestScope
 from policy.catalog import Origin
 from policy.errors import PermissionDenied, ToolError, ValidationFailed
 from policy.service import Approved, ToolDefinition, build_tool_service
-from policy.service.approvals import Grant
+from policy.service.approvals import Grant, MemoryApprovals
 from tests.fakes import BrokenSink, CountingHandler, spec_of
 from tests.service.asking.stage import ANN, BOB, CYD, EVE, NO, Stage
 
@@ -249,6 +251,47 @@ async def test_it_gives_a_guest_nothing_beyond_its_scope(tmp_path: Path) -> None
     with pytest.raises(PermissionDenied) as caught:
         await bound.execute("pay_in", {})
     assert caught.value.code == "outside-scope"
+
+
+EXPIRED = GuestScope(allowed_tools=("*",), expires_at=datetime(2026, 1, 1, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("caller", "code"),
+    [
+        (Caller(role="anonymous"), "unknown-caller"),
+        (Caller(role="guest"), "outside-scope"),
+        (Caller(role="guest", scope=EXPIRED), "outside-scope"),
+        (Caller(parent=Caller(role="anonymous")), "unknown-caller"),
+    ],
+)
+async def test_who_may_call_nothing_bothers_nobody(
+    caller: Caller, code: str, tmp_path: Path
+) -> None:
+    s = stage(tmp_path, RULES, ANN)
+    with pytest.raises(PermissionDenied) as caught:
+        await s.service.bound_to(caller).elevate(("pay_*",), seconds=60, times=3)
+    assert caught.value.code == code
+    assert (s.questions, await s.standing()) == (0, ())
+    assert (s.last.tool, s.last.outcome, s.last.code) == ("placet:elevate", "denied", code)
+
+
+async def test_an_elevation_that_is_given_up_while_it_is_kept_is_not_given(tmp_path: Path) -> None:
+    class Slow(MemoryApprovals):
+        """Keeps a grant all the same, as a store with a thread of its own does."""
+
+        async def give(self, grant: Grant) -> None:
+            await super().give(grant)
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel()
+            await asyncio.sleep(0)
+
+    s = stage(tmp_path, RULES, ANN, ledger=Slow())
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.create_task(elevated(s))
+    assert s.last.outcome == "cancelled"
+    assert await s.standing() == ()
 
 
 class OfServer(CountingHandler):
