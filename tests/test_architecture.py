@@ -431,6 +431,6 @@ def test_the_page_names_every_part(where: str, ending: str) -> None:
     parts = {
         f"{path.name}/" if path.is_dir() else path.name
         for path in (ROOT / where).iterdir()
-        if not path.name.startswith("_") and path.suffix in {"", ".py"}
+        if not path.name.startswith(("_", ".")) and path.suffix in {"", ".py"}
     }
     assert {part for part in parts if part.endswith(ending) and part not in ARCHITECTURE} == set()

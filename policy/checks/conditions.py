@@ -25,11 +25,12 @@ from policy.checks.checked import (
     ValueSet,
     WindowTest,
 )
-from policy.checks.expressions import CONDITIONS, inline, read_value
+from policy.checks.expressions import CONDITIONS, read_value
 from policy.checks.kinds import NUMBER, TEXT, Kind, comparable, kind_of, orderable
 from policy.checks.later import refuse
+from policy.checks.names import inline
 from policy.checks.phrases import read_phrase
-from policy.checks.reading import BROKEN, BROKEN_TEST, Reading, Typed
+from policy.checks.reading import BROKEN, BROKEN_TEST, Parts, Reading, Typed
 from policy.checks.scopes import Definition
 from policy.checks.texts import dotted, fill_in
 from policy.diagnostics import did_you_mean
@@ -112,7 +113,10 @@ def _all(operands: Iterable[tree.Expr], reading: Reading) -> tuple[Test, ...]:
 
 def value(expr: tree.Expr, reading: Reading) -> Typed:
     """Return the value of an expression that stands in a condition."""
-    return read_value(expr, reading, tests=read_test)
+    return read_value(expr, reading, _PARTS)
+
+
+_PARTS = Parts(value, read_test)
 
 
 def _not(expr: tree.Not, reading: Reading) -> Test:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from policy.catalog import Step
 from policy.checks.checked import Constant, Local, Truth, Value
 from policy.checks.fields import Tools
-from policy.checks.kinds import ANY, FACT_ROOTS, NUMBER, Kind
+from policy.checks.kinds import ANY, FACT_ROOTS, NUMBER, Kind, kind_of
 from policy.checks.report import Report
 from policy.checks.scopes import Scope
 from policy.checks.world import World
@@ -19,7 +19,11 @@ from policy.source import Span
 from policy.syntax import Spelled, print_expr, tree
 
 if TYPE_CHECKING:
+    from typing import NamedTuple
+
     from policy.checks.phrases import Kept
+else:
+    from policy.tuples import NamedTuple
 
 # How many nodes the conditions of one statement may have once names are written out.
 MAX_NODES = 5_000
@@ -32,6 +36,18 @@ class Typed:
     value: Value
     kind: Kind = ANY
     path: tuple[Step, ...] | None = None
+
+
+def literal(value: Any) -> Typed:
+    """Return a value as written, with its kind."""
+    return Typed(value=Constant(value=value), kind=kind_of(value))
+
+
+class Parts(NamedTuple):
+    """What reads the parts of an expression: a value among them, or a condition."""
+
+    value: Callable[[tree.Expr, Reading], Typed]
+    test: Callable[[tree.Expr, Reading], Any]
 
 
 # What stands where something could not be read; it has been said, and nothing is inferred from it.
