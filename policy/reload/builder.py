@@ -266,7 +266,7 @@ class _Reading:
         self.problems += (
             problem
             for name, problem in self.snapshot.unread.items()
-            if not name.endswith(DATA_SUFFIXES) or name == SETTINGS_FILE
+            if not name.endswith(DATA_SUFFIXES) or name.lower() == SETTINGS_FILE
         )
 
     def failed(self) -> Built:

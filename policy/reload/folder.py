@@ -18,7 +18,14 @@ from policy.diagnostics import Diagnostic
 from policy.digests import sha256
 from policy.records import dataclass
 from policy.reload import unread
-from policy.reload.walk import LARGEST_FOLDER, MOST_FILES, POLICY_SUFFIX, Found, Walk
+from policy.reload.walk import (
+    LARGEST_FOLDER,
+    MOST_FILES,
+    POLICY_SUFFIX,
+    Found,
+    Walk,
+    is_misspelt,
+)
 
 LARGEST_FILE = 5_000_000  # bytes
 
@@ -178,6 +185,8 @@ def _read_file(walk: Walk, found: Found) -> ReadFile | Diagnostic:
         name.encode()
     except UnicodeEncodeError:
         return unread.no_text(name)
+    if is_misspelt(name):
+        return unread.misspelt(name)
     try:
         real = found.real or os.path.realpath(found.path, strict=True)
         if not walk.holds(real):

@@ -59,6 +59,17 @@ def no_text(name: str) -> Diagnostic:
     )
 
 
+def misspelt(name: str) -> Diagnostic:
+    """Say that a file is called like one that counts but for letter case."""
+    return diagnose(
+        "unreadable-file",
+        f"`{visible(name)}` is not read: names end in `.policy`, in small letters, and the "
+        "configuration is called `placet.toml`",
+        file=visible(name),
+        help="rename it if it is to count, or take it out of the folder",
+    )
+
+
 def no_folder(root: str) -> Diagnostic:
     """Say that there is no folder to read."""
     what = "is no folder" if os.path.lexists(root) else "does not exist"

@@ -136,8 +136,19 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
+def is_misspelt(name: str) -> bool:
+    """Tell whether a name is that of a policy or of the configuration but for its letter case.
+
+    Such a file is meant to count, and who wrote it would not notice that it does not.
+    """
+    small = name.lower()
+    if small == SETTINGS_FILE:
+        return name != SETTINGS_FILE
+    return small.endswith(POLICY_SUFFIX) and not name.endswith(POLICY_SUFFIX)
+
+
 def _matters(name: str) -> bool:
-    return name.endswith(POLICY_SUFFIX) or _is_data(name)
+    return name.endswith(POLICY_SUFFIX) or _is_data(name) or is_misspelt(name)
 
 
 def _is_data(name: str) -> bool:

@@ -143,7 +143,7 @@ def _counts(target: Target) -> Callable[[Change, str], bool]:
         name = os.path.basename(path)
         if target.only is not None:
             return name == target.only or path == target.path
-        if name.endswith((POLICY_SUFFIX, *DATA_SUFFIXES)):
+        if name.lower().endswith((POLICY_SUFFIX, *DATA_SUFFIXES)):
             return True
         # A plain file of another name (a log, an editor's copy) says nothing; a folder or a link
         # that came, went or was swapped may have changed everything below it.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from policy.reload import PolicyStore
 from policy.reload import folder as folder_module
 from policy.reload.folder import LARGEST_FILE, read_folder, signature
 
@@ -46,6 +47,24 @@ def test_only_policies_settings_and_data_are_read(rules: Path) -> None:
     write(rules / "placet.toml", "")
     write(rules / "data/hosts.json", "[]")
     assert sorted(read_folder(rules).files) == ["data/hosts.json", "global.policy", "placet.toml"]
+
+
+@pytest.mark.parametrize("name", ["agents/guests.Policy", "GUESTS.POLICY", "Placet.toml"])
+def test_a_name_that_counts_but_for_its_letter_case_is_not_passed_over(
+    name: str, rules: Path
+) -> None:
+    before = signature(rules)
+    write(rules / name, "policy for every agent\n")
+    assert set(read_folder(rules).unread) == {name}
+    assert signature(rules) != before
+    store = PolicyStore(rules)
+    assert store.current is None
+    assert store.status.because is not None and name in store.status.because
+
+
+def test_data_below_may_be_called_like_the_configuration(rules: Path) -> None:
+    write(rules / "data/Placet.toml", "")
+    assert not read_folder(rules).unread
 
 
 def test_the_digest_covers_names_and_contents(rules: Path) -> None:
