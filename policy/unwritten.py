@@ -8,7 +8,7 @@ which also says what is wrong with a use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from policy.declared import Declared, Field
@@ -24,7 +24,7 @@ _Put = Callable[[object, object], None]
 class Plan:
     """What is known of a class: what `__init__` takes, what it puts where, and what is compared."""
 
-    __slots__ = ("compared", "defaults", "hashed", "makes", "positional", "puts", "taken")
+    __slots__ = ("compared", "defaults", "hashed", "makes", "positional", "puts", "taken", "whole")
 
     def __init__(self, declared: Declared, cls: type) -> None:
         own = vars(cls)
@@ -38,6 +38,8 @@ class Plan:
         self.defaults = _known(values)
         filled = (*taken, *self.makes, *self.defaults)
         self.puts: dict[str, _Put] = {name: own[name].__set__ for name in names if name in filled}
+        # What must be given by name where all is, and nothing is left to be filled in.
+        self.whole = self.taken if self.taken == self.puts.keys() else None
         self.compared = [name for name in names if name not in said or said[name].compare]
         self.hashed = [name for name in names if name not in said or _is_hashed(said[name])]
 
@@ -52,9 +54,9 @@ def _is_hashed(said: Field) -> bool:
 
 def _plan(declared: Declared, cls: type) -> Plan | None:
     """Return what is known of a class; None where something about it is not plain."""
-    if declared.plan is None and all(map(_is_plain, declared.defaults.values())):
-        declared.plan = Plan(declared, cls)
     plan: Plan | None = declared.plan
+    if plan is None and all(map(_is_plain, declared.defaults.values())):
+        plan = declared.plan = Plan(declared, cls)
     return plan
 
 
@@ -67,22 +69,29 @@ def _is_plain(said: object) -> bool:
 
 def _init(declared: Declared, cls: type, one: Any, /, *given: Any, **named: Any) -> None:
     plan = _plan(declared, cls)
-    if plan is None or len(given) > len(plan.positional):
-        _written("__init__", cls, one)(*given, **named)
-        return
-    by_place = dict(zip(plan.positional, given, strict=False))
-    values = {**plan.defaults, **by_place, **named}
-    for name, make in plan.makes.items():
-        if name not in values:
-            values[name] = make()
-    is_right = plan.taken.issuperset(named) and named.keys().isdisjoint(by_place)
-    if not is_right or values.keys() != plan.puts.keys():
+    is_whole = plan is not None and not given and named.keys() == plan.whole
+    values = named if is_whole or plan is None else _values(plan, given, named)
+    if plan is None or values is None:
         _written("__init__", cls, one)(*given, **named)
         return
     for name, put in plan.puts.items():
         put(one, values[name])
     if declared.has_post_init:
         one.__post_init__()
+
+
+def _values(plan: Plan, given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the value of every field; None where too many or too few are given."""
+    if len(given) > len(plan.positional):
+        return None
+    by_place = dict(zip(plan.positional, given, strict=False))
+    if not plan.taken.issuperset(named) or not named.keys().isdisjoint(by_place):
+        return None
+    values = {**plan.defaults, **by_place, **named}
+    for name, make in plan.makes.items():
+        if name not in values:
+            values[name] = make()
+    return values if values.keys() == plan.puts.keys() else None
 
 
 def _eq(declared: Declared, cls: type, one: Any, other: object, /) -> Any:
