@@ -79,6 +79,10 @@ def _settle(findings: Findings) -> None:
     """Add what only the whole script tells."""
     if may_run_texts(findings.computed, findings.texts):
         findings.gap(COMPUTED_TEXT)
+    if findings.counting and (
+        findings.replaced_functions or not findings.counting.isdisjoint(findings.defined)
+    ):
+        findings.gap(COMPUTED_TEXT)
     if findings.wandering and not findings.handlers.isdisjoint(findings.defined):
         findings.gap("a trap whose commands may change the shell")
     commands = findings.commands

@@ -13,6 +13,10 @@ from policy.commands.whereabouts import NOWHERE, UNKNOWN, Places, either, folder
 from policy.commands.word import Word
 from policy.records import replace
 
+# Loops are read for each value, if there are not more; those that stand in each other, in all.
+_MOST_PASSES = 16
+_RANGE = later.pattern(r"\{([0-9]{1,4})\.\.([0-9]{1,4})\}(?=[ \t;\n]|\Z)")
+_NUMBER = later.pattern(r"[0-9]+|\{[0-9]+\.\.[0-9]+\}")
 CASE_END = later.pattern(r";;&|;;|;&")
 _NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*(?=[\s;&|()<>]|\Z)")
 
@@ -89,22 +93,17 @@ class CompoundReader:
         outside = shell.places
         shell.conditional += 1
         loops = kind not in ("if", "case")
-        if loops:
+        if kind == "if":
+            self._if()
+        elif kind == "case":
+            self._case()
+        elif not self._leaves_values(kind):
             shell.forget_values()
-        match kind:
-            case "if":
-                self._if()
-            case "case":
-                self._case()
-            case "while" | "until":
-                self.reader.read_list()
-                self._group("do", "done")
-            case _:
-                self._for(kind)
+            self._loop(kind)
+            shell.forget_values()
         shell.conditional -= 1
         if not loops:
             return
-        shell.forget_values()
         shell.places = shell.failed = UNKNOWN if shell.moves != moves else outside
         later = shell.carried[len(carried) :]
         for place in range(first, len(commands)):
@@ -114,6 +113,35 @@ class CompoundReader:
             if later and command.words:
                 command = replace(command, assignments=(*later, *command.assignments))
             commands[place] = command
+
+    def _loop(self, kind: str) -> None:
+        if kind in ("while", "until"):
+            self.reader.read_list()
+            self._group("do", "done")
+        else:
+            self._for(kind)
+
+    def _leaves_values(self, kind: str) -> bool:
+        """Read a loop with the values that variables have before it.
+
+        False where it changes one of them, so that it has to be read without.
+        """
+        cursor, findings, shell = self.reader.cursor, self.reader.findings, self.reader.shell
+        values = shell.values
+        if not values or cursor.pending or not findings.attempts:
+            return False
+        findings.attempts -= 1
+        start, shell_before, before = cursor.place, shell.fork(), findings.copy()
+        self._loop(kind)
+        after = shell.values
+        if after is not None and all(after.get(name) == value for name, value in values.items()):
+            shell.values = values
+            return True
+        cursor.place = start
+        cursor.pending.clear()
+        findings.become(before)
+        shell.become(shell_before)
+        return False
 
     def _group(self, first: str, last: str) -> None:
         self.reader.close(first)
@@ -180,6 +208,8 @@ class CompoundReader:
     def _for(self, kind: str) -> None:
         cursor = self.reader.cursor
         cursor.skip_blanks()
+        values: list[Word] = []
+        name = ""
         if kind == "for" and cursor.looking_at("(("):
             cursor.place += 2
             for end in (";", ";", "))"):
@@ -188,16 +218,54 @@ class CompoundReader:
             if cursor.looking_at(";"):
                 cursor.place += 1
         else:
-            self._named_for()
+            name, values = self._named_for()
         self.reader.new_lines()
-        if cursor.looking_at("{"):
+        if kind != "for" or not values or not self._passes(name, values):
+            self._body()
+
+    def _body(self) -> None:
+        if self.reader.cursor.looking_at("{"):
             self._group("{", "}")
         else:
             self._group("do", "done")
 
-    def _named_for(self) -> None:
-        """Read `NAME in …;` of a loop."""
-        cursor = self.reader.cursor
+    def _passes(self, name: str, values: list[Word]) -> bool:
+        """Read the body once for each value, as it runs; False where that cannot be.
+
+        A glob stands for any of its files.
+        """
+        cursor, findings, shell = self.reader.cursor, self.reader.findings, self.reader.shell
+        many = findings.passes * len(values) > _MOST_PASSES
+        if many or cursor.pending or shell.values is None or not findings.attempts:
+            return False
+        findings.attempts -= 1
+        start, first, passes = cursor.place, len(findings.commands), findings.passes
+        shell_before, before = shell.fork(), findings.copy()
+        findings.passes *= len(values)
+        try:
+            for value in values:
+                cursor.place = start
+                shell.set_value(name, value.text if value.known else value)
+                self._body()
+                if cursor.pending:
+                    raise NotReadable("a here-document that its loop does not hold")
+                shell.settle()
+                shell.forget(name)
+        except NotReadable:
+            # Read it as any other loop, which may be shorter, or say what cannot be read.
+            cursor.place = start
+            cursor.pending.clear()
+            findings.become(before)
+            shell.become(shell_before)
+            return False
+        findings.passes = passes
+        if len(findings.bodies) == len(before.bodies):
+            findings.commands[first:] = dict.fromkeys(findings.commands[first:])
+        return True
+
+    def _named_for(self) -> tuple[str, list[Word]]:
+        """Read `NAME in …;` of a loop; return the name, and the values if all are known."""
+        cursor, shell = self.reader.cursor, self.reader.shell
         name = _NAME.match(cursor.text, cursor.place)
         if name is None:
             raise NotReadable("a loop that could not be read")
@@ -210,17 +278,32 @@ class CompoundReader:
                 cursor.skip_blanks()
                 if cursor.peek() in ("", ";", "\n", "#"):
                     break
-                values += self._word()
+                values += self._value()
             if not cursor.peek():
                 raise NotReadable("a loop that could not be read")
         if cursor.looking_at(";"):
             cursor.place += 1
-        if values and all(each.known and each.text.isdecimal() for each in values):
-            self.reader.shell.set_number(name[0])
+        if values and all(each.known and _NUMBER.fullmatch(each.text) for each in values):
+            shell.set_number(name[0])
         elif len(values) == 1 and values[0].shape == "glob" and not values[0].home:
-            self.reader.shell.set_file(name[0], values[0])
+            shell.set_file(name[0], values[0])
         else:
-            self.reader.shell.set_unknown(name[0])
+            shell.set_unknown(name[0])
+        plain = all(each.shape != "opaque" and not each.home for each in values)
+        return name[0], values if plain else []
+
+    def _value(self) -> list[Word]:
+        """Read one word of the list of a loop, in which `{1..5}` is as many numbers."""
+        cursor = self.reader.cursor
+        start = cursor.place
+        words = self._word()
+        counted = _RANGE.fullmatch(cursor.text, start, cursor.place)
+        if counted is None:
+            return words
+        first, last = sorted((int(counted[1]), int(counted[2])))
+        # Some shells take it for a word like any other.
+        numbers = [*map(Word, map(str, range(first, min(last, first + _MOST_PASSES) + 1)))]
+        return [*numbers, Word(counted[0])]
 
     def _word(self) -> list[Word]:
         """Read one word that has to stand here."""

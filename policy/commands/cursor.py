@@ -9,7 +9,7 @@ from policy import later
 from policy.commands.refusal import NotReadable
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Assignment
-from policy.records import dataclass, field
+from policy.records import dataclass, field, fields, replace
 
 _DEEPEST = 32
 # Each word is looked at by every rule that speaks of resources; no command of an agent has more.
@@ -42,14 +42,42 @@ class Findings:
     # Whether a failure may not end the shell though it was told so, and whether functions may be
     # gone or stand for others.
     forgiving: bool = False
+    # Programs of which it matters that they print numbers.
+    counting: set[str] = field(default_factory=set)
     replaced_functions: bool = False
     words: int = 0
     parts: int = 0
     replaced: int = 0
     depth: int = 0
+    # How many times what stands here is read: once for each value of the loops around.
+    passes: int = 1
+    # How many loops may still be read once more, where a first reading did not hold.
+    attempts: int = 32
     # Variables that arithmetic reads, and those that may hold any text.
     computed: set[str] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
+
+    def copy(self) -> Findings:
+        """Return what has been found up to here, to come back to it by `become`."""
+        return replace(
+            self,
+            commands=[*self.commands],
+            gaps={**self.gaps},
+            carried={**self.carried},
+            bodies=[*self.bodies],
+            defined={**self.defined},
+            handlers={*self.handlers},
+            counting={*self.counting},
+            computed={*self.computed},
+            texts={*self.texts},
+        )
+
+    def become(self, other: Findings) -> None:
+        """Take over what a copy holds that is not used any more, but for the attempts made."""
+        for each in fields(self):
+            if each.name == "attempts":
+                continue
+            setattr(self, each.name, getattr(other, each.name))
 
     def gap(self, reason: str) -> None:
         """Say what else may run."""
@@ -93,6 +121,17 @@ class Cursor:
     place: int = 0
     # Here-documents whose text begins after this line.
     pending: list[PendingText] = field(default_factory=list)
+    # Where substitutions stand that print numbers, by their beginning.
+    numbers: dict[int, int] = field(default_factory=dict)
+
+    def spelled(self, start: int, end: int) -> str:
+        """Return what is spelled here, with a number where a substitution prints one."""
+        pieces: list[str] = []
+        for begun, ended in self.numbers.items():
+            if start <= begun and ended <= end:
+                pieces += (self.text[start:begun], "0")
+                start = ended
+        return "".join((*pieces, self.text[start:end]))
 
     def skip_blanks(self) -> None:
         """Go to what follows blanks and continued lines."""

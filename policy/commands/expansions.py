@@ -10,6 +10,7 @@ import re
 
 from policy import later
 from policy.commands.computed import compute_spelled
+from policy.commands.counting import counting_program
 from policy.commands.cursor import Cursor, ReadInside
 from policy.commands.pieces import Piece
 from policy.commands.refusal import NotReadable
@@ -22,7 +23,7 @@ _PARAMETER = later.pattern(r"[!#]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])|[!
 _IDENTIFIER = later.pattern(r"(?<![A-Za-z0-9_#])[A-Za-z_][A-Za-z0-9_]*")
 _SIGNS = later.pattern(r"[^()\[\]\"'\\$`;{}]+")
 _QUOTED_NUMBER = later.pattern(r'"(?:[A-Za-z0-9_.-]*|\$[A-Za-z0-9_]+|\$\{[A-Za-z0-9_]+\})"')
-_UNQUOTED_VALUE = later.pattern(r"[A-Za-z0-9_./:@%+,-]+")
+_UNQUOTED_VALUE = later.pattern(r"[A-Za-z0-9_./:@%+,{}-]+")
 _SETTING = later.pattern(r"[^=!<>]=(?!=)|<<=|>>=|\+\+|--")
 _ARGUMENT = later.pattern(r"[0-9]+|[@*]")
 _BACKTICKED = later.pattern(r"(?:[^`\\]|\\.)*`", re.DOTALL)
@@ -70,8 +71,7 @@ class Expansions:
             self.arithmetic("))")
             return ("opaque", "")
         if char == "(":
-            self.commands_in(1, "$(…)")
-            return _unknown(quoted=quoted)
+            return self._substitution(quoted=quoted)
         if char == "{":
             plain = _PLAIN_PARAMETER.match(text, cursor.place)
             if plain is None:
@@ -84,6 +84,17 @@ class Expansions:
             cursor.place += 1
             return self._variable(char, quoted=quoted)
         return ("quoted", "$")
+
+    def _substitution(self, *, quoted: bool) -> Piece:
+        """Read `$(…)`, and note where it prints a number."""
+        cursor = self.cursor
+        start = cursor.place
+        self.commands_in(1, "$(…)")
+        program = counting_program(cursor.text[start + 1 : cursor.place - 1])
+        if program:
+            cursor.findings.counting.add(program)
+            cursor.numbers[start - 1] = cursor.place
+        return _unknown(quoted=quoted)
 
     def commands_in(self, opening: int, inside: str) -> None:
         """Read the commands of a substitution whose opening is so long, and its `)`."""
@@ -119,7 +130,7 @@ class Expansions:
                 cursor.place += 1
             else:
                 raise NotReadable("arithmetic that could not be read")
-        self._compute(text[start : cursor.place])
+        self._compute(cursor.spelled(start, cursor.place))
         cursor.place += len(end)
         cursor.findings.leave()
 

@@ -144,6 +144,11 @@ class Shell:
         if self.values is not None and not _OWN.fullmatch(name):
             self.values = {**self.values, name: glob}
 
+    def set_value(self, name: str, value: str | Word) -> None:
+        """Let a variable of a loop be this value, until something else sets it."""
+        if self.values is not None and not _OWN.fullmatch(name):
+            self.values = {**self.values, name: value}
+
     def forget(self, name: str) -> None:
         """Let the value of one variable be unknown."""
         if self.values and name in self.values:

@@ -143,7 +143,12 @@ def _set_named(words: tuple[Word, ...], shell: Shell, spelled: str) -> None:
         return
     if words[0].text == "unset":
         shell.functions = frozenset()
-        shell.findings.replaced_functions = True
+        defined = shell.findings.defined
+        if any(
+            not word.known or word.text in defined or (word.text[:1] == "-" and "f" in word.text)
+            for word in words[1:]
+        ):
+            shell.findings.replaced_functions = True
     if words[0].text in ("mapfile", "readarray") and any("C" in word.text for word in words[1:]):
         shell.findings.gap("a command that is called for each line read")
     if words[0].text == "read":

@@ -28,6 +28,7 @@ _ASSIGNMENT = later.pattern(r"([A-Za-z_][A-Za-z0-9_]*)(?:(\+?)=|\[)")
 _ASSIGNS = later.pattern(r"(\+?)=")
 _FUNCTION = later.pattern(r"[ \t]*\([ \t]*\)")
 _NUMERIC = later.pattern(r"\$\(\(.*\)\)|\$[#?$!]|\$\{#[A-Za-z0-9_]+(?:\[[@*]\])?\}", re.DOTALL)
+_COUNTED = later.pattern(r'[0-9]+|"[0-9]+"')
 _SUBSCRIPT = later.pattern(
     r"""\[(?:[^\s\[\]'"\\$`(){}<>;&|]|\$[A-Za-z_]\w*+|\$\{[A-Za-z_]\w*+\}|\[:[a-z]+:\]"""
     r"""|'[^'"\\$`\[\]]*'|"(?:[^'"\\$`\[\]]|\$[A-Za-z_]\w*+|\$\{[A-Za-z_]\w*+\})*")*+\]"""
@@ -93,7 +94,7 @@ class SimpleReader:
         )
         if words:
             bare = not (assignments or given.redirections or given.inputs)
-            spelled = Spelled(cursor.text[start:end], tuple(lists), bare)
+            spelled = Spelled(cursor.spelled(start, end), tuple(lists), bare)
             self._effects(tuple(words), given=given, spelled=spelled)
             name = words[0].text
             if self.shell.aliases and name in self.shell.aliases:
@@ -166,6 +167,7 @@ class SimpleReader:
         pieces = self.words.pieces()
         value = self._value(pieces)
         number = len(pieces) == 1 and _NUMERIC.fullmatch(text, start, cursor.place) is not None
+        number = number or _COUNTED.fullmatch(cursor.spelled(start, cursor.place)) is not None
         # One value of an array leaves the others as they are.
         return Assignment(name, _UNKNOWN if assigned[2] is None else value, appends), number
 
@@ -227,6 +229,9 @@ class SimpleReader:
         """Put the record where the command began."""
         shell = self.shell
         own = tuple(each for each, _ in assignments)
+        if words and words[0].known and words[0].text == "read":
+            # It splits by them what goes to variables; nothing else gets to see them.
+            own = tuple(each for each in own if each.name != "IFS")
         if not words:
             if not own and not given.redirections and not given.inputs:
                 raise NotReadable("an operator without a command")

@@ -18,7 +18,7 @@ _PLAIN = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,
 _SCRIPTS = [
     "P", "P", "P R", "P W R", "A=W P", "a=W", "[[ W == W ]]", "[ W = W ]", "export A=W", "P W; S",
     "P && S", "P || S", "P | S", "P & S", "P |& P", "P\nS", "P # c\nS", "a[W]=1", "a=(W W)",
-    "P W W",
+    "P W W", "i=W", "i=a; S", "for i in a b\ndo S\ndone", "for i in {1..3}\ndo S\ndone", "read i",
     "cat <<E\nx $(S)\nE\nS", "cat <<'E'\nx $(S)\nE\n", "cat <<-E R\n\tx `B`\n\tE\n", "P > W",
     "cat <<E; P <<'F'\nW\nE\n$(S\nF\nP", "{ S\n}", "(S)", "{ S; } R", "! P", "time P", "coproc P",
     "if S\nthen S\nelse S\nfi", "if P; then P; elif P; then S\nfi R", "while S\ndo S\ndone R",
@@ -33,7 +33,7 @@ _WORDS = [
     "$1", '"$@"', "${a[0]}", "[ab]?", "${x/a/b}", "$?", "$(S)", '"a$(S)b"', "${x:-$(S)}", "`B`",
     '"${x:-$(S)}"', "$((1 + $(S)))", '"`B`"', '"${x:-`B`}"', "${x#`B`}", "W'q'", '${x:+"W"}', "a#b",
     '"$(P "W")"', "${a[$(S)]}", '"${x#<(S)}"', "${x:$(S):2}", "<(S)", "$(< W)", "$( (S) )", "{}",
-    "!", "%", "a=b",
+    "!", "%", "a=b", "$i", '"$i"', "x/$i", '"${i}.c"',
 ]  # fmt: skip
 _PROGRAMS = ["ls", "rm", "cat", "git", "touch", "cd", "g", "x.sh", "alias", "["]
 _REDIRECTIONS = ["> out", "2>&1", "&> out", "< in", ">> 'a b'", "2> /dev/null", "3<&-", ">| W"]

@@ -135,7 +135,7 @@ def test_what_is_no_script_or_not_read_alike_is_refused(text: str) -> None:
         'f() { test -v "$1"; }',
         'f() { test "$1" "$2"; }',
         "[ $(a) -eq 1 ]",
-        "for x in a b; do test -v $x; done",
+        "for x in a $y; do test -v $x; done",
         "x='b[$(c)]'; test -v 'a[x]'",
         "command command test -v 'a[$(b)]'",
         'f() { printf -v "$1" x; }',
@@ -289,7 +289,7 @@ def test_assignments_go_with_the_commands_that_may_see_them() -> None:
         ("cd x & a", [(), ()]),
         ("{ cd x && a; } && b", [(), ("x",), ("x",)]),
         ("if cd x; then a; else b; fi; c", [(), ("x",), (), ("x",), ()]),
-        ("for i in 1 2; do a; cd x && b; done; c", [None, None, None, None]),
+        ("for i in 1 2; do a; cd x && b; done; c", [None] * 7),
         ("f() { cd x; }; a", [None, None]),
         ("f() { a; }; f", [(), ()]),
         ("cd - && a", [(), None]),
@@ -375,11 +375,109 @@ def test_the_variable_of_a_loop_over_files_is_one_of_them() -> None:
         'for f in *.py; do f=x; done; a "$f"',
         'for f in *.py; do if b; then f=/etc/passwd; fi; a "$f"; done',
         'for f in *.py; do read f; a "$f"; done',
-        'for f in *.py x; do a "$f"; done',
-        'for f in *.py; do while b; do c; done; a "$f"; done',
+        'for f in *.py $x; do a "$f"; done',
+        'for f in *.py; do while b; do read f; done; a "$f"; done',
+        'for f in *.py; do while b; do a "$f"; f=x; done; done',
     ):
         words = next(one for one in commands(script) if one.words and one.words[0].text == "a")
         assert replace(words.words[1], many=False) == unknown, script
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("for f in x y; do a $f; done", ["x", "y"]),
+        ("for f in x y; do a b/$f.c; done", ["b/x.c", "b/y.c"]),
+        ("for f in {1..3}; do a $f; done", ["1", "2", "3", "{1..3}"]),
+        ("for f in x y; do for g in 1 2; do a $f$g; done; done", ["x1", "x2", "y1", "y2"]),
+        ("for f in x x; do a $f; done", ["x"]),
+        ("d=b; for f in x y; do a $d/$f; done", ["b/x", "b/y"]),
+        ("d=b; while c; do a $d; done", ["b"]),
+        ('for f in x *.py; do a "$f"; done', ["x", "*.py"]),
+        ("for f in x y; do a $f; f=z; done", ["x", "y"]),
+        ("for f in x y; do f=z; a $f; done", [""]),
+        ("d=b; for f in x; do a $d; d=c; done", [""]),
+        ("d=b; for f in x; do a $d; read d; done", [""]),
+        ("d=b; for f in x; do a $d; read 'd'; done", [""]),
+        ("d=b; for f in x; do a $d; for d in y; do c; done; done", [""]),
+        ("d=b; while c; do a $d; : ${d:=e}; done", [""]),
+        ("d=b; while c; do a $d; eval e; done", [""]),
+        ("for f in x y; do c; done; a $f", [""]),
+        ("for f in $(x); do a $f; done", [""]),
+        ("g() { d=c; }; d=b; a $d", [""]),
+        ("for f in x y; do cat <<E; a $f; done\nz\nE", [""]),
+        ("for f in x y; do cat <<E\nz\nE\na $f; done", ["x", "y"]),
+    ],
+)
+def test_a_loop_is_read_once_for_each_value_that_it_surely_has(text: str, words: list[str]) -> None:
+    found = [one.words[1].text for one in commands(text) if one.words[:1] == (Word("a"),)]
+    assert found == words
+
+
+def test_loops_in_loops_are_read_in_bounded_time() -> None:
+    for loop in ("for f in 1 2 3; do ", "x=1; while a; do ", "x=1; for f in 1 2; do x=2; "):
+        read = read_script(loop * 25 + "b; " + "done; " * 25)
+        assert isinstance(read, Script)
+        assert len(read.commands) < 2_000
+
+
+@pytest.mark.parametrize(
+    ("text", "computes"),
+    [
+        ("n=$(ls | wc -l); echo $((n+1))", False),
+        ("[ $(wc -l < f) -gt 1 ]", False),
+        ("echo $(( $(grep x f | wc -l) + 1 ))", False),
+        ("n=$(ls 2>/dev/null | wc -l); [ $n -gt 1 ]", False),
+        ("n=$(cat f); echo $((n+1))", True),
+        ("n=$(cat f; ls | wc -l); echo $((n+1))", True),
+        ("n=$(cat f || ls | wc -l); echo $((n+1))", True),
+        ("n=$(cat f & wc -l); echo $((n+1))", True),
+        ("n=$(cat f\nwc -l); echo $((n+1))", True),
+        ("n=$({ cat f; } | wc -l x); echo $((n+1))", True),
+        ("n=$(echo 'x | wc -l'); echo $((n+1))", True),
+        ("n=$(echo x \\| wc -l); echo $((n+1))", True),
+        ("n=$(wc -l f); echo $((n+1))", True),
+        ("n=$(wc -l 2>&1); echo $((n+1))", True),
+        ("wc() { cat f; }; n=$(ls | wc -l); echo $((n+1))", True),
+        ("n=$(ls | wc -l); echo $((n+1)); wc() { cat f; }", True),
+        ("alias wc=cat; n=$(ls | wc -l); echo $((n+1))", True),
+        ("eval x; n=$(ls | wc -l); echo $((n+1))", True),
+        ("n=$(ls | wc -l)$(cat f); echo $((n+1))", True),
+        ("n=$(ls | wc -l); n=$(cat f); echo $((n+1))", True),
+    ],
+)
+def test_what_surely_prints_a_number_is_no_text_that_arithmetic_runs(
+    text: str, *, computes: bool
+) -> None:
+    read = read_script(text)
+    assert isinstance(read, Script)
+    assert bool(read.gaps) is computes
+
+
+@pytest.mark.parametrize(
+    ("handler", "may_change"),
+    [
+        ("trap 'rm -f x' EXIT", False),
+        ("trap 'cd /' EXIT", False),
+        ("trap 'rm -f \"$x\"; exit 1' INT TERM", False),
+        ("trap 'echo failed >&2' ERR", False),
+        ("trap - INT", False),
+        ("trap 'cd /' INT", True),
+        ("trap 'cd /' EXIT INT", True),
+        ("trap 'x=1' DEBUG", True),
+        ("trap 'c\\d /' DEBUG", True),
+        ('trap "$x" INT', True),
+        ("g() { cd /; }; trap g INT", True),
+        ("trap g INT; g() { cd /; }", True),
+        ("trap 'echo $(x)' INT", True),
+    ],
+)
+def test_a_trap_that_may_change_the_shell_at_any_time_is_a_gap(
+    handler: str, *, may_change: bool
+) -> None:
+    read = read_script(handler)
+    assert isinstance(read, Script)
+    assert bool(read.gaps) is may_change
 
 
 def test_a_process_substitution_is_a_pipe_and_no_file() -> None:
