@@ -57,20 +57,31 @@ async def test_a_terminal_that_fails_refuses() -> None:
     assert isinstance(await TerminalApprover(read=gone, write=print).ask(request()), Denied)
 
 
-async def test_an_abandoned_question_takes_no_answer_from_the_next() -> None:
-    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
-    gate = TerminalApprover(read=lines.get, write=lambda text: None)
+@pytest.mark.parametrize(
+    ("after", "lines", "approved"),
+    [(9.0, ["y\n"], True), (1.0, ["y\n", "\n"], False), (1.0, ["y\n", "y\n"], True)],
+)
+async def test_an_answer_to_a_question_that_was_given_up_is_none_to_the_next(
+    after: float, lines: list[str], approved: bool
+) -> None:
+    typed: queue.SimpleQueue[str] = queue.SimpleQueue()
+    written: list[str] = []
+    now = 0.0
+    gate = TerminalApprover(read=typed.get, write=written.append, ticks=lambda: now)
     first = asyncio.create_task(gate.ask(request()))
     for _ in range(10):
         await asyncio.sleep(0)
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
         await first
-    second = asyncio.create_task(gate.ask(request()))
+    second = asyncio.create_task(gate.ask(request(tool="file_write")))
     for _ in range(10):
         await asyncio.sleep(0)
-    lines.put("y\n")
-    assert isinstance(await second, Approved)
+    now = after
+    for line in lines:
+        typed.put(line)
+    assert isinstance(await second, Approved) is approved
+    assert len(written) == 1 + len(lines)
 
 
 def test_nothing_in_a_question_is_hidden_or_endless() -> None:
