@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from policy.catalog import Step
 from policy.checks.checked import Constant, Local, Truth, Value
@@ -43,10 +43,14 @@ def literal(value: Any) -> Typed:
     return Typed(value=Constant(value=value), kind=kind_of(value))
 
 
+# Reads a value among the parts of a condition: values are read below conditions.
+ReadValue: TypeAlias = Callable[[tree.Expr, "Reading"], Typed]
+
+
 class Parts(NamedTuple):
     """What reads the parts of an expression: a value among them, or a condition."""
 
-    value: Callable[[tree.Expr, Reading], Typed]
+    value: ReadValue
     test: Callable[[tree.Expr, Reading], Any]
 
 
