@@ -36,9 +36,7 @@ _NODES: Mapping[str, type[Any]] = MappingProxyType(
         )
     }
 )
-_NAMES: Mapping[type[Any], tuple[str, ...]] = MappingProxyType(
-    {kind: tuple(one.name for one in fields(kind) if one.init) for kind in _NODES.values()}
-)
+_KINDS = frozenset(_NODES.values())
 _PLAIN = (NoneType, bool, int, str, float)
 
 
@@ -71,14 +69,13 @@ def read(text: str, kind: Any) -> Any:
 
 
 def _told(value: Any) -> Any:
-    kind = type(value)
+    kind: Any = type(value)
     if kind in _PLAIN:
         return value
     if kind is tuple:
         return ["t", *map(_told, value)]
-    names = _NAMES.get(kind)
-    if names is not None:
-        return [kind.__name__, *(_told(getattr(value, name)) for name in names)]
+    if kind in _KINDS:
+        return [kind.__name__, *(_told(getattr(value, name)) for name in _names(kind))]
     if kind is Decimal:
         return ["n", str(value)]
     if kind is frozenset:
@@ -156,9 +153,15 @@ _READERS: Mapping[str, Callable[[list[Any]], Any]] = MappingProxyType(
 
 
 @cache
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    """Return the fields of a class that is a node; of few kinds a process reads any."""
+    return tuple(one.name for one in fields(kind) if one.init)
+
+
+@cache
 def _fields(kind: Any) -> tuple[tuple[str, Accepts], ...]:
     hints = get_type_hints(kind)
-    return tuple((name, _accepts(hints[name])) for name in _NAMES[kind])
+    return tuple((name, _accepts(hints[name])) for name in _names(kind))
 
 
 @cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from policy.checks.checked import CheckedRule
 from policy.checks.rules import rule_id
@@ -121,11 +121,15 @@ class Remembered:
         self.unsaved += 1
 
     def learn(
-        self, surroundings: str, heads: Mapping[str, Head], rules: Mapping[Key, StoredLine]
+        self, surroundings: str, heads: dict[str, Head], rules: dict[Key, StoredLine]
     ) -> None:
-        """Begin with what was remembered by another process; before anything else is done."""
-        self.heads = dict(heads)
-        self._before = (surroundings, dict(rules))
+        """Begin with what was remembered by another process; before anything else is done.
+
+        Both go on to change here.
+        """
+        self.heads = heads
+        known: dict[Key, Any] = rules
+        self._before = (surroundings, known)
 
     def meet(self, statements: Iterable[tree.Statement]) -> None:
         """Know the rules of a file that was parsed by their texts, and let go of their parts."""

@@ -7,6 +7,7 @@ as, until somebody asks: a rule whose tool is never called costs no more than it
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from policy.catalog import ToolSelector
@@ -18,7 +19,6 @@ from policy.records import dataclass, fields
 from policy.source import Span
 from policy.syntax import Head
 
-_FIELDS = tuple(one.name for one in fields(CheckedRule) if one.compare)
 # Nobody can decide this: on an `allow` it gives nothing, on any other rule it takes.
 _UNREADABLE = checked.Truth(value=checked.Constant(value="unreadable"), text="unreadable")
 
@@ -150,13 +150,13 @@ class StoredRule(CheckedRule):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CheckedRule):
             return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in _FIELDS)
+        return all(getattr(self, name) == getattr(other, name) for name in _compared())
 
     def __hash__(self) -> int:
-        return hash(tuple(getattr(self, name) for name in _FIELDS))
+        return hash(tuple(getattr(self, name) for name in _compared()))
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{name}={getattr(self, name)!r}" for name in _FIELDS)
+        told = ", ".join(f"{name}={getattr(self, name)!r}" for name in _compared())
         return f"CheckedRule({told})"
 
 
@@ -171,6 +171,11 @@ class _Unfinished(CheckedRule):
 
 
 _new = object.__new__
+
+
+@cache
+def _compared() -> tuple[str, ...]:
+    return tuple(one.name for one in fields(CheckedRule) if one.compare)
 
 
 def _test(told: str, text: str | None) -> Test | None:

@@ -67,10 +67,7 @@ _RULES = (
 def write_rules(
     rules: Mapping[_Key, CheckedRule | StoredLine], heads: Mapping[str, Head]
 ) -> tuple[bytes, bytes, bytes]:
-    """Return the parts of rules; what has no form is left out, to be checked again when it is met.
-
-    There is no line end in the first two.
-    """
+    """Return the parts of rules; what has no form is left out, and checked again when it is met."""
     told = _Told()
     for (context, text), rule in rules.items():
         told.add(context, rule, heads.get(text))
@@ -214,7 +211,7 @@ def _selector(tools: ToolSelector) -> tuple[str, bool | None]:
 
 def read_rules(
     tables: bytes, conditions: bytes, texts: bytes
-) -> tuple[Mapping[str, Head], Mapping[_Key, StoredLine]]:
+) -> tuple[dict[str, Head], dict[_Key, StoredLine]]:
     """Return the heads and the rules of some parts; raise NotStorable for any others."""
     try:
         contexts, selectors, terms, heads, rules = json.loads(str(tables, "ascii"))
@@ -248,7 +245,7 @@ def _rules(
     heads: list[Head],
     when: list[str | None],
     conditions: bytes,
-) -> tuple[Mapping[str, Head], Mapping[_Key, StoredLine]]:
+) -> tuple[dict[str, Head], dict[_Key, StoredLine]]:
     context, head, selector, because, audit, approval, speaks, slots, text, kind, *more = found
     of_pack, unless, ends = more
     columns = Columns(

@@ -13,7 +13,7 @@ import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import count
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from policy import later
 from policy.digests import sha256
@@ -28,10 +28,10 @@ else:
 # A folder, True for this user's own, or False for none.
 Where: TypeAlias = str | os.PathLike[str] | bool
 
-_FORMAT = 2
-_PARTS = 3  # beside the line that says what they are
+_FORMAT = 3
 _SUFFIX = ".known"
 LARGEST = 64_000_000  # bytes of one file
+_LONGEST = 4_000  # bytes of its first line
 _MOST = 64  # files, of as many policies
 # Which file this process writes; taking the next number is one step for all threads.
 _WRITTEN = count()
@@ -81,20 +81,14 @@ class Cache:
         """Tell `remembered` what the file holds, if it is ours and whole."""
         if not self._counts or not _is_private(self.folder):
             return
-        content = _content(self._path)
-        if content is None:
-            return
         from policy.checks import NotStorable, read_rules
 
-        first, *parts = content.split(b"\n", _PARTS)
         try:
-            written = json.loads(first)
-            # Of the bytes themselves: they are many, and need not be joined again.
-            digest = sha256(memoryview(content)[len(first) + 1 :]).hexdigest()
-            if written != _header(written["surroundings"], digest):
+            written, parts = _content(self._path)
+            if written != _header(written["surroundings"], parts):
                 return
             heads, rules = read_rules(*parts)
-        except (NotStorable, TypeError, ValueError, KeyError, RecursionError):
+        except (NotStorable, OSError, TypeError, ValueError, KeyError, RecursionError):
             return
         remembered.learn(written["surroundings"], heads, rules)
 
@@ -105,23 +99,25 @@ class Cache:
         from policy.checks import write_rules
 
         remembered.unsaved = 0
-        body = b"\n".join(write_rules(remembered.rules, remembered.heads))
-        if len(body) > LARGEST:
+        parts = write_rules(remembered.rules, remembered.heads)
+        first = json.dumps(_header(remembered.surroundings, parts)).encode("ascii") + b"\n"
+        content = b"".join((first, *parts))
+        if len(content) > LARGEST:
             return
-        told = json.dumps(_header(remembered.surroundings, sha256(body).hexdigest()))
         with suppress(OSError):
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
             if _is_private(self.folder):
-                _replace(self._path, told.encode("ascii") + b"\n" + body)
+                _replace(self._path, content)
                 _drop_old(self.folder)
 
 
-def _header(surroundings: object, digest: str) -> dict[str, object]:
+def _header(surroundings: object, parts: Iterable[bytes]) -> dict[str, object]:
+    """Return what the first line says: what the parts hold for, how long each is, its digest."""
     return {
         "placet": _FORMAT,
         "code": own_digest(),
         "surroundings": surroundings,
-        "digest": digest,
+        "parts": [[len(part), sha256(part).hexdigest()] for part in parts],
     }
 
 
@@ -147,20 +143,25 @@ def _is_own(found: os.stat_result) -> bool:
     return found.st_uid == os.geteuid() and not found.st_mode & 0o077
 
 
-def _content(path: str) -> bytes | None:
-    """Return the bytes of a file of our own; a link or anything else is none."""
-    try:
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with open(os.open(path, flags), "rb") as file:
-            found = os.fstat(file.fileno())
-            own = stat.S_ISREG(found.st_mode) and _is_own(found) and found.st_nlink == 1
-            if not own or found.st_size > LARGEST:
-                return None
-            # One that grows meanwhile is not the one that was written.
-            content = file.read(found.st_size + 1)
-    except OSError:
-        return None
-    return content if len(content) == found.st_size else None
+def _content(path: str) -> tuple[dict[str, Any], list[bytes]]:
+    """Return what the first line of a file of our own says, and the parts that follow it.
+
+    Raises OSError or ValueError for a link or anything else, and whatever an odd line leads to.
+    """
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with open(os.open(path, flags), "rb") as file:
+        found = os.fstat(file.fileno())
+        own = stat.S_ISREG(found.st_mode) and _is_own(found) and found.st_nlink == 1
+        if not own or found.st_size > LARGEST:
+            raise ValueError("a file of another kind")
+        first = file.readline(_LONGEST)
+        written = json.loads(first)
+        sizes = [size for size, _ in written["parts"]]
+        # None is larger than the file, and one that grows meanwhile is not the one written here.
+        sound = {*map(type, sizes)} == {int} and min(sizes) >= 0
+        if not sound or len(first) + sum(sizes) != found.st_size:
+            raise ValueError("parts of another size")
+        return written, [file.read(size) for size in sizes]
 
 
 def _replace(path: str, content: bytes) -> None:

@@ -122,11 +122,22 @@ def _loosened(content: bytes) -> bytes:
     return content.replace(b'"deny"', b'"allow"')
 
 
-def _signed(rest: bytes, content: bytes) -> bytes:
-    """Return the file with another body and the digest of that."""
-    first = content.partition(b"\n")[0]
-    digest = hashlib.sha256(rest).hexdigest()
-    return json.dumps(json.loads(first) | {"digest": digest}).encode() + b"\n" + rest
+def _split(content: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    """Return what the first line of a file says, and its parts."""
+    first, _, rest = content.partition(b"\n")
+    parts = []
+    for size, _digest in json.loads(first)["parts"]:
+        parts.append(rest[:size])
+        rest = rest[size:]
+    assert not rest
+    return json.loads(first), parts
+
+
+def _signed(content: bytes, *parts: bytes, **said: object) -> bytes:
+    """Return the file with other parts and the digests of those."""
+    written = [[len(part), hashlib.sha256(part).hexdigest()] for part in parts]
+    first = _split(content)[0] | {"parts": written} | said
+    return json.dumps(first).encode() + b"\n" + b"".join(parts)
 
 
 # The columns of rules, by what they hold.
@@ -138,10 +149,10 @@ def _with(change: Callable[[list[Any]], object]) -> Callable[[bytes], bytes]:
     rules."""
 
     def changed(content: bytes) -> bytes:
-        _, tables, rest = content.split(b"\n", 2)
+        tables, *rest = _split(content)[1]
         found = json.loads(tables)
         change(found)
-        return _signed(json.dumps(found).encode() + b"\n" + rest, content)
+        return _signed(content, json.dumps(found).encode(), *rest)
 
     return changed
 
@@ -153,17 +164,25 @@ def _put(table: int, column: int, value: Any) -> Callable[[bytes], bytes]:
 
 def _tables(told: bytes) -> Callable[[bytes], bytes]:
     """Return what puts other tables into a file and signs it."""
-    return lambda content: _signed(b"\n".join((told, *content.split(b"\n", 3)[2:])), content)
+    return lambda content: _signed(content, told, *_split(content)[1][1:])
 
 
 def _texts(change: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
     """Return what changes the texts of a file and signs it."""
 
     def changed(content: bytes) -> bytes:
-        _, tables, conditions, texts = content.split(b"\n", 3)
-        return _signed(b"\n".join((tables, conditions, change(texts))), content)
+        tables, conditions, texts = _split(content)[1]
+        return _signed(content, tables, conditions, change(texts))
 
     return changed
+
+
+def _moved(content: bytes) -> bytes:
+    """Return the file with the end of its first part at the beginning of its second one."""
+    written, parts = _split(content)
+    written["parts"][0][0] -= 1
+    written["parts"][1][0] += 1
+    return json.dumps(written).encode() + b"\n" + b"".join(parts)
 
 
 ODD: dict[str, Callable[[bytes], bytes]] = {
@@ -175,7 +194,16 @@ ODD: dict[str, Callable[[bytes], bytes]] = {
     "too few tables": _tables(b"[3,1,4]"),
     "no tables": _tables(b"[3,1,4,1,5]"),
     "deep": _tables(b"[" * 100_000),
-    "too few parts": lambda content: _signed(b"[[],[[],[]],[],[[],[],[]],[]]", content),
+    "too few parts": lambda content: _signed(content, *_split(content)[1][:2]),
+    "a part more": lambda content: _signed(content, *_split(content)[1], b""),
+    "no parts": lambda content: _signed(content),
+    "parts at other places": _moved,
+    "parts of no size": lambda content: _signed(content, parts=[["1", ""]]),
+    "a part of less than nothing": lambda content: _signed(
+        content, b"xx", parts=[[-1, ""], [3, ""]]
+    ),
+    "parts that are none": lambda content: _signed(content, parts=3),
+    "a first line without end": lambda content: b" " * 5_000 + content,
     "no texts": _texts(lambda texts: b""),
     "a text too few": _texts(lambda texts: texts[: texts[:-1].rindex(b"\0") + 1]),
     "a text too many": _texts(lambda texts: texts + b"\0"),
@@ -245,11 +273,11 @@ def _with_conditions(told: bytes) -> Callable[[bytes], bytes]:
     """Return what puts other conditions into every rule, and signs the file."""
 
     def changed(content: bytes) -> bytes:
-        _, tables, _, texts = content.split(b"\n", 3)
+        tables, _, texts = _split(content)[1]
         found = json.loads(tables)
         number = len(found[4][ENDS])
         found[4][ENDS] = [len(told) * place for place in range(1, number + 1)]
-        return _signed(b"\n".join((json.dumps(found).encode(), told * number, texts)), content)
+        return _signed(content, json.dumps(found).encode(), told * number, texts)
 
     return changed
 
