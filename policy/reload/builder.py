@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from policy.reload.beyond import Beyond
     from policy.reload.places import Path, Place, places
     from policy.reload.settings_file import read_settings
+    from policy.syntax import Phrases
     from policy.verify import ExampleResult
 else:
     traceback = later.module("traceback")
@@ -53,7 +54,8 @@ _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
 
 
 _NO_SOURCES: Mapping[str, Source] = MappingProxyType({})
-
+# Bytes of all policy files. In fewer, too few conditions stand again for it to matter.
+_SMALL = 8_000
 
 _CONSEQUENCES = frozenset({"missing-default", "unknown-name", "delegate-to-nobody"})
 
@@ -81,8 +83,8 @@ class Builder:
 
     Files of the same text are not parsed again, nor are rules, and rules in the same surroundings
     are not checked again: see `checks.Remembered`. Without `remembering`, every rule is.
-    Nor is anything remembered by one that builds `once` and keeps no cache, but for conditions:
-    one that stood in another rule is not read again while a build lasts.
+    Nor is anything remembered by one that builds `once` and keeps no cache, but for conditions of
+    a policy that is not small: one that stood in another rule is not read again in one build.
     With `plain`, statements are read by Lark alone; `shortcuts` are those of the program. Neither
     changes what is built. Without `linting`, a builder that remembers nothing leaves out warnings
     of what is no mistake.
@@ -102,6 +104,7 @@ class Builder:
         linting: bool = True,
     ) -> None:
         self._phrasing = remembering
+        self._once = once
         remembering = remembering and not once
         self._guarded = tuple(guarded)
         self._guarded_folders = tuple(guarded_folders)
@@ -227,7 +230,7 @@ class Builder:
         snapshot = work.snapshot
         kept: dict[tuple[str, str], Parsed] = {}
         heads = None if self._remembered is None else self._remembered.heads
-        phrases = new_phrases() if self._phrasing else None
+        phrases = self._phrases(snapshot)
         trees: list[tree.PolicyFile] = []
         for name in snapshot.policies:
             key = (name, work.digests[name])
@@ -248,6 +251,12 @@ class Builder:
             trees.append(parsed.tree)
         self._parsed = kept
         return tuple(trees)
+
+    def _phrases(self, snapshot: Snapshot) -> Phrases | None:
+        """Return what knows conditions again; None where reading all of them takes less."""
+        size = sum(len(snapshot.files[name].content) for name in snapshot.policies)
+        is_quicker = size > _SMALL or not self._once
+        return new_phrases() if self._phrasing and is_quicker else None
 
 
 @dataclass(slots=True, kw_only=True)
