@@ -203,8 +203,8 @@ def _bound(test: Test) -> tuple[str, Any] | None:
 
 
 def plain_items(members: ValueSet) -> tuple[Any, ...] | None:
-    """Return the items of a set that are values as they stand, None where some are not."""
     """Return the texts or numbers of a set written out here, None of any other set."""
+    if members.kind not in ("strings", "numbers") or members.excluded:
         return None
     plain = all(isinstance(item, (str, int, float)) for item in members.included)
     return members.included if plain else None
