@@ -24,7 +24,7 @@ from policy.checks.later import refuse
 from policy.checks.membership import read_membership
 from policy.checks.names import inline
 from policy.checks.phrases import read_phrase
-from policy.checks.reading import BROKEN_TEST, Parts, Reading, Typed
+from policy.checks.reading import BROKEN_TEST, Parts, Reading, ReadValue, Typed
 from policy.checks.scopes import Definition
 from policy.checks.text_tests import read_like, read_match, read_relation
 from policy.checks.texts import dotted
@@ -164,28 +164,11 @@ def _quantifier(expr: tree.Quantifier, reading: Reading) -> Test:
     )
 
 
-def _compare(expr: tree.Compare, reading: Reading) -> Test:
-    return read_comparison(expr, reading, value)
-
-
-def _in(expr: tree.In, reading: Reading) -> Test:
-    return read_membership(expr, reading, value)
-
-
-def _text_test(expr: tree.TextTest, reading: Reading) -> Test:
-    return read_relation(expr, reading, value)
-
-
-def _like(expr: tree.Like, reading: Reading) -> Test:
-    return read_like(expr, reading, value)
-
-
-def _matches(expr: tree.Matches, reading: Reading) -> Test:
-    return read_match(expr, reading, value)
-
-
-def _window(expr: tree.Window, reading: Reading) -> Test:
-    return read_window(expr, reading, value)
+def _of_values(
+    read: Callable[[Any, Reading, ReadValue], Test],
+) -> Callable[[Any, Reading], Test]:
+    """Return what reads a condition that asks something of values."""
+    return lambda expr, reading: read(expr, reading, value)
 
 
 def _is(expr: tree.Is, reading: Reading) -> Test:
@@ -207,13 +190,13 @@ TESTS: Mapping[type, Callable[[Any, Reading], Test]] = MappingProxyType(
         tree.Or: _or,
         tree.Not: _not,
         tree.Quantifier: _quantifier,
-        tree.Compare: _compare,
-        tree.In: _in,
-        tree.TextTest: _text_test,
-        tree.Like: _like,
-        tree.Matches: _matches,
+        tree.Compare: _of_values(read_comparison),
+        tree.In: _of_values(read_membership),
+        tree.TextTest: _of_values(read_relation),
+        tree.Like: _of_values(read_like),
+        tree.Matches: _of_values(read_match),
         tree.Is: _is,
-        tree.Window: _window,
+        tree.Window: _of_values(read_window),
         tree.ResourceTest: read_resource_test,
         tree.NamedByUser: _later("`named by user`"),
         tree.From: _later("`from` a label or a result"),
