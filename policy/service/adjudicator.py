@@ -23,6 +23,7 @@ from policy.reload import Generation
 from policy.service.guards import GuardCell, Guards
 from policy.service.joining import joined
 from policy.service.judge import Answer, Judge, JudgeSource, NoPolicy, Refusal
+from policy.service.needless import denied_anyway
 from policy.service.registry_snapshot import Meant, Registration
 from policy.service.visibility import expected_by, without_hidden_operations
 from policy.service.words import denial
@@ -128,9 +129,12 @@ class Adjudicator:
             facts, hosts = self._world.seen_by(caller)
             answer = judge.answer(name, input, caller=caller, facts=facts)
             if hosts.wanted:
-                answer = await self._world.settled(
-                    lambda: judge.answer(name, input, caller=caller, facts=facts), hosts
-                )
+
+                def ask(known: Facts = facts) -> Answer:
+                    return judge.answer(name, input, caller=caller, facts=known)
+
+                denied = denied_anyway(judge, answer, ask=ask, caller=caller, facts=facts)
+                answer = await self._world.settled(ask, hosts) if denied is None else denied
             spec = None if answer.admitted is None else answer.admitted.spec
             decision = joined(answer, judge, guards=guards, caller=caller, facts=facts)
         except Exception as error:  # noqa: BLE001 - what fails while deciding has allowed nothing
