@@ -86,6 +86,9 @@ def _settle(findings: Findings) -> None:
     if findings.wandering and not findings.handlers.isdisjoint(findings.defined):
         findings.gap("a trap whose commands may change the shell")
     commands = findings.commands
+    if findings.replaced_functions or not findings.feeding.isdisjoint(findings.defined):
+        # What prints may be a function, for all that is known.
+        commands[:] = [replace(each, fed_by=()) if each.fed_by else each for each in commands]
     carried = tuple(findings.carried)
     for place in findings.bodies:
         command = commands[place]

@@ -31,6 +31,7 @@ class CompoundReader:
         """Read a compound command with the redirections behind it."""
         findings, cursor, shell = self.reader.findings, self.reader.cursor, self.reader.shell
         findings.enter()
+        shell.fed_by = ()
         first, start, outside = len(findings.commands), cursor.place, shell.places
         cursor.place += len(kind)
         if kind == "(":

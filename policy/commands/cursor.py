@@ -37,6 +37,8 @@ class Findings:
     wandering: bool = False
     # Programs and functions that traps run.
     handlers: set[str] = field(default_factory=set)
+    # Programs that print for the next one of a pipeline.
+    feeding: set[str] = field(default_factory=set)
     # What may leave a function before its end.
     jumps: int = 0
     # Whether a failure may not end the shell though it was told so, and whether functions may be
@@ -68,6 +70,7 @@ class Findings:
             defined={**self.defined},
             handlers={*self.handlers},
             counting={*self.counting},
+            feeding={*self.feeding},
             computed={*self.computed},
             texts={*self.texts},
         )

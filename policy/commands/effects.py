@@ -11,7 +11,7 @@ from policy.commands.awk_program import read_awk
 from policy.commands.invocation import Effect, Invocation, Verb
 from policy.commands.jq_filter import read_jq
 from policy.commands.name_parts import begun_with, ended_with
-from policy.commands.nested import Found, Nesting, Run
+from policy.commands.nested import ANY_WORDS, NOT_SEARCHED, Found, Nesting, Run
 from policy.commands.profiles import Profiles
 from policy.commands.remote import is_web_url, read_place, read_remote
 from policy.commands.roles import touches
@@ -149,7 +149,14 @@ class Effects:
                 self.unclear(f"what `{label}` does with its words is not known")
             case "guarded":
                 self.unclear(f"what `{label}` does is not known", runs=False)
-            case "placeholder" | "found-name" | "found-otherwise" | "link-target":
+            case (
+                "placeholder"
+                | "found-name"
+                | "found-otherwise"
+                | "null-ended"
+                | "otherwise-ended"
+                | "link-target"
+            ):
                 pass
             case _:
                 self._runs(role, word, label)
@@ -313,18 +320,25 @@ class Effects:
         if role == "argv-until":
             stand_in = "{}"
         more = role == "argv-more..."
-        read = self.nesting.words(
-            words,
-            label=label,
-            folder=self.folder,
-            assigns=role == "env-argv...",
-            fed=not more,
-            more=more and stand_in is None,
-            stand_in=stand_in or ("{}" if more else None),
-            found=found,
-        )
-        if read.command.words:
-            self.inner.append(read)
+        searched = found != NOT_SEARCHED
+        added = (replace(found.word(), many=True) if searched else ANY_WORDS,)
+        # Nothing may be found: then it is run without.
+        ends: tuple[tuple[Word, ...], ...] = ((),)
+        if more and stand_in is None:
+            ends = ((), added) if searched else (added,)
+        for end in ends:
+            read = self.nesting.words(
+                words,
+                label=label,
+                folder=self.folder,
+                assigns=role == "env-argv...",
+                fed=not more,
+                more=end,
+                stand_in=stand_in or ("{}" if more else None),
+                found=found,
+            )
+            if read.command.words:
+                self.inner.append(read)
 
     def variable(self, assignment: Assignment) -> None:
         """Note what a variable does to the command that it is set for."""

@@ -26,7 +26,7 @@ TOO_DEEP = f"commands are nested more than {DEEPEST} deep"
 TOO_MUCH = "more is run in turn than can be looked at"
 # `env` takes any name, with which bash finds functions in the environment.
 _ASSIGNMENT = later.pattern(r"([^=]*?)(\+?)=(.*)", re.DOTALL)
-_ANY_WORDS = Word("", "opaque", many=True)
+ANY_WORDS = Word("", "opaque", many=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,15 @@ class Found:
 
     root: str = ""
     name: str = "*"
+
+    def word(self) -> Word:
+        """Return any one of them."""
+        root = self.root
+        if not (self.name and root) or root[0] in "-~" or "[" in root:
+            return Word(root, "opaque")
+        # What was found stands below the folder that was looked through.
+        below = self.name if self.name == "*" else f"*/{self.name}"
+        return Word(f"{escape_glob(root.rstrip('/'))}/{below}", "glob")
 
 
 NOT_SEARCHED = Found()
@@ -72,13 +81,13 @@ class Nesting:
         folder: tuple[Word, ...] = (),
         assigns: bool = False,
         fed: bool = True,
-        more: bool = False,
+        more: tuple[Word, ...] = (),
         stand_in: str | None = None,
         found: Found = NOT_SEARCHED,
     ) -> Invocation:
         """Return the command that words are.
 
-        With `assigns` variables stand before it, with `more` unknown words are added. `stand_in`
+        With `assigns` variables stand before it, `more` words are added. `stand_in`
         is what an unknown word, one of `found`, is put in the place of. `fed` says that
         it reads the input of the command that runs it.
         """
@@ -90,7 +99,7 @@ class Nesting:
         if stand_in:
             rest = tuple(_replaced(word, stand_in, found) for word in rest)
         inner = SimpleCommand(
-            words=(*rest, _ANY_WORDS) if more else rest,
+            words=(*rest, *more),
             assignments=variables,
             folders=self._folders(folder),
             stdin=self.command.stdin if fed else None,
@@ -105,7 +114,7 @@ class Nesting:
         """Return the program of this name, run with words that are not known."""
         if not word.known:
             return _not_known(f"which program `{label}` runs is not known")
-        return (self.words((word,), label=label, folder=folder, fed=False, more=True),), ()
+        return (self.words((word,), label=label, folder=folder, fed=False, more=(ANY_WORDS,)),), ()
 
     def joined(self, words: tuple[Word, ...], *, label: str, folder: tuple[Word, ...]) -> Run:
         """Return the commands in words that are joined by blanks."""
@@ -194,9 +203,6 @@ def _replaced(word: Word, stand_in: str, found: Found) -> Word:
     before, sign, _ = word.text.partition(stand_in)
     if not sign:
         return word
-    root = found.root
-    if word.text == stand_in and found.name and root and root[0] not in "-~" and "[" not in root:
-        # What was found stands below the folder that was looked through.
-        below = found.name if found.name == "*" else f"*/{found.name}"
-        return Word(f"{escape_glob(root.rstrip('/'))}/{below}", "glob")
-    return Word(before or root, "opaque", many=word.many)
+    if word.text == stand_in:
+        return replace(found.word(), many=word.many)
+    return Word(before or found.root, "opaque", many=word.many)

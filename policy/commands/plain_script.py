@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from policy import later
 from policy.commands.going import cd_target
+from policy.commands.redirections import leaves_output
 from policy.commands.script import SimpleCommand
 from policy.commands.shell_builtins import is_of_the_shell
 from policy.commands.whereabouts import Folders, folders_after
@@ -115,12 +116,15 @@ class _PlainReader:
         if self.moved and (before == ";" or before == "\n"):
             # Whether an earlier change of folder worked is not known.
             return False
+        piped = before == "|" and not self.inputs
+        feeding = self.commands[-1] if piped else None
         self.commands.append(
             SimpleCommand(
                 words=tuple(self.words),
                 redirections=tuple(self.redirections),
                 folders=self.folders,
-                piped=before == "|" and not self.inputs,
+                piped=piped,
+                fed_by=feeding.words if feeding and leaves_output(feeding.redirections) else (),
                 text=self.text[self.first : self.last].strip(),
                 number=len(self.commands) + 1,
             )

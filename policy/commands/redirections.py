@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from policy import later
 from policy.commands.cursor import Cursor, PendingText
@@ -70,6 +71,11 @@ def read_redirection(words: WordReader, given: Redirected, shell: Shell) -> bool
             given.stdin = _UNKNOWN
     given.redirections.append(_redirection(op, pieces, fd=fd, cursor=cursor))
     return True
+
+
+def leaves_output(redirections: Sequence[Redirection]) -> bool:
+    """Tell whether a command prints what it prints, and nothing else, in spite of these."""
+    return all(one.fd == 2 and one.op in (">", ">>") for one in redirections)
 
 
 def _descriptor(start: re.Match[str]) -> int | None:

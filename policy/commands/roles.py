@@ -42,6 +42,8 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "placeholder": (),
     "found-name": (),
     "found-otherwise": (),
+    "null-ended": (),
+    "otherwise-ended": (),
     "argv-until": (None,),
     "env-argv...": (None,),
     "words-command...": (None,),

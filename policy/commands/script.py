@@ -12,8 +12,9 @@ class SimpleCommand:
 
     `folders` are the operands of the `cd`s that surely ran before it, in order, as `read_path`
     takes them; None where the folder it runs in is not known. `stdin` is a here-document's or
-    here-string's text, `piped` says that another command's output is its input. `local` says that
-    the program is a function which the script surely has defined before.
+    here-string's text, `piped` says that another command's output is its input; `fed_by` are the
+    words of that one, where it is all that prints there. `local` says that the program is a
+    function which the script surely has defined before.
 
     `number` counts the commands of the script from 1, `inside` names what the command stands in
     (`$(…)`, `bash -c`), outermost first.
@@ -25,6 +26,7 @@ class SimpleCommand:
     folders: tuple[str, ...] | None = ()
     stdin: Word | None = None
     piped: bool = False
+    fed_by: tuple[Word, ...] = ()
     local: bool = False
     text: str = field(default="", compare=False)
     number: int = field(default=1, compare=False)

@@ -7,12 +7,14 @@ from policy.commands.compound_reader import CASE_END, CompoundReader
 from policy.commands.cursor import Cursor
 from policy.commands.definitions import Definitions
 from policy.commands.expansions import Expansions
-from policy.commands.redirections import read_pending
+from policy.commands.redirections import leaves_output, read_pending
 from policy.commands.refusal import NotReadable
 from policy.commands.reserved import CLOSING, COMPOUND, reserved_word
+from policy.commands.script import SimpleCommand
 from policy.commands.shell import Shell
 from policy.commands.simple_reader import SimpleReader
 from policy.commands.whereabouts import NOWHERE, either
+from policy.commands.word import Word
 from policy.commands.word_reader import WordReader
 
 _TIME_OPTIONS = later.pattern(r"(?:-p(?=\s)|--(?=\s)|[ \t])*")
@@ -150,6 +152,7 @@ class ScriptReader:
         """
         shell, cursor = self.shell, self.cursor
         negated = self._prefixes()
+        first = len(cursor.findings.commands)
         simple = self.command()
         if negated:
             shell.places, shell.failed = shell.failed, shell.places
@@ -159,6 +162,10 @@ class ScriptReader:
             if cursor.peek() != "|" or cursor.peek(1) == "|":
                 break
             # What `|&` adds is a copy of a descriptor, which touches nothing.
+            fed_by: tuple[Word, ...] = ()
+            if simple and cursor.peek(1) != "&":
+                fed_by = _plain_words(cursor.findings.commands[first:])
+                cursor.findings.feeding |= {word.text for word in fed_by[:1]}
             self._operator("|&" if cursor.peek(1) == "&" else "|")
             self.new_lines()
             if self._at_end():
@@ -168,7 +175,10 @@ class ScriptReader:
             shell.conditional = conditional
             shell.piped, shell.stdin = True, None
             joined = True
-            self.command()
+            first = len(cursor.findings.commands)
+            shell.fed_by = fed_by
+            simple = self.command()
+            shell.fed_by = ()
         if joined:
             conditional = shell.conditional
             shell.become(before)
@@ -223,3 +233,13 @@ class ScriptReader:
         if not (cursor.looking_at(")") if word == ")" else reserved_word(cursor) == word):
             raise NotReadable(f"a `{word}` is missing")
         cursor.place += len(word)
+
+
+def _plain_words(commands: list[SimpleCommand]) -> tuple[Word, ...]:
+    """Return the words of what was read, if it is one command without redirections.
+
+    It may stand there several times, for several folders.
+    """
+    words = commands[0].words if commands else ()
+    same = all(each.words == words and leaves_output(each.redirections) for each in commands)
+    return words if same else ()

@@ -63,6 +63,7 @@ class Shell:
     carried: tuple[Assignment, ...] = ()
     piped: bool = False
     stdin: Word | None = None
+    fed_by: tuple[Word, ...] = ()
     conditional: int = 0
 
     def fork(self) -> Shell:

@@ -108,6 +108,8 @@ def _declare(words: tuple[Word, ...], shell: Shell, *, lists: tuple[int, ...]) -
     if name not in ("export", "readonly") and options.strip("xgr"):
         # With `-i`, `-u` or `-n` a variable does not hold what it is set to.
         shell.values = None
+    if "f" in options and exported:
+        shell.findings.gap("a function that other shells get")
     if "i" in options and name not in ("export", "readonly"):
         shell.findings.gap("a variable whose text is computed")
     if "n" in options and name not in ("export", "readonly"):

@@ -57,6 +57,7 @@ class SimpleReader:
         """Read the simple command here. What is a function's definition goes to `function`."""
         cursor, findings = self.cursor, self.cursor.findings
         start = end = cursor.place
+        fed_by, self.shell.fed_by = self.shell.fed_by, ()
         place = len(findings.commands)
         findings.commands.append(_READING)
         words: list[Word] = []
@@ -91,6 +92,7 @@ class SimpleReader:
             assignments=assignments,
             given=given,
             text=cursor.text[start:end],
+            fed_by=fed_by,
         )
         if words:
             bare = not (assignments or given.redirections or given.inputs)
@@ -225,6 +227,7 @@ class SimpleReader:
         assignments: list[tuple[Assignment, bool]],
         given: Redirected,
         text: str,
+        fed_by: tuple[Word, ...],
     ) -> None:
         """Put the record where the command began."""
         shell = self.shell
@@ -259,6 +262,7 @@ class SimpleReader:
             folders=folders[0],
             stdin=given.stdin if given.inputs else shell.stdin,
             piped=piped,
+            fed_by=fed_by if piped and not given.inputs else (),
             local=bool(words) and words[0].known and words[0].text in shell.functions,
             text=text,
             number=place + 1,

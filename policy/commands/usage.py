@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from policy import later
 from policy.commands.argv import Item, OperandItem, OptionItem, Parts, operand_roles
 from policy.commands.destination import written_into
 from policy.commands.effects import Effects
 from policy.commands.invocation import Effect, GivenOperand, GivenOption
-from policy.commands.nested import NOT_SEARCHED, Found, common_root
+from policy.commands.nested import NOT_SEARCHED, Found
 from policy.commands.operand_places import argv_start, possible_roles
 from policy.commands.profile import Profile
 from policy.commands.roles import PROGRAMS, bare_role, touches
+from policy.commands.searched import found_by, handed_on, takes_found
 from policy.commands.word import Word
 from policy.records import replace
 
 _INPUT = "runs what it is given as input"
-
-# Letters of a name that a search and a glob read otherwise.
-_NOT_PLAIN = later.pattern(r"[\[\]\\/]")
-# Roles of tests for names, and of what turns one round.
-_CHOOSING = frozenset({"found-name", "found-otherwise"})
 
 
 class Usage:
@@ -76,7 +71,9 @@ class Usage:
         stand_in = _stand_in(parts) if runs or runs_found else None
         found = NOT_SEARCHED
         if runs_found:
-            found = Found(_root(operands, profile), _name_of_found(items))
+            found = found_by(items, profile)
+        elif runs and self.effects.command.fed_by and takes_found(items):
+            found = handed_on(self.effects.command.fed_by, self.effects.profiles)
         taken = iter(possible)
         for item in items:
             if isinstance(item, OptionItem):
@@ -88,7 +85,7 @@ class Usage:
         if "write-into" in roles:
             self._write_into([item.word for item in operands])
         if runs:
-            self.effects.run_words(runs, words, option="", stand_in=stand_in, found=NOT_SEARCHED)
+            self.effects.run_words(runs, words, option="", stand_in=stand_in, found=found)
             if not (self.effects.inner or self.effects.gaps):
                 runs = ""  # `env A=b` runs nothing
         return {bare_role(role) for each in possible for role in each} | ({runs} - {""})
@@ -272,27 +269,3 @@ def _stand_in(parts: Parts) -> str | None:
         if isinstance(item, OptionItem) and item.option and item.option.role == "placeholder":
             return (item.value.text if item.value else "") or "{}"
     return None
-
-
-def _name_of_found(items: Sequence[Item]) -> str:
-    """Return the glob of the names that a search asks for; empty where that is not plain.
-
-    Several names, other tests of names and negations choose in ways that no glob tells.
-    """
-    chosen = [
-        (item.option.role, item.value)
-        for item in items
-        if isinstance(item, OptionItem) and item.option and item.option.role in _CHOOSING
-    ]
-    tests = [value for _, value in chosen if value is not None]
-    if not tests:
-        return "*"
-    plain = len(chosen) == 1 and chosen[0][0] == "found-name" and tests[0].known
-    return tests[0].text if plain and not _NOT_PLAIN.search(tests[0].text) else ""
-
-
-def _root(operands: list[OperandItem], profile: Profile) -> str:
-    """Return what the paths begin with that a command finds."""
-    if operands:
-        return common_root(tuple(item.word for item in operands))
-    return next((text for role, text in profile.bare if role == "read-tree"), "")

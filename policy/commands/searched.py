@@ -1,0 +1,84 @@
+"""The words of a search in; which paths it finds and hands on to other programs, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from policy import later
+from policy.commands.argv import Item, OperandItem, OptionItem, take_apart
+from policy.commands.nested import NOT_SEARCHED, Found, common_root
+from policy.commands.profile import Profile
+from policy.commands.profiles import Profiles
+from policy.commands.word import Word
+
+# Letters of a name that a search and a glob read otherwise.
+_NOT_PLAIN = later.pattern(r"[\[\]\\/]")
+# Roles of tests for names, and of what turns one round or joins several.
+_CHOOSING = frozenset({"found-name", "found-otherwise"})
+# Roles of options of a search that prints what it finds, each name with a zero byte behind it.
+_QUIET = frozenset({"text", "null-ended"}) | _CHOOSING
+
+
+def found_by(items: Sequence[Item], profile: Profile) -> Found:
+    """Return what a search finds, by its options and operands."""
+    operands = [item for item in items if isinstance(item, OperandItem)]
+    return Found(_root(operands, profile), _name(items))
+
+
+def takes_found(items: Sequence[Item]) -> bool:
+    """Tell whether a program takes names from its input that end with a zero byte."""
+    roles = {_role(item) for item in items}
+    return "null-ended" in roles and roles.isdisjoint({"otherwise-ended", "read"})
+
+
+def handed_on(words: tuple[Word, ...], profiles: Profiles) -> Found:
+    """Return what a program prints for the next one, each name ended by a zero byte.
+
+    At the blanks and line ends of other lists a name would become several.
+    """
+    profile = profiles.profile(words[0].text) if words[0].known else None
+    if profile is None or profile.subcommands:
+        return NOT_SEARCHED
+    items = take_apart(words[1:], profile).items
+    options = [item for item in items if isinstance(item, OptionItem)]
+    operands = [item for item in items if isinstance(item, OperandItem)]
+    if not any(_role(item) == "null-ended" for item in options):
+        return NOT_SEARCHED
+    for option in options:
+        plain = option.option is not None and not (option.option.guarded or option.words)
+        if not plain or _role(option) not in _QUIET:
+            return NOT_SEARCHED
+    if any(item.may_be_option or not item.word.known for item in operands):
+        return NOT_SEARCHED
+    return found_by(items, profile)
+
+
+def _role(item: Item) -> str:
+    return item.option.role if isinstance(item, OptionItem) and item.option is not None else ""
+
+
+def _name(items: Sequence[Item]) -> str:
+    """Return the glob of the names that a search asks for; of any, where that is not plain.
+
+    Several names, other tests of names and negations choose in ways that no glob tells, and what
+    is run or printed before a test does not ask it.
+    """
+    chosen: list[tuple[str, Word]] = []
+    for item in items:
+        if not isinstance(item, OptionItem) or item.option is None:
+            continue
+        if (item.words or item.option.role == "null-ended") and not chosen:
+            return "*"
+        if item.option.role in _CHOOSING:
+            chosen.append((item.option.role, item.value or Word("")))
+    if len(chosen) != 1 or chosen[0][0] != "found-name" or not chosen[0][1].known:
+        return "*"
+    name = chosen[0][1].text
+    return "*" if _NOT_PLAIN.search(name) or not name else name
+
+
+def _root(operands: list[OperandItem], profile: Profile) -> str:
+    """Return what the paths begin with that a command finds."""
+    if operands:
+        return common_root(tuple(item.word for item in operands))
+    return next((text for role, text in profile.bare if role == "read-tree"), "")
