@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from policy.call import thaw
@@ -87,7 +87,20 @@ def ask(line: bytes, *, lexical: bool) -> AskedCall | NoCall:
     """Read one line as a call, with the disk of this machine unless paths are lexical."""
     from policy.cli.calls import read_call
 
-    return read_call(line, disk=Resolvers() if lexical else _disk().resolvers())
+    return read_call(line, disk=Resolvers() if lexical else _resolvers())
+
+
+def _resolvers() -> Resolvers:
+    """Return what the disk says to one call; most calls ask nothing, and import no disk."""
+
+    @functools.cache
+    def seen() -> Resolvers:
+        return _disk().resolvers()
+
+    def asked(what: str) -> Callable[[str], Any]:
+        return lambda path: getattr(seen(), what)(path)
+
+    return Resolvers(path=asked("path"), folds=asked("folds"), other_names=asked("other_names"))
 
 
 @functools.cache

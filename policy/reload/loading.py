@@ -6,7 +6,6 @@ import os
 from datetime import UTC, datetime
 
 from policy.catalog import Catalog, builtin_catalog
-from policy.errors import PolicyInvalid
 from policy.program import ALL_SHORTCUTS, Shortcuts
 from policy.reload.builder import Builder, Built
 from policy.reload.cache import Where, cache_folders, open_cache
@@ -80,5 +79,7 @@ def load(
         shortcuts=shortcuts,
     )
     if built.generation is None:
+        from policy.errors import PolicyInvalid  # most processes have no error to tell
+
         raise PolicyInvalid(built.diagnostics)
     return built.generation
