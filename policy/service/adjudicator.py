@@ -10,8 +10,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from policy.audit import digest_of
-from policy.call import EMPTY, Caller, ToolCall, thaw
+from policy.call import EMPTY, Caller, ToolCall
 from policy.catalog import ToolSpec
 from policy.codes import SENTENCES, Code
 from policy.decision import Decision, Outlook, Reason
@@ -23,6 +22,7 @@ from policy.reload import Generation
 from policy.service.guards import GuardCell, Guards
 from policy.service.joining import joined
 from policy.service.judge import Answer, Judge, JudgeSource, NoPolicy, Refusal
+from policy.service.known_tools import KnownTools
 from policy.service.needless import denied_anyway
 from policy.service.registry_snapshot import Meant, Registration
 from policy.service.visibility import expected_by, without_hidden_operations
@@ -31,8 +31,6 @@ from policy.service.world import World
 from policy.verdict import Verdict
 
 _LOG = logging.getLogger(__name__)
-# Tools come and go; what is known of those that went is worth nothing.
-_MOST_COMPARED = 4_096
 _UNLIKE = "the policy knows the tool by another definition than the one that would run"
 
 
@@ -107,8 +105,7 @@ class Adjudicator:
         self._world = world or World()
         self._tools = tools
         self._stale = stale
-        # A tool's own definition, the one it was last judged by, and whether they agree.
-        self._compared: dict[str, tuple[ToolSpec, ToolSpec, bool]] = {}
+        self._known_tools = KnownTools()
 
     @classmethod
     def fixed(cls, guards: Guards) -> Adjudicator:
@@ -150,7 +147,7 @@ class Adjudicator:
             or answer.refused is not None
             or (
                 tools is not None
-                and not self._is_ready(entry, spec, judge=judge, call=decision.call)
+                and not self._known_tools.is_ready(entry, spec, judge=judge, call=decision.call)
             )
         ):
             situation = _Situation(judge=judge, guards=guards, caller=caller, facts=facts)
@@ -162,22 +159,14 @@ class Adjudicator:
         draft.stale, draft.error = stale, refusal
         return draft.done()
 
-    def _is_ready(
-        self, entry: Registration | None, spec: ToolSpec | None, *, judge: Judge, call: ToolCall
-    ) -> bool:
-        """Tell whether a handler stands ready for the tool that was judged, and for this call."""
-        if entry is None:
+    def is_another(self, name: str, judge: Judge | None) -> bool:
+        """Tell whether no call of a tool can run, as the policy knows it by another definition."""
+        if self._tools is None or not isinstance(judge, Generation):
             return False
-        own = entry.handler.spec
-        if own is spec or spec is None:
-            return True
-        known = self._compared.get(entry.name)
-        if known is None or known[0] is not own or known[1] is not spec:
-            if len(self._compared) >= _MOST_COMPARED:
-                self._compared.clear()
-            alike = _is_same_tool(own, spec) and _is_as_announced(own, judge)
-            known = self._compared[entry.name] = (own, spec, alike)
-        return known[2] and (own.coerce is spec.coerce or _is_read_as_judged(own, call))
+        entry, spec = self._tools().get(name), judge.catalog.get(name)
+        if entry is None or spec is None:
+            return False
+        return not self._known_tools.is_same(entry, spec, judge=judge)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,45 +235,6 @@ def _refusal(tool: str, decision: Decision, refused: Refusal, situation: _Situat
         said = situation.told(refused.tool, refused.message)
         return ValidationFailed(decision.call.tool, said)
     return denial(refused.tool, decision, code="not-allowed")
-
-
-def _is_same_tool(own: ToolSpec, spec: ToolSpec) -> bool:
-    """Tell whether a policy means a tool with all that the tool says of itself.
-
-    The policy may know more of it: its configuration adds facts and resources. Of a tool that is
-    not the host's, what models are told of it is part of what was reviewed.
-    """
-    told = spec.description if spec.origin.kind != "host" else ""
-    return (
-        (own.origin, own.version, own.schema) == (spec.origin, spec.version, spec.schema)
-        and told in ("", own.description)
-        and set(own.resources) <= set(spec.resources)
-        and own.unseen <= spec.unseen
-        and own.requires_confirmation <= spec.requires_confirmation
-    )
-
-
-def _is_as_announced(own: ToolSpec, judge: Judge) -> bool:
-    """Tell whether a tool says the same of itself as when the policy in force was built.
-
-    While the files are wrong, another one may have taken its place: that it only reads, or that
-    its arguments tell all that it does, was said of the one before.
-    """
-    tools = judge.announced if isinstance(judge, Generation) else None
-    known = None if tools is None else tools.get(own.name)
-    return known is None or known is own or replace(known, description=own.description) == own
-
-
-def _is_read_as_judged(own: ToolSpec, call: ToolCall) -> bool:
-    """Tell whether a tool makes the very same of an input that was not judged by its own model."""
-    if own.coerce is None:
-        return True
-    try:
-        read = own.coerce(thaw(call.input))
-    except Exception:  # noqa: BLE001 - a host's own model; what it refuses does not run
-        return False
-    digest = digest_of(read)
-    return digest is not None and digest == digest_of(call.input)
 
 
 def _undecided(tool: object, guards: Guards, *, stale: bool, why: str) -> Judgement:

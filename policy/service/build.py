@@ -36,7 +36,7 @@ from policy.service.middleware.timeout import SecondsFor
 from policy.service.registry import ToolRegistry
 from policy.service.service import ToolService
 from policy.service.time_limits import TimeLimits
-from policy.service.visibility import Visibility, expected_by, lines_by
+from policy.service.visibility import Expected, Visibility, expected_by, hiding, lines_by
 from policy.service.world import Clock, LookUp, World, look_up_host, utc_now
 
 Middleware: TypeAlias = Callable[[ToolService], ToolService]
@@ -147,6 +147,11 @@ def build_tool_service(
         clock=clock,
     )
 
+    def outlook_of(who: Caller) -> Expected:
+        judge = source()
+        expected = expected_by(judge, guards.current, who, world.facts(who))
+        return hiding(expected, lambda name: adjudicator.is_another(name, judge))
+
     def recorded(inner: ToolService) -> ToolService:
         return ExecAuditLayer(
             inner, sink=audit, required=audit_required, events=events, clock=clock
@@ -166,7 +171,7 @@ def build_tool_service(
         elevations=Elevations(asking.questions, guards, recorded=recorded),
         configurations=Configurations(store, guards, recorded=recorded),
         visibility=Visibility(
-            lambda who: expected_by(source(), guards.current, who, world.facts(who)),
+            outlook_of,
             lines_of=lambda who: lines_by(source(), who, world.facts(who)),
         ),
         announce=(lambda specs: None) if store is None else store.extend_catalog,

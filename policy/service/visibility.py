@@ -63,6 +63,11 @@ def lines_by(judge: Judge | None, caller: Caller, facts: Facts) -> tuple[str, ..
     return lines_for(judge.program, caller, facts)
 
 
+def hiding(expected: Expected, is_hidden: Callable[[str], bool]) -> Expected:
+    """Return what can be expected where some tools, by their full name, can never be called."""
+    return lambda name, fields: Outlook.HIDDEN if is_hidden(name) else expected(name, fields)
+
+
 def expected_by(judge: Judge | None, guards: Guards, caller: Caller, facts: Facts) -> Expected:
     """Return what `caller` may hope for from each tool, in the situation that `facts` tell.
 

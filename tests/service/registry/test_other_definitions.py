@@ -159,6 +159,8 @@ async def test_a_server_that_describes_a_reviewed_tool_anew_is_not_reviewed(
         hub_json=json.dumps({"tools": listing}),
     )
     service = build_tool_service(store, tools=[handler])
+    assert [shown.name for shown in service.list()] == ["hub__find"] * runs
+    assert (service.describe("hub__find") is not None) is runs
     if runs:
         await service.execute("hub__find", {})
         return

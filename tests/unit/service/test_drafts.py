@@ -28,6 +28,7 @@ from policy.service import (
 from policy.service.adjudicator import Adjudicator, Judgement
 from policy.service.in_flight import InFlight
 from policy.service.judge import NoPolicy
+from policy.service.known_tools import KnownTools
 from policy.service.time_limits import TimeLimits
 from policy.service.world import World
 from tests.fakes import CountingHandler
@@ -156,7 +157,7 @@ async def test_a_tool_that_became_another_is_looked_at_again(tmp_path: Path) -> 
     spec = handler.spec
     alike, unlike = replace(spec), replace(spec, requires_confirmation=True)
     entry = service.registry.snapshot()["echo"]
-    ready = partial(Adjudicator()._is_ready, judge=NoPolicy(), call=ToolCall(tool="echo"))
+    ready = partial(KnownTools().is_ready, judge=NoPolicy(), call=ToolCall(tool="echo"))
     assert ready(entry, alike)
     other = replace(entry, handler=CountingHandler(requires_confirmation=True))
     assert not ready(other, alike)
