@@ -89,16 +89,15 @@ class Remembered:
 
         Of a unit that gives nothing, what gives is left out.
         """
-        found: list[CheckedRule] = []
         known = self._rules
+        keys = {(context, one.head.text) for one in statements if type(one) is KnownRule}
+        if not known.keys() >= keys:
+            return None
+        found: list[CheckedRule] = []
         for rule in statements:
             if type(rule) is KnownRule:
-                key = (context, rule.head.text)
-                line = known.get(key)
-                if line is None:
-                    return None
-                span = rule.span
-                checked = known[key] = _placed(line, rule_id(rule.name, span, prefix), span)
+                key, span = (context, rule.head.text), rule.span
+                checked = known[key] = _placed(known[key], rule_id(rule.name, span, prefix), span)
                 if gives or checked.verdict is not Verdict.ALLOW:
                     found.append(checked)
             elif isinstance(rule, tree.Rule):
