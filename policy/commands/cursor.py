@@ -9,7 +9,7 @@ from policy import later
 from policy.commands.refusal import NotReadable
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Assignment
-from policy.records import dataclass, field, fields, replace
+from policy.records import dataclass, field
 
 _DEEPEST = 32
 # Each word is looked at by every rule that speaks of resources; no command of an agent has more.
@@ -61,26 +61,18 @@ class Findings:
 
     def copy(self) -> Findings:
         """Return what has been found up to here, to come back to it by `become`."""
-        return replace(
-            self,
-            commands=[*self.commands],
-            gaps={**self.gaps},
-            carried={**self.carried},
-            bodies=[*self.bodies],
-            defined={**self.defined},
-            handlers={*self.handlers},
-            counting={*self.counting},
-            feeding={*self.feeding},
-            computed={*self.computed},
-            texts={*self.texts},
-        )
+        other = Findings()
+        for name in self.__slots__:
+            value = getattr(self, name)
+            setattr(other, name, value.copy() if isinstance(value, list | dict | set) else value)
+        return other
 
     def become(self, other: Findings) -> None:
         """Take over what a copy holds that is not used any more, but for the attempts made."""
-        for each in fields(self):
-            if each.name == "attempts":
-                continue
-            setattr(self, each.name, getattr(other, each.name))
+        attempts = self.attempts
+        for name in self.__slots__:
+            setattr(self, name, getattr(other, name))
+        self.attempts = attempts
 
     def gap(self, reason: str) -> None:
         """Say what else may run."""

@@ -9,12 +9,14 @@ from policy.commands.argv import Item, OperandItem, OptionItem, Parts, operand_r
 from policy.commands.destination import written_into
 from policy.commands.effects import Effects
 from policy.commands.invocation import Effect, GivenOperand, GivenOption
+from policy.commands.named_nearly import note_suffixes
 from policy.commands.nested import NOT_SEARCHED, Found
 from policy.commands.operand_places import argv_start, possible_roles
 from policy.commands.profile import Profile
 from policy.commands.roles import PROGRAMS, bare_role, touches
 from policy.commands.searched import found_by, handed_on, takes_found
 from policy.commands.word import Word
+from policy.commands.word_roles import note_input, note_text, note_word
 from policy.records import replace
 
 _INPUT = "runs what it is given as input"
@@ -39,7 +41,7 @@ class Usage:
         roles = self._give_words(parts, operand_roles(profile, given), profile)
         self._whole(profile, given, roles=roles)
         if self.effects.suffixes:
-            self.effects.add_suffixes()
+            note_suffixes(self.effects)
 
     def fear_lists(self, program: str, words: Sequence[Word]) -> None:
         """Note what is done by words that stand in a file, which a word `@FILE` is replaced by."""
@@ -101,23 +103,23 @@ class Usage:
         guarded = option.guarded
         if option.role == "guarded":
             if not _tells(profile, option.name):
-                effects.add(option.role, item.value or Word(""), option=item.spelled)
+                note_word(effects, option.role, item.value or Word(""), option=item.spelled)
         elif item.words:
             effects.run_words(
                 option.role, item.words, option=item.spelled, stand_in=stand_in, found=found
             )
         elif option.takes == "nothing":
             if option.text:
-                effects.effect(option.role, option.text)
+                note_text(effects, option.role, option.text)
         elif item.value is not None:
             if option.role == "members-write" and self.operands:
                 effects.not_known("writes", f"`{effects.name}` changes its folder between operands")
-            guarded = effects.add(option.role, item.value, option=item.spelled) or guarded
+            guarded = note_word(effects, option.role, item.value, option=item.spelled) or guarded
             for role, word in zip(option.more, item.more, strict=False):
-                guarded = effects.add(role, word, option=item.spelled) or guarded
+                guarded = note_word(effects, role, word, option=item.spelled) or guarded
         elif option.role != "suffix":
             # A value that may be glued on, and is not there.
-            effects.effect(option.role, "?")
+            note_text(effects, option.role, "?")
         self.options.append(
             GivenOption(name=option.name, value=item.value, guarded=guarded, spelled=item.spelled)
         )
@@ -127,7 +129,7 @@ class Usage:
         folder = effects.folder
         effects.folder = (*folder, *effects.members)
         for role in roles:
-            harms = effects.add(bare_role(role), item.word)
+            harms = note_word(effects, bare_role(role), item.word)
             guarded = guarded or (harms and not role.startswith("place-"))
             guarded = guarded or role.removesuffix("...").endswith("!")
         effects.folder = folder
@@ -156,7 +158,7 @@ class Usage:
                 guarded = option is None or option.guarded
                 self.options.append(GivenOption(name=name, guarded=guarded))
                 if option is not None and option.text:
-                    self.effects.effect(option.role, option.text)
+                    note_text(self.effects, option.role, option.text)
 
     def _fear_options(self, profile: Profile, *, folder_only: bool) -> None:
         """Note what operands would do that are options after all."""
@@ -197,7 +199,7 @@ class Usage:
         # `grep -r word` has an operand, but none that names a file.
         touched = bool(without) and any(touches(role) for role in roles - PROGRAMS)
         for role, text in always if touched else (*without, *always):
-            effects.effect(role, text)
+            note_text(effects, role, text)
         effects.unseen = effects.unseen or unseen
         if hides:
             effects.gap(f"`{effects.name}` may run commands that its words do not show")
@@ -213,9 +215,9 @@ class Usage:
             if one.op in ("<", "<>") and one.fd in (None, 0)
         ]
         if command.stdin is not None and not files:
-            effects.add_input(role, command.stdin)
+            note_input(effects, role, command.stdin)
         elif role not in ("command", "code"):
-            effects.add(role, Word("", "opaque"))
+            note_word(effects, role, Word("", "opaque"))
         elif files and files[-1].known and not files[-1].text.startswith(("/dev/", "/proc/")):
             effects.unseen = True
         else:

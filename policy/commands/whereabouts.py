@@ -38,6 +38,8 @@ NOWHERE: Places = ()
 
 def either(one: Places, other: Places) -> Places:
     """Return where a shell may stand that stands in one or in the other."""
+    if one == other:
+        return one
     together = tuple(dict.fromkeys((*one, *other)))
     if len(together) < 2:
         return together

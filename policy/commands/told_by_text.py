@@ -1,0 +1,141 @@
+"""Words whose text tells what they do in; that noted, and whether it is harm, out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from policy.commands.awk_program import read_awk
+from policy.commands.effects import Effects
+from policy.commands.invocation import Effect, Verb
+from policy.commands.jq_filter import read_jq
+from policy.commands.remote import read_place, read_remote
+from policy.commands.sed_script import read_sed
+from policy.commands.setting import is_harmless_setting
+from policy.commands.small_language import NOTHING, Doings
+from policy.commands.sql_text import read_sql
+from policy.commands.word import Assignment, Word
+from policy.commands.word_forms import read_form, read_mount, read_output_format, read_pathspec
+from policy.commands.word_readers import WORD_READERS
+from policy.records import replace
+from policy.values import quote
+
+_ReadText: TypeAlias = Callable[[str], Doings]
+
+LANGUAGES: dict[str, tuple[_ReadText, str]] = {
+    "sed": (read_sed, "a sed script that is not known"),
+    "awk": (read_awk, "an awk program that is not known"),
+    "jq": (read_jq, ""),
+    "sql": (read_sql, "SQL that is not known"),
+    "remote": (read_remote, "a remote that is not known"),
+    "pathspec": (read_pathspec, ""),
+    "form-file": (read_form, ""),
+    "output-format": (read_output_format, "a format that is not known"),
+    "mount": (read_mount, "a mount that is not known"),
+}
+
+SHAPED = frozenset({"config", "assignment", "place-read", "place-write"})
+
+_WHAT: dict[Verb, str] = {
+    "reads": "files",
+    "writes": "files",
+    "connects": "hosts",
+    "sends": "recipients",
+}
+
+# Languages whose words name whole trees.
+_TREES = frozenset({"remote", "pathspec", "mount", "module"})
+
+# What their programs are there for: to fetch images, to send mail.
+_MEANT = frozenset({"image", "mailbox", "module", "user-at-host"})
+
+
+def note_shaped(effects: Effects, role: str, word: Word, label: str) -> bool:
+    """Note a setting, a variable or a place on some host; tell whether it does harm."""
+    match role:
+        case "config":
+            known = word.known or "=" in word.text
+            if known and is_harmless_setting(word.text, effects.settings):
+                return False
+            effects.unclear(f"what the setting of `{label}` does is not known")
+            return True
+        case "assignment":
+            return _assignment(effects, word, label)
+        case "place-read":
+            return _place(effects, word, "reads")
+        case _:
+            return _place(effects, word, "writes")
+
+
+def note_program(effects: Effects, role: str, word: Word) -> bool:
+    """Note what a program in a small language does; tell whether it does harm."""
+    read, unknown = LANGUAGES[role]
+    if not word.known:
+        if role == "pathspec" and ":" not in word.text:
+            effects.touch("read-tree", word, option="")
+            return False
+        if role == "remote":
+            effects.not_known("connects", unknown)
+        else:
+            effects.not_known("reads", unknown or "a filter that is not known may read files")
+        if unknown:
+            effects.not_known("writes", unknown)
+            effects.gap(unknown)
+        return bool(unknown)
+    doings = read(word.text) if word.text else NOTHING
+    _do(effects, role, word, doings)
+    # That an operand is a remote is no more harm than that it is a host.
+    return bool(doings.gap) if role == "remote" else doings.guarded
+
+
+def note_read(effects: Effects, role: str, word: Word) -> bool:
+    """Note what a word does that has a reader of its own; tell whether that is harm."""
+    doings = WORD_READERS[role](word)
+    _do(effects, role, word, doings)
+    plain = role in _MEANT and not doings.gap
+    return doings.guarded and not (plain and all(one.name for one in doings.touched))
+
+
+def _assignment(effects: Effects, word: Word, label: str) -> bool:
+    name, equals, value = word.text.partition("=")
+    if not equals and not word.known:
+        effects.gap(f"which variable `{label}` sets is not known")
+        return True
+    if equals:
+        effects.variable(Assignment(name, replace(word, text=value, home=False)))
+    return effects.profiles.variable(name) != "harmless"
+
+
+def _place(effects: Effects, word: Word, verb: Verb) -> bool:
+    named = read_place(word.text, "writes" if verb == "writes" else "reads")
+    if not word.known and (not word.text or word.text[0] not in "/.~"):
+        effects.found.append(Effect(verb=verb, word=word, tree=True, folder=effects.folder))
+        effects.not_known("connects", "a place that may be on another host is not known")
+        return True
+    for touched in named.touched:
+        # The spelled word keeps its shape: what is not known of it stays so.
+        tree = touched.verb == verb
+        spelled = word if tree else replace(word, text=touched.name or "")
+        folder = effects.folder if tree else ()
+        effects.found.append(Effect(verb=touched.verb, word=spelled, tree=tree, folder=folder))
+    return any(touched.verb != "reads" for touched in named.touched)
+
+
+def _do(effects: Effects, role: str, word: Word, doings: Doings) -> None:
+    """Note what a word does."""
+    for touched in doings.touched:
+        if touched.name is None and role == "remote" and not doings.gap:
+            effects.untold(
+                touched.verb, f"which host {quote(word.text)} stands for is not in the call"
+            )
+        elif touched.name is None:
+            effects.not_known(
+                touched.verb, f"which {_WHAT[touched.verb]} `{effects.name}` names is not known"
+            )
+        else:
+            tree = role in _TREES and touched.verb != "connects"
+            named = replace(word, text=touched.name) if role in _TREES else Word(touched.name)
+            folder = () if touched.verb == "connects" else effects.folder
+            effects.found.append(Effect(verb=touched.verb, word=named, tree=tree, folder=folder))
+    if doings.gap:
+        effects.gap(f"`{effects.name}` is given {doings.gap}")

@@ -1,0 +1,95 @@
+"""A word of a command and its role in; what it does noted with the command's effects out."""
+
+from __future__ import annotations
+
+from policy.commands.effects import VERBS, Effects
+from policy.commands.named_nearly import (
+    INSIDE,
+    NEARLY,
+    PARTS,
+    note_inside,
+    note_local_url,
+    note_part,
+)
+from policy.commands.roles import touches
+from policy.commands.told_by_text import (
+    LANGUAGES,
+    SHAPED,
+    note_program,
+    note_read,
+    note_shaped,
+)
+from policy.commands.word import Word
+from policy.commands.word_readers import WORD_READERS
+
+
+def note_word(effects: Effects, role: str, word: Word, *, option: str = "") -> bool:
+    """Note what a word does in its role; tell whether its text makes it do harm."""
+    if role == "text":
+        return False
+    if role in VERBS:
+        effects.touch(role, word, option=option)
+        if role == "host":
+            note_local_url(effects, word)
+        return False
+    label = f"{effects.name} {option}".rstrip()
+    if role in SHAPED:
+        return note_shaped(effects, role, word, label)
+    if role in WORD_READERS:
+        return note_read(effects, role, word)
+    if role in LANGUAGES:
+        return note_program(effects, role, word)
+    if role in INSIDE or role in NEARLY:
+        note_inside(effects, role, word, label, option=option)
+    elif role in PARTS:
+        note_part(effects, role, word, label, option=option)
+    else:
+        _other(effects, role, word, label)
+    return False
+
+
+def note_input(effects: Effects, role: str, text: Word) -> None:
+    """Note what is done with a text that is given as input."""
+    if role == "command":
+        effects.run(
+            effects.nesting.script(text, label=effects.name, folder=effects.folder, fed=False)
+        )
+    else:
+        note_word(effects, role, text)
+
+
+def note_text(effects: Effects, role: str, text: str) -> None:
+    """Note an effect that a profile spells out, `?` where it is not known on what."""
+    if text != "?":
+        note_word(effects, role, Word(text))
+        return
+    if role in ("unseen", "hides", "code", "unknown", "guarded"):
+        note_word(effects, role, Word("", "opaque"))
+        return
+    for verb in touches(role):
+        if verb is None:
+            effects.gap(f"`{effects.name}` may run commands that its words do not show")
+        else:
+            effects.untold(verb, f"`{effects.name}` does not say in its words what it {verb}")
+
+
+def _other(effects: Effects, role: str, word: Word, label: str) -> None:
+    """Note a folder, what is not known, or what is run."""
+    match role:
+        case "folder":
+            effects.folder = (*effects.folder, word)
+        case "unknown":
+            effects.unclear(f"what `{label}` does with its words is not known")
+        case "guarded":
+            effects.unclear(f"what `{label}` does is not known", runs=False)
+        case (
+            "placeholder"
+            | "found-name"
+            | "found-otherwise"
+            | "null-ended"
+            | "otherwise-ended"
+            | "link-target"
+        ):
+            pass
+        case _:
+            effects.runs(role, word, label)
