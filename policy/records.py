@@ -68,8 +68,9 @@ class _Later:
 
     def __get__(self, instance: object, owner: type) -> Any:
         for record in owner.__mro__:
-            if vars(record).get(self.name) is self:
-                declared = vars(record)[_DECLARED]
+            own = record.__dict__
+            if own.get(self.name) is self:
+                declared = own[_DECLARED]
                 if instance is not None and self.unwritten and declared.uses < _FEW:
                     declared.uses += 1
                     return partial(self.unwritten, declared, record, instance)

@@ -29,19 +29,24 @@ class Plan:
     def __init__(self, declared: Declared, cls: type) -> None:
         own = vars(cls)
         names = tuple(declared.annotations)
-        said = {name: one for name, one in declared.defaults.items() if isinstance(one, Field)}
-        taken = tuple([name for name in names if name not in said or said[name].init])
+        # Most classes say nothing of their fields but their kinds.
+        taken = self.compared = self.hashed = names
+        self.makes: dict[str, Callable[[], Any]] = {}
+        self.defaults: dict[str, Any] = {}
+        if declared.defaults:
+            said = {name: one for name, one in declared.defaults.items() if isinstance(one, Field)}
+            taken = tuple([name for name in names if name not in said or said[name].init])
+            self.makes = _known({name: one.default_factory for name, one in said.items()})
+            values = declared.defaults | {name: one.default for name, one in said.items()}
+            self.defaults = _known(values)
+            self.compared = tuple([n for n in names if n not in said or said[n].compare])
+            self.hashed = tuple([n for n in names if n not in said or _is_hashed(said[n])])
+        filled = {*taken, *self.makes, *self.defaults}
         self.taken = frozenset(taken)
         self.positional = () if declared.options.get("kw_only") else taken
-        self.makes = _known({name: one.default_factory for name, one in said.items()})
-        values = declared.defaults | {name: one.default for name, one in said.items()}
-        self.defaults = _known(values)
-        filled = (*taken, *self.makes, *self.defaults)
         self.puts: dict[str, _Put] = {name: own[name].__set__ for name in names if name in filled}
         # What must be given by name where all is, and nothing is left to be filled in.
         self.whole = self.taken if self.taken == self.puts.keys() else None
-        self.compared = [name for name in names if name not in said or said[name].compare]
-        self.hashed = [name for name in names if name not in said or _is_hashed(said[name])]
 
 
 def _known(values: Mapping[str, Any]) -> dict[str, Any]:
