@@ -221,7 +221,8 @@ def _require_sound(spec: ToolSpec) -> None:
     flat, version = spec.origin.flat_name(), spec.version
     if version is not None and (isinstance(version, bool) or version < 1):
         raise CatalogError(f"the version of `{flat}` must be a whole number from 1 on")
-    if spec.origin.kind == "host" and _VERSIONED.fullmatch(spec.origin.tool):
+    tool = spec.origin.tool
+    if spec.origin.kind == "host" and VERSION_MARK in tool and _VERSIONED.fullmatch(tool):
         raise CatalogError(
             f"the host cannot call a tool `{flat}`: `{VERSION_MARK}` and a number stand for its "
             "version, which is declared beside the name"

@@ -95,7 +95,9 @@ def parse(
 
 
 def _is_header(text: str) -> bool:
-    return text[0] == "p" and _HEADER.match(text) is not None
+    # The usual ones need no expression.
+    is_usual = text.startswith(("policy for ", 'pack "'))
+    return is_usual or (text[0] == "p" and _HEADER.match(text) is not None)
 
 
 def _with_text(

@@ -51,9 +51,16 @@ def print_tools(tools: t.Tools) -> str:
 
 def print_tool(tool: t.ToolRef) -> str:
     """Return one pattern, quoted where its letters or the words of the language ask for it."""
-    plain = _TOOL_PATTERN.match(tool.pattern) and tool.pattern not in _QUOTED_TOOLS
+    plain = _is_plain(tool.pattern) and tool.pattern not in _QUOTED_TOOLS
     pattern = tool.pattern if plain else write_text(tool.pattern)
     return pattern if tool.origin is None else f"{tool.origin} {pattern}"
+
+
+def _is_plain(pattern: str) -> bool:
+    """Say whether a pattern may stand without quotes; nearly all are a word and asterisks."""
+    word = pattern.replace("*", "_")
+    is_word = word.isascii() and word.isidentifier()
+    return is_word or _TOOL_PATTERN.match(pattern) is not None
 
 
 def print_binding(binding: t.Binding) -> str:
