@@ -30,7 +30,7 @@ Where: TypeAlias = str | os.PathLike[str] | bool
 
 _FORMAT = 3
 _SUFFIX = ".known"
-LARGEST = 64_000_000  # bytes of one file
+LARGEST = 200_000_000  # bytes of one file; a policy folder holds no more than half as many
 _LONGEST = 4_000  # bytes of its first line
 _MOST = 64  # files, of as many policies
 # Which file this process writes; taking the next number is one step for all threads.
