@@ -17,6 +17,8 @@ from policy.records import replace
 _MOST_PASSES = 16
 _RANGE = later.pattern(r"\{([0-9]{1,4})\.\.([0-9]{1,4})\}(?=[ \t;\n]|\Z)")
 _NUMBER = later.pattern(r"[0-9]+|\{[0-9]+\.\.[0-9]+\}")
+# Some file of this folder, for all that is known of it: there is no `/` in it, and no blank.
+_ANY_NUMBER = Word("*", "glob")
 CASE_END = later.pattern(r";;&|;;|;&")
 _NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*(?=[\s;&|()<>]|\Z)")
 
@@ -273,8 +275,10 @@ class CompoundReader:
         cursor.place = name.end()
         self.reader.new_lines()
         values: list[Word] = []
+        start = cursor.place
         if reserved_word(cursor) == "in":
             cursor.place += len("in")
+            start = cursor.place
             while True:
                 cursor.skip_blanks()
                 if cursor.peek() in ("", ";", "\n", "#"):
@@ -282,10 +286,12 @@ class CompoundReader:
                 values += self._value()
             if not cursor.peek():
                 raise NotReadable("a loop that could not be read")
+        spelled = cursor.spelled(start, cursor.place).split()
         if cursor.looking_at(";"):
             cursor.place += 1
-        if values and all(each.known and _NUMBER.fullmatch(each.text) for each in values):
+        if values and all(map(_NUMBER.fullmatch, spelled)):
             shell.set_number(name[0])
+            shell.set_value(name[0], _ANY_NUMBER)
         elif len(values) == 1 and values[0].shape == "glob" and not values[0].home:
             shell.set_file(name[0], values[0])
         else:

@@ -149,7 +149,7 @@ class Expansions:
         value = self.shell.values.get(name) if self.shell.values else None
         if isinstance(value, Word):
             # Without quotes the name of a file is split at its blanks.
-            return ("file", value.text) if quoted else ("many", "")
+            return ("file", value.text) if quoted or not value.many else ("many", "")
         if value is not None and (quoted or _UNQUOTED_VALUE.fullmatch(value)):
             self.cursor.findings.count_replaced(value)
             return ("quoted", value)
