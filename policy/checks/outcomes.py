@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from policy import later
 from policy.checks.bounds import bounds_of, clash
 from policy.checks.checked import (
     AllOf,
@@ -29,7 +30,6 @@ from policy.checks.checked import (
     Value,
     ValueSet,
 )
-from policy.checks.exclusions import TURNED, contradict, plain_items
 from policy.checks.known import field_steps
 from policy.checks.possible import (
     ANY,
@@ -41,6 +41,12 @@ from policy.checks.possible import (
     possible,
 )
 from policy.values import compare_numbers, compile_text_glob, is_number
+
+# Few rules say two things of one field.
+if TYPE_CHECKING:
+    from policy.checks import exclusions
+else:
+    exclusions = later.module("policy.checks.exclusions")
 
 
 def outcomes(test: Test, sight: Sight) -> Outcomes:
@@ -54,7 +60,7 @@ def holds_nowhere(test: Test, exception: Test, sight: Sight) -> bool:
     parts = [*_flat(test), NotOf(test=exception, text="")]
     if exception in parts:
         return True
-    return contradict(parts, [outcomes(part, sight) for part in parts], sight, outcomes)
+    return exclusions.contradict(parts, [outcomes(part, sight) for part in parts], sight, outcomes)
 
 
 def resource_tests(test: Test | None) -> Iterator[ResourceTest]:
@@ -89,7 +95,7 @@ _BOTH = tuple(tuple(_both(left, right) for right in range(8)) for left in range(
 def _of_all(test: AllOf, sight: Sight) -> Outcomes:
     parts = list(_flat(test))
     each = [outcomes(part, sight) for part in parts]
-    return FALSE if contradict(parts, each, sight, outcomes) else _join(each)
+    return FALSE if exclusions.contradict(parts, each, sight, outcomes) else _join(each)
 
 
 def _of_any(test: AnyOf, sight: Sight) -> Outcomes:
@@ -142,7 +148,7 @@ def _of_truth(test: Truth, sight: Sight) -> Outcomes:
 def _of_comparison(test: Comparison, sight: Sight) -> Outcomes:
     op, left, right = test.op, test.left, test.right
     if isinstance(left, Constant) and not isinstance(right, Constant):
-        op, left, right = TURNED[op], right, left
+        op, left, right = exclusions.TURNED[op], right, left
     against = possible(right, sight)
     if against is None or len(against) != 1 or against[0] is None:
         return ANY
@@ -184,7 +190,7 @@ def _of_member(test: Member, sight: Sight) -> Outcomes:
     if isinstance(right, ValueSet):
         if is_empty(right):
             return FALSE
-        items = plain_items(right)
+        items = exclusions.plain_items(right)
     elif isinstance(right, Constant) and isinstance(right.value, tuple):
         items = right.value
         if not items:
