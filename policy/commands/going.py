@@ -35,7 +35,7 @@ def call(name: str, shell: Shell, *, bare: bool) -> None:
         shell.end()
 
 
-def stop_at_failures(words: tuple[Word, ...], shell: Shell) -> None:
+def stop_at_failures(words: tuple[Word, ...], shell: Shell, *, bare: bool) -> None:
     """Follow `set -e`, as far as it surely runs, and what takes it back, wherever it stands."""
     on = off = False
     for before, word in pairwise(words):
@@ -45,7 +45,7 @@ def stop_at_failures(words: tuple[Word, ...], shell: Shell) -> None:
             on, off = on or sign == "-", off or sign != "-"
     if off:
         shell.findings.forgiving = True
-    elif on and not shell.conditional and not shell.findings.depth:
+    elif on and bare and not shell.conditional and not shell.findings.depth:
         shell.stops = True
 
 

@@ -13,6 +13,7 @@ from policy.commands.budget import COMMAND, Budget
 from policy.commands.invocation import Invocation
 from policy.commands.operand_places import text_of
 from policy.commands.script import SimpleCommand
+from policy.commands.trapped import sets_trap
 from policy.commands.word import Assignment, Word
 from policy.records import dataclass, replace
 from policy.values import Unreadable, escape_glob
@@ -149,6 +150,8 @@ class Nesting:
         """Return a command of a command line as it stands in the whole script."""
         outer = self._folders(folder)
         own = inner.stdin is not None or inner.piped
+        if label == "eval" and sets_trap(inner.words):
+            outer = None
         return replace(
             inner,
             folders=None if outer is None or inner.folders is None else (*outer, *inner.folders),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -20,6 +19,8 @@ from policy.values import quote
 
 # Every policy has profiles, and few speak of commands.
 if TYPE_CHECKING:
+    from fnmatch import fnmatchcase
+
     from policy.commands import profile_file
     from policy.commands.profile import Profile
     from policy.commands.profile_fault import ProfileFault
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from policy.commands.section import Section
     from policy.commands.variables import VariableRole, Variables
 else:
+    fnmatchcase = later.function("fnmatch", "fnmatchcase", into=globals())
     profile_file = later.module("policy.commands.profile_file")
     Profile = later.function("policy.commands.profile", "Profile")
     ProfileFault = later.function("policy.commands.profile_fault", "ProfileFault")

@@ -151,9 +151,16 @@ class ScriptReader:
         Tell whether it is a simple command, whose failure is that of the whole.
         """
         shell, cursor = self.shell, self.cursor
-        negated = self._prefixes()
+        outside = shell.places
+        prefixes = self._prefixes()
+        negated = "!" in prefixes
         first = len(cursor.findings.commands)
         simple = self.command()
+        if "time" in prefixes:
+            # To some shells that is a program, which changes nothing about them.
+            shell.places, shell.failed = (
+                either(outside, each) for each in (shell.places, shell.failed)
+            )
         if negated:
             shell.places, shell.failed = shell.failed, shell.places
         joined = False
@@ -183,19 +190,19 @@ class ScriptReader:
             conditional = shell.conditional
             shell.become(before)
             shell.conditional = conditional
-        return simple and not (negated or joined)
+        return simple and not (prefixes or joined)
 
-    def _prefixes(self) -> bool:
-        """Skip `!` and `time`; tell whether one of them negates."""
+    def _prefixes(self) -> set[str]:
+        """Skip `!` and `time`, and return which of them are there."""
         cursor = self.cursor
-        negated = False
+        found: set[str] = set()
         while True:
             word = reserved_word(cursor)
             if word not in ("!", "time"):
-                return negated
+                return found
             cursor.findings.count_part()
             cursor.place += len(word)
-            negated = negated or word == "!"
+            found.add(word)
             cursor.skip_blanks()
             if word == "time":
                 options = _TIME_OPTIONS.match(cursor.text, cursor.place)

@@ -16,7 +16,7 @@ from policy.records import dataclass, replace
 
 _DECLARING = frozenset({"declare", "typeset", "local", "export", "readonly"})
 _SOURCING = frozenset({".", "source"})
-_EVALUATING = frozenset({"eval", ".", "source", "trap", "exec"})
+_EVALUATING = frozenset({"eval", ".", "source", "exec"})
 _WRAPPING = frozenset({"command", "builtin", "exec"})
 _DECLARED = later.pattern(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^]]*\])?(\+?)(?:=(.*))?", re.DOTALL)
 _HARMLESS_SET = later.pattern(r"[-+][ehuxvmnbCET]+o?|--?")
@@ -53,8 +53,6 @@ def take_effect(words: tuple[Word, ...], shell: Shell, *, spelled: Spelled) -> N
         call(name, shell, bare=spelled.bare)
     elif name in GOING:
         GOING[name](words, shell, bare=spelled.bare)
-    elif name == "trap":
-        set_trap(words, shell, lose_all=_lose_all, is_followed=is_of_the_shell)
     elif name in _DECLARING:
         _declare(words, shell, lists=spelled.lists)
     elif name in NAMING:
@@ -71,6 +69,8 @@ def take_effect(words: tuple[Word, ...], shell: Shell, *, spelled: Spelled) -> N
     elif name in _WRAPPING:
         _unwrap(words, shell, spelled)
     elif name in _OTHERS:
+        if name == "set":
+            stop_at_failures(words, shell, bare=spelled.bare)
         _OTHERS[name](words, shell)
 
 
@@ -173,7 +173,6 @@ def _may_set(words: tuple[Word, ...]) -> bool:
 
 
 def _set(words: tuple[Word, ...], shell: Shell) -> None:
-    stop_at_failures(words, shell)
     rest = iter(words[1:])
     for word in rest:
         if word.known and word.text in ("--", "-"):
@@ -226,7 +225,18 @@ def _enable(words: tuple[Word, ...], shell: Shell) -> None:
         shell.findings.gap("`enable`, which changes what a name runs")
 
 
-_OTHERS = {"set": _set, "shopt": _shopt, "alias": _alias, "hash": _hash, "enable": _enable}
+def _trap(words: tuple[Word, ...], shell: Shell) -> None:
+    set_trap(words, shell, lose_all=_lose_all, is_followed=is_of_the_shell)
+
+
+_OTHERS = {
+    "trap": _trap,
+    "set": _set,
+    "shopt": _shopt,
+    "alias": _alias,
+    "hash": _hash,
+    "enable": _enable,
+}
 _FOLLOWED = GOING.keys() | _EVALUATING | _WRAPPING | _DECLARING | NAMING | {"[["} | _OTHERS.keys()
 _RELIED_ON = _FOLLOWED | {"true", "false", ":", "pwd", "echo"}
 

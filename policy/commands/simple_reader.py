@@ -15,6 +15,7 @@ from policy.commands.refusal import NotReadable
 from policy.commands.script import SimpleCommand
 from policy.commands.shell import Shell
 from policy.commands.shell_builtins import Spelled, declares, is_of_the_shell, take_effect
+from policy.commands.trapped import sets_trap
 from policy.commands.word import Assignment, Word
 from policy.commands.word_reader import WordReader
 from policy.records import replace
@@ -251,7 +252,7 @@ class SimpleReader:
             piped = any(each.op == "<&" for each in given.redirections)
         carried = shell.carried
         folders = shell.folders
-        if words and words[0].text == "trap":
+        if sets_trap(tuple(words)):
             # Its commands run later, in a folder that others change.
             folders = (None,)
             shell.findings.bodies.append(place)

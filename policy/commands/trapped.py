@@ -9,7 +9,7 @@ from policy.commands.shell import Shell
 from policy.commands.word import Word
 
 _AT_THE_END = frozenset({"EXIT", "0"})
-_PRINTING = ("-l", "-p", "-P")
+_PRINTING = frozenset({"-l", "-p", "-P", "-lp"})
 _LEAVE_ALONE = frozenset({"", "-"})
 # Commands of which each is a program's name with plain words.
 _WORD = r"""(?:[A-Za-z0-9_./*@%:,+=-]+|"?\$[A-Za-z_?][A-Za-z0-9_]*"?|2?>/dev/null|[12]?>&[12])"""
@@ -17,7 +17,19 @@ _COMMAND = rf"[ \t]*([A-Za-z][A-Za-z0-9_.-]*)(?:[ \t]+{_WORD})*+[ \t]*"
 _CALM = later.pattern(rf"{_COMMAND}(?:(?:;|&&|\|\||\n){_COMMAND})*+;?[ \t]*")
 _FIRST = later.pattern(rf"(?:^|;|&&|\|\||\n){_COMMAND}")
 # What leaves a shell as it is for those who go on in it.
-_HARMLESS = frozenset({"exit", "echo", "true", "kill", "wait", "printf"})
+_HARMLESS = frozenset({"exit", "echo", "true", "kill"})
+
+
+_WRAPPING = frozenset({"command", "builtin"})
+
+
+def sets_trap(words: tuple[Word, ...]) -> bool:
+    """Tell whether a command may set a trap, whose commands run in a folder of another moment."""
+    if not words or not words[0].known:
+        return False
+    return words[0].text == "trap" or (
+        words[0].text in _WRAPPING and any(word.text == "trap" or not word.known for word in words)
+    )
 
 
 def set_trap(
@@ -31,8 +43,10 @@ def set_trap(
 
     They run in the folder of that moment, which is not the one where the trap is set.
     """
-    given = words[2:] if len(words) > 1 and words[1].text == "--" else words[1:]
-    if not given or (given[0].known and given[0].text.startswith(_PRINTING)):
+    if len(words) == 1 or (words[1].known and words[1].text in _PRINTING):
+        return
+    given = words[2:] if words[1].known and words[1].text == "--" else words[1:]
+    if not given:
         return
     handler, signals = given[0], given[1:]
     if handler.known and handler.text in _LEAVE_ALONE:

@@ -32,7 +32,10 @@ _MOVES = ("cd sub", "cd sub", "cd deep", "cd ..", "cd ../sub", "cd nosuch", "pus
 _OTHERS = ("true", "false", "exit 1", "exit", "set -e", "set +e", "die", "go", "echo x > nosuch/y",
            "exit 1 2", "exit 1 > nosuch/y", "return 1", "break", "set -eu", "unset -f die",
            "eval cd ..", "X=1 exit 1", "command exit 1", "exit $?", "die x > nosuch/y",
-           "trap die EXIT", "trap 'cat ../outside.txt' EXIT", "trap 'cd ..' DEBUG", "trap go ERR",
+           "trap die EXIT", "trap 'cat ../outside.txt' EXIT",
+           "command trap 'cat ../outside.txt' EXIT", "trap 'cd ..' DEBUG", "trap go ERR",
+           "time exit 1",
+           "builtin set -e", "set -e > nosuch/y", "time cd sub",
            "trap - ERR", "kill -USR1 $$", "trap go USR1")  # fmt: skip
 _READS = ("cat outside.txt", "cat ../outside.txt", "cat ../../outside.txt")
 _JOINED = ("{}; {}", "{} && {}", "{} || {}", "{}\n{}", "{} | {}", "{} & wait; {}")
@@ -83,9 +86,12 @@ def allows(generation: policy.Generation, script: str, here: Path) -> bool:
 
 
 @pytest.mark.parametrize("shell", [each for each in ("bash", "dash") if shutil.which(each)])
-@settings(max_examples=150, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=80, suppress_health_check=list(HealthCheck), deadline=None)
 @example(script="cd sub && trap 'cat ../outside.txt' EXIT && cd ..")
 @example(script="go() { cd ..; }; cd {ws} && go && cat outside.txt")
+@example(script="cd sub && command trap 'cat ../outside.txt' EXIT && cd ..")
+@example(script="cd sub && eval \"trap 'cat ../outside.txt' EXIT\" && cd {ws}")
+@example(script="command trap 'cd ..' DEBUG; cd {ws} && cat outside.txt")
 @example(script="trap 'cd ..' DEBUG; cd {ws} && cat outside.txt")
 @example(script="cd nosuch || exit 1 | cat; cat ../outside.txt")
 @example(script="set -e; { cd nosuch && true; }; cat ../outside.txt")
