@@ -7,10 +7,16 @@ is meant. Everything after this step judges the name that it gives.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
-from unicodedata import normalize
+from typing import TYPE_CHECKING, Any, Protocol
 
+from policy import later
 from policy.records import dataclass
+
+# Most names are known, and need no tables of Unicode.
+if TYPE_CHECKING:
+    import unicodedata
+else:
+    unicodedata = later.module("unicodedata")
 
 # Longer texts are not names: models sometimes put a paragraph there.
 LONGEST = 256
@@ -48,13 +54,13 @@ class Names(Protocol):
 
 def snake_case(name: str) -> str:
     """Return `name` in snake_case, in NFC; digits stay with what stands before them."""
-    text = normalize("NFC", name)
+    text = unicodedata.normalize("NFC", name)
     parts: list[str] = []
     for i, char in enumerate(text):
         if i and char.isupper() and _starts_word(text, i):
             parts.append("_")
         parts.append(char)
-    return normalize("NFC", "".join(parts).lower())
+    return unicodedata.normalize("NFC", "".join(parts).lower())
 
 
 def _starts_word(text: str, i: int) -> bool:
@@ -65,7 +71,7 @@ def _starts_word(text: str, i: int) -> bool:
 
 
 def _folded(name: str) -> str:
-    return normalize("NFC", normalize("NFC", name).lower())
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
 
 
 def _joined(name: str) -> str:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-import unicodedata
+from typing import TYPE_CHECKING
 
+from policy import later
 from policy.values import escape_for_people
+
+# Most texts are plain, and need no tables of Unicode.
+if TYPE_CHECKING:
+    import unicodedata
+else:
+    unicodedata = later.module("unicodedata")
 
 _NO_LIMIT = 1 << 62
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from policy import later
+
+# Most texts are plain, and need no tables of Unicode.
+if TYPE_CHECKING:
+    import unicodedata
+else:
+    unicodedata = later.module("unicodedata")
 
 # Unicode's default-ignorable characters, which hold all bidirectional controls, and the
 # interlinear annotation marks.

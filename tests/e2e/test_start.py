@@ -19,15 +19,15 @@ ROOT = Path(__file__).resolve().parents[2]
 HEAVY = frozenset(
     {
         "ada_url", "annotated_types", "anyio", "ast", "asyncio", "click", "dataclasses", "email",
-        "hashlib", "html", "hypothesis", "importlib.metadata", "importlib.resources", "inspect",
-        "interegular", "ipaddress", "jsonschema_rs", "lark", "logging", "mcp", "pathlib",
-        "policy.admission.renaming", "policy.audit", "policy.capabilities",
+        "fnmatch", "hashlib", "html", "hypothesis", "importlib.metadata", "importlib.resources",
+        "inspect", "interegular", "ipaddress", "jsonschema_rs", "lark", "logging", "mcp",
+        "pathlib", "policy.admission.renaming", "policy.audit", "policy.capabilities",
         "policy.catalog.guesses", "policy.catalog.nearby", "policy.catalog.slips",
-        "policy.checks.changes", "policy.checks.lints", "policy.checks.places",
-        "policy.checks.refused", "policy.checks.remembered", "policy.checks.sets",
-        "policy.checks.sql", "policy.checks.stored", "policy.checks.storing",
-        "policy.commands.bash", "policy.commands.pattern", "policy.commands.profile_file",
-        "policy.commands.understander",
+        "policy.checks.changes", "policy.checks.exclusions", "policy.checks.lints",
+        "policy.checks.places", "policy.checks.refused", "policy.checks.remembered",
+        "policy.checks.sets", "policy.checks.sql", "policy.checks.stored",
+        "policy.checks.storing", "policy.commands.bash", "policy.commands.pattern",
+        "policy.commands.profile_file", "policy.commands.understander",
         "policy.decision.expectation", "policy.decision.explanation", "policy.decision.quick",
         "policy.decision.quick_plan", "policy.decision.rewrite", "policy.diagnostics.suggest",
         "policy.errors", "policy.layers.giving", "policy.layers.rewrites",
@@ -39,12 +39,13 @@ HEAVY = frozenset(
         "policy.values.times", "policy.verify.examples", "policy.verify.proposal", "pydantic",
         "pydantic_core", "random", "re2", "socket", "sqlglot", "sqlite3", "ssl", "starlette",
         "tempfile", "threading", "tomlkit", "tomllib", "tree_sitter", "typing_extensions",
-        "urllib.parse", "urllib.request", "uvicorn", "watchfiles", "yaml", "zipfile", "zoneinfo",
+        "unicodedata", "urllib.parse", "urllib.request", "uvicorn", "watchfiles", "yaml",
+        "zipfile", "zoneinfo",
     }
 )  # fmt: skip
 
 # Click, which tells about commands, imports these itself.
-ENGINE = HEAVY - {"ast", "click", "inspect", "threading"}
+ENGINE = HEAVY - {"ast", "click", "fnmatch", "inspect", "threading", "unicodedata"}
 
 POLICY = """policy for every agent
 
