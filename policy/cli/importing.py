@@ -102,7 +102,8 @@ def _code(cached: str, source: str) -> CodeType | None:
         code = marshal.loads(memoryview(kept)[_HEADER:])  # noqa: S302 — as Python reads it
     except (OSError, EOFError, ValueError, TypeError):
         return None
-    return code if isinstance(code, CodeType) else None
+    # Of a folder that was moved, Python sets right where its code says that it stands.
+    return code if isinstance(code, CodeType) and code.co_filename == source else None
 
 
 def _read(path: str) -> bytes:

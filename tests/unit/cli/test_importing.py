@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import py_compile
+import shutil
 import subprocess
 import sys
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
@@ -92,6 +93,15 @@ def test_what_is_no_code_is_left_to_python(place: Path) -> None:
     kept = bytecode(place)
     kept.write_bytes(kept.read_bytes()[:16] + b"N")
     assert found(place) is None
+
+
+def test_a_folder_that_was_moved_is_left_to_python(
+    place: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    moved = tmp_path_factory.mktemp("moved") / "inside"
+    shutil.copytree(place, moved, copy_function=shutil.copy2)
+    assert found(place) is not None
+    assert found(moved) is None
 
 
 def test_bytecode_of_another_python_is_left_to_python(place: Path) -> None:
