@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from policy.diagnostics import Diagnostic
@@ -79,12 +80,24 @@ class Walk:
             for entry in self._list(""):
                 if _is_data(entry.name) and not os.path.isdir(entry.path):
                     yield Found(entry.name, entry.path)
+        else:
+            yield from self._misspelt_settings()
         for folder in _BESIDE_A_FILE:
             path = os.path.join(self.root, folder)
             if os.path.isdir(path):
                 real = os.path.realpath(path)
                 if self.holds(real):
                     yield from self._below(folder + "/", (self.real_root, real))
+
+    def _misspelt_settings(self) -> Iterator[Found]:
+        """Yield the configuration that would count but for the letter case of its name.
+
+        The file may stand in a folder of anything, so nothing else of a listing counts.
+        """
+        with suppress(OSError), os.scandir(self.root) as entries:
+            for entry in entries:
+                if entry.name.lower() == SETTINGS_FILE:
+                    yield Found(entry.name, entry.path)
 
     def _below(self, prefix: str, above: tuple[str, ...]) -> Iterator[Found]:
         for entry in self._list(prefix):

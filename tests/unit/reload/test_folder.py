@@ -62,6 +62,15 @@ def test_a_name_that_counts_but_for_its_letter_case_is_not_passed_over(
     assert store.status.because is not None and name in store.status.because
 
 
+def test_a_misspelt_configuration_beside_a_single_file_is_not_passed_over_either(
+    rules: Path,
+) -> None:
+    before = signature(rules / "global.policy")
+    write(rules / "Placet.toml", "")
+    assert set(read_folder(rules / "global.policy").unread) == {"Placet.toml"}
+    assert signature(rules / "global.policy") != before
+
+
 def test_data_below_may_be_called_like_the_configuration(rules: Path) -> None:
     write(rules / "data/Placet.toml", "")
     assert not read_folder(rules).unread
