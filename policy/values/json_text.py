@@ -233,11 +233,11 @@ class _Copying:
             case None | bool():
                 return value
             case str():
-                self._check_text(value)
-                return value
+                return self._text(value)
             case int() | float() | Decimal():
-                self._check_number(value)
-                return value
+                number = _plain_number(value)
+                self._check_number(number)
+                return number
             case list() | tuple():
                 self._check_depth(depth)
                 return [self.copy(item, depth + 1) for item in value]
@@ -252,9 +252,14 @@ class _Copying:
         for key, item in value.items():
             if not isinstance(key, str):
                 _refuse("an object with a key that is no text")
-            self._check_text(key)
-            result[key] = self.copy(item, depth + 1)
+            result[self._text(key)] = self.copy(item, depth + 1)
         return result
+
+    def _text(self, given: str) -> str:
+        """Return the characters themselves, whatever a class of texts of its own says of them."""
+        text = str.__str__(given)
+        self._check_text(text)
+        return text
 
     def _is_short(self, value: int) -> bool:
         return self.limits.digits > _PLAIN_DIGITS and _LEAST <= value < -_LEAST
@@ -289,3 +294,10 @@ class _Copying:
         self.room -= count
         if self.room < 0:
             _refuse("more bytes than the limit")
+
+
+def _plain_number(given: float | Decimal) -> float | Decimal:
+    """Return the number itself, whatever a class of numbers of its own says of it."""
+    if isinstance(given, Decimal):
+        return given if type(given) is Decimal else Decimal(given)
+    return int.__int__(given) if isinstance(given, int) else float.__float__(given)

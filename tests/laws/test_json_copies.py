@@ -48,6 +48,69 @@ def test_a_value_is_copied_alike_however_it_is_looked_at(value: Any, limits: Lim
     assert repr(quick) == repr(slow)
 
 
+class _Text(str):
+    """Text that says otherwise of itself."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "another"
+
+    def isascii(self) -> bool:
+        return True
+
+    def encode(self, *how: str) -> bytes:
+        return b""
+
+
+class _Whole(int):
+    """A number that says otherwise of itself."""
+
+    def __int__(self) -> int:
+        return 7
+
+    def bit_length(self) -> int:
+        return 1
+
+
+class _Broken(float):
+    """A number that says otherwise of itself."""
+
+    def __float__(self) -> float:
+        return 7.0
+
+
+def _disguised(value: Any) -> Any:
+    """Return an equal value of the same kinds, of classes that are not the kinds themselves."""
+    match value:
+        case bool() | None | Decimal():
+            return value
+        case str():
+            return _Text(value)
+        case int():
+            return _Whole(value)
+        case float():
+            return _Broken(value)
+        case list() | tuple():
+            return [_disguised(item) for item in value]
+        case dict():
+            return {
+                _Text(key) if isinstance(key, str) else key: _disguised(item)
+                for key, item in value.items()
+            }
+        case _:
+            return value
+
+
+@given(_VALUES, _LIMITS)
+def test_what_a_class_of_its_own_says_of_a_value_counts_for_nothing(
+    value: Any, limits: Limits
+) -> None:
+    assert repr(copy_value(_disguised(value), limits=limits)) == repr(
+        copy_value(value, limits=limits)
+    )
+
+
 @given(st.from_regex(r"-?(0|[1-9][0-9]{0,17})\.[0-9]{1,18}([eE][+-]?[0-9]{1,2})?", fullmatch=True))
 def test_a_number_is_the_one_that_its_digits_say(digits: str) -> None:
     read = read_json(digits)
