@@ -65,7 +65,13 @@ def fact_reader(path: tuple[str, ...], declared: DeclaredResources) -> Reader:
         return _context_reader(path[1])
     if path[0] == "call" and len(path) == 2:
         return _call_reader(path[1], declared)
-    return _READERS[path]
+    return _READERS.get(path) or _no_fact(path)
+
+
+def _no_fact(path: tuple[str, ...]) -> Reader:
+    """Return what reads a fact that there is none of: no text names one, what was kept might."""
+    unknown = Unknown(f"there is no fact `{'.'.join(path)}`")
+    return lambda call: unknown
 
 
 def _context_reader(name: str) -> Reader:
@@ -81,5 +87,7 @@ def _context_reader(name: str) -> Reader:
 def _call_reader(name: str, declared: DeclaredResources) -> Reader:
     if name == "unseen":
         return lambda call: call.effects(declared).unseen
-    verb = _LISTS[name]
+    verb = _LISTS.get(name)
+    if verb is None:
+        return _no_fact(("call", name))
     return lambda call: call.effects(declared).listed(verb)

@@ -6,8 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from policy.call import Caller
 from policy.facts import Facts, Resolvers
-from tests.unit.program.compiling import HERE, ask, program, verdict
+from policy.program import DeclaredResources, Evaluation
+from policy.program.fact_readers import fact_reader
+from policy.program.truth import Unknown
+from tests.unit.program.compiling import HERE, ask, program, tools, verdict
 
 NOWHERE = Facts()
 
@@ -134,3 +138,13 @@ def test_rules_that_an_index_finds_apart_see_one_world() -> None:
     decision = ask(policy, "web_fetch", given, facts=facts).decision
     assert asked == ["a.example"]
     assert {"a", "b", "c"} <= {reason.rule for reason in decision.reasons}
+
+
+@pytest.mark.parametrize("path", [("t", "session"), ("call", "none"), ("session", "rôle"), ("x",)])
+def test_a_fact_that_there_is_none_of_leaves_what_asks_for_it_open(path: tuple[str, ...]) -> None:
+    """No text can name one; what was kept from before, and spoiled since, might."""
+    read = fact_reader(path, DeclaredResources((), complete=True, unseen=False))
+    spec = tools().get("file_read")
+    assert spec is not None
+    call = Evaluation(spec, {"path": "a"}, caller=Caller(), facts=Facts(), slots=0)
+    assert isinstance(read(call), Unknown)
