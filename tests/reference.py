@@ -221,7 +221,7 @@ def _identity_says(caller: Caller, spec: ToolSpec, facts: Facts) -> set[Opinion]
         return set()
     scope = caller.scope
     inside = scope is not None and any(
-        glob_fits(pattern, spec.name) for pattern in scope.allowed_tools
+        _name_fits(pattern, spec, gives=True) for pattern in scope.allowed_tools
     )
     expired = (
         scope is not None
@@ -337,12 +337,17 @@ def _ref_fits(ref: tree.ToolRef, scene: Scene, *, gives: bool) -> bool:
             and glob_fits(server, origin.server)
             and glob_fits(tool, origin.tool)
         )
-    if not glob_fits(ref.pattern, scene.spec.name):
+    return _name_fits(ref.pattern, scene.spec, gives=gives)
+
+
+def _name_fits(pattern: str, spec: ToolSpec, *, gives: bool) -> bool:
+    if not glob_fits(pattern, spec.name):
         return False
-    if not gives or ref.pattern == "*" or not _wild(ref.pattern) or origin.kind == "host":
+    origin = spec.origin
+    if not gives or pattern == "*" or not _wild(pattern) or origin.kind == "host":
         return True
     spelled = {"mcp": f"{origin.server}__", "ext": f"ext__{origin.server}__"}[origin.kind]
-    return ref.pattern.startswith(spelled)
+    return pattern.startswith(spelled)
 
 
 def _wild(pattern: str) -> bool:

@@ -96,7 +96,7 @@ def _barred(spec: ToolSpec, caller: Caller, facts: Facts) -> bool:
     return any(
         reason.verdict is Verdict.DENY
         for one in caller.chain()
-        for reason in identity_reasons(one, spec.names, facts.now)
+        for reason in identity_reasons(one, spec, facts.now)
     )
 
 

@@ -1,14 +1,19 @@
-"""The caller's identity, after the layers and only taking: anonymous, guests and their scope."""
+"""A caller and a tool in; why that caller may not call it, after the layers and only taking, out.
+
+A scope gives, so its patterns read as those of an `allow` do: a wildcard reaches only the host's
+own tools and those of a server or extension that it spells out, and `*` alone is everything.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import lru_cache
 
 from policy.call import Caller, GuestScope
+from policy.catalog import ToolPattern, ToolSpec
 from policy.reason import Reason
-from policy.values import compile_name_glob, role_of
+from policy.values import role_of
 from policy.verdict import Verdict
 
 
@@ -33,24 +38,25 @@ def closed_to(caller: Caller, now: datetime | None) -> Reason | None:
     return _NO_SCOPE if caller.scope is None else _expiry(caller.scope, now)
 
 
-def scope_of(caller: Caller) -> tuple[str, ...] | None:
-    """Return the patterns of the tools that a guest may call, None for whoever is no guest."""
-    return caller.scope.allowed_tools if _role(caller) == "guest" and caller.scope else None
+def scope_of(caller: Caller) -> Callable[[ToolSpec], bool] | None:
+    """Return the test of the tools that a guest may call, None for whoever is no guest."""
+    if _role(caller) != "guest" or caller.scope is None:
+        return None
+    tests = _tests(caller.scope.allowed_tools)
+    return lambda spec: any(fits(spec) for fits in tests)
 
 
-def identity_reasons(
-    caller: Caller, names: tuple[str, ...], now: datetime | None
-) -> Iterator[Reason]:
+def identity_reasons(caller: Caller, spec: ToolSpec, now: datetime | None) -> Iterator[Reason]:
     """Yield why this caller may not call a tool, if it may not; roles of your own are free.
 
-    `names` are those the tool answers to; `now` is None where the time is not known.
-    A role that only looks unlike `anonymous` or `guest` is no role of your own.
+    `now` is None where the time is not known. A role that only looks unlike `anonymous` or
+    `guest` is no role of your own.
     """
     role = _role(caller)
     if role in ("", "anonymous"):
         yield _ANONYMOUS
     elif role == "guest":
-        yield from _scope_reasons(caller.scope, names, now)
+        yield from _scope_reasons(caller.scope, spec, now)
 
 
 def is_bounded(caller: Caller) -> bool:
@@ -63,7 +69,7 @@ def _role(caller: Caller) -> str:
 
 
 def _scope_reasons(
-    scope: GuestScope | None, names: tuple[str, ...], now: datetime | None
+    scope: GuestScope | None, spec: ToolSpec, now: datetime | None
 ) -> Iterator[Reason]:
     if scope is None:
         yield _NO_SCOPE
@@ -71,7 +77,7 @@ def _scope_reasons(
     over = _expiry(scope, now)
     if over is not None:
         yield over
-    if not _in_scope(scope.allowed_tools, names):
+    if not any(fits(spec) for fits in _tests(scope.allowed_tools)):
         yield _OUTSIDE
 
 
@@ -84,5 +90,7 @@ def _expiry(scope: GuestScope, now: datetime | None) -> Reason | None:
 
 
 @lru_cache(maxsize=4096)
-def _in_scope(allowed: tuple[str, ...], names: tuple[str, ...]) -> bool:
-    return any(any(map(compile_name_glob(pattern), names)) for pattern in allowed)
+def _tests(allowed: tuple[str, ...]) -> tuple[Callable[[ToolSpec], bool], ...]:
+    """Return the tests of a scope's patterns; what is no pattern fits nothing."""
+    patterns = [ToolPattern(text=text) for text in allowed]
+    return tuple(one.matcher(gives=True) for one in patterns if one.problem is None)

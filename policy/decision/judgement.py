@@ -83,7 +83,7 @@ def judge(
             return rule.met(call)
 
         join_layers(found, plan, [asked] * len(plan.layers), call)
-        found.reasons.extend(identity_reasons(one, spec.names, facts.now))
+        found.reasons.extend(identity_reasons(one, spec, facts.now))
     caller_plan = program.plan(spec, agent=caller.agent, role=caller.role)
     floor = floor_of(caller_plan)
     join_tool(found, spec, floor=False if floor is None else floor(root))

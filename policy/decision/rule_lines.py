@@ -41,7 +41,7 @@ def lines_for(program: Program, caller: Caller, facts: Facts) -> tuple[str, ...]
         for binding in (program.policy.binding(agent=one.agent, role=one.role),)
         for layer in binding
     }
-    lines = [line for one in chain for line in _scope_lines(one)]
+    lines = [line for one in chain for line in _scope_lines(one, program)]
     lines += [line for layer in layers.values() for line in layer.rules()]
     lines += _tool_lines(program)
     lines += [line for layer in layers.values() for line in layer.named_defaults()]
@@ -142,12 +142,15 @@ def _names(specs: Iterable[ToolSpec]) -> list[str]:
     return [code(spec.name) for spec in specs]
 
 
-def _scope_lines(caller: Caller) -> Iterator[str]:
-    scope = scope_of(caller)
-    if scope is not None:
-        tools = listed([code(pattern) for pattern in scope], "and", most=_MOST_TOOLS)
-        what = f"every tool but {tools}" if tools else "every tool"
-        yield said(f"{what} is denied", "the tool is outside the guest's scope")
+def _scope_lines(caller: Caller, program: Program) -> Iterator[str]:
+    """Yield what a guest's scope denies, by the tools that there are: not every name it fits."""
+    in_scope, known = scope_of(caller), program.catalog.specs
+    if in_scope is None:
+        return
+    inside = _names(spec for spec in known if in_scope(spec))
+    if len(inside) < len(known):
+        but = f" but {listed(inside, 'and', most=_MOST_TOOLS)}" if inside else ""
+        yield said(f"every tool{but} is denied", "the tool is outside the guest's scope")
 
 
 def _tool_lines(program: Program) -> Iterator[str]:

@@ -1,13 +1,16 @@
-"""A caller and a tool in; whether that caller may call it at all, as a `Classification`, out."""
+"""A caller and a tool in; whether that caller may call it at all, as a `Classification`, out.
+
+Where nobody knows more of a tool than its name, that is read as what wildcards reach least.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from policy.call import Caller
-from policy.catalog import ToolSpec
+from policy.catalog import Origin, ToolSpec
 from policy.decision import Reason, identity_reasons
 from policy.service.classification import Allow, Classification, Deny
 from policy.service.reasons import described
@@ -15,6 +18,7 @@ from policy.service.world import Clock, utc_now
 
 # Who calls, as it goes from the transport through every layer.
 IdentityContext: TypeAlias = Caller
+_EXTENSION = "ext__"
 
 
 class PolicyEngine:
@@ -31,14 +35,28 @@ class PolicyEngine:
     def check(self, caller: Caller, tool: ToolSpec | str) -> Classification:
         """Return Deny where one caller of the chain may not call the tool now, else Allow.
 
-        A text is the name of a tool without versions.
+        A text is the name of a tool without versions, that of a server or extension where it
+        holds `__`.
         """
-        names = (tool,) if isinstance(tool, str) else tool.names
-        reason = next(denials(caller, names, self._clock()), None)
+        reason = next(denials(caller, tool, self._clock()), None)
         return Allow() if reason is None else Deny(described(reason))
 
 
-def denials(caller: Caller, names: tuple[str, ...], now: datetime | None) -> Iterator[Reason]:
-    """Yield why a tool of these names may not be called, by each caller of the chain."""
+def denials(caller: Caller, tool: ToolSpec | str, now: datetime | None) -> Iterator[Reason]:
+    """Yield why a tool, or what has this name, may not be called, by each caller of the chain."""
+    spec = _named(tool) if isinstance(tool, str) else tool
     for one in caller.chain():
-        yield from identity_reasons(one, names, now)
+        yield from identity_reasons(one, spec, now)
+
+
+def _named(name: str) -> ToolSpec:
+    """Return the tool that a name alone stands for."""
+    is_extension = name.startswith(_EXTENSION)
+    server, mark, tool = name.removeprefix(_EXTENSION).partition("__")
+    if not is_extension and not mark:
+        return ToolSpec(name=name, origin=Origin(tool=name))
+    # `a___b` is of `a` or of `a_`: whoever spells out the longer one spells out both.
+    if tool.startswith("_"):
+        server, tool = f"{server}_", tool[1:]
+    kind: Literal["ext", "mcp"] = "ext" if is_extension else "mcp"
+    return ToolSpec(name=name, origin=Origin(kind=kind, server=server, tool=tool))

@@ -53,7 +53,7 @@ class Joining:
             return decision
         reasons: list[Reason] = []
         if not isinstance(self.judge, Generation):
-            reasons += denials(self.caller, self._names(decision.call), self.facts.now)
+            reasons += denials(self.caller, self.spec or decision.call.tool, self.facts.now)
         reasons += self._opinions(decision.call)
         if decision.rewritten:
             # What stands against the call as asked must not be rewritten away.

@@ -118,5 +118,4 @@ def without_hidden_operations(said: str, tool: str, judge: Judge, expected_of: E
 
 
 def _barred(caller: Caller, name: str, spec: ToolSpec | None, facts: Facts) -> bool:
-    names = (name,) if spec is None else spec.names
-    return any(True for _ in denials(caller, names, facts.now))
+    return any(True for _ in denials(caller, spec or name, facts.now))

@@ -152,6 +152,7 @@ _SCOPES = (
     GuestScope(allowed_tools=("*",), expires_at=_LATER),
     GuestScope(allowed_tools=("no*", "look"), expires_at=_LATER),
     GuestScope(allowed_tools=("bank__*", "risky")),
+    GuestScope(allowed_tools=("ba*", "n?t?")),
     GuestScope(allowed_tools=("*",), expires_at=_NOW),
 )
 _OTHER_ROLES = ("clerk", "clerk", "guest", "anonymous")

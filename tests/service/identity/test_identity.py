@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from policy import Caller, GuestScope, PermissionDenied, build_tool_service
 from policy.audit import MemorySink
-from policy.catalog import ToolSpec
+from policy.catalog import Origin, ToolSpec
 from policy.service import (
     Allow,
     Approved,
@@ -162,6 +163,62 @@ def test_the_engine_knows_versions() -> None:
     assert engine.check(guest("look"), spec) == Allow()
     assert engine.check(guest("look@2"), spec) == Allow()
     assert isinstance(engine.check(guest("look@1"), spec), Deny)
+
+
+class OfAServer(CountingHandler):
+    """The tool `rm` of a reviewed server that calls itself `file_x`."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        return replace(super().spec, origin=Origin(kind="mcp", server="file_x", tool="rm"))
+
+
+@pytest.mark.parametrize(
+    ("patterns", "may"),
+    [
+        (("file_*", "*rm", "file_?__rm", "?*", ""), False),
+        (("file_x__*",), True),
+        (("file_x__rm",), True),
+        (("*",), True),
+    ],
+)
+async def test_a_wildcard_reaches_a_server_only_where_it_is_spelled_out(
+    patterns: tuple[str, ...], may: bool, tmp_path: Path
+) -> None:
+    rm = OfAServer("file_x__rm")
+    g = Governed(tmp_path, "allow file_x__*\n", rm)
+    bare = build_tool_service(tools=[rm], workspace=tmp_path, audit=MemorySink())
+    bare.set_smart_filter(Everything())
+    who = guest(*patterns)
+    for service in (g.service.bound_to(who), bare.bound_to(who)):
+        assert bool(service.list()) is may
+        if may:
+            await service.execute("file_x__rm", {})
+        else:
+            with pytest.raises(PermissionDenied):
+                await service.execute("file_x__rm", {})
+    for tool in (rm.spec, "file_x__rm"):
+        assert isinstance(PolicyEngine(FakeClock()).check(who, tool), Allow) is may
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "may"),
+    [
+        ("file_read", "file_*", True),
+        ("a___b", "a___*", True),
+        ("a___b", "a__*", False),
+        ("ext__a__b", "ext__*", False),
+        ("ext__a__b", "ext__a__*", True),
+        ("ext__a", "ext__*", False),
+        ("__a", "__*", False),
+        ("", "*", True),
+        ("", "", False),
+    ],
+)
+def test_a_name_alone_is_read_as_what_wildcards_reach_least(
+    name: str, pattern: str, may: bool
+) -> None:
+    assert isinstance(PolicyEngine(FakeClock()).check(guest(pattern), name), Allow) is may
 
 
 def test_the_identity_of_a_call_is_its_caller() -> None:

@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
 
 import policy
+from policy.catalog import Origin, ToolSpec, select_name
+from policy.decision import identity_reasons
 from policy.verdict import Verdict
 
 _CALL = policy.ToolCall(tool="file_read", input={"path": "/srv/work/a"})
@@ -59,6 +63,32 @@ def test_no_spelling_of_guest_slips_out_of_what_is_said_of_guests(
     for caller in (guest, policy.Caller(parent=guest)):
         assert generation.decide(call, caller).verdict is Verdict.DENY
     assert generation.decide(call, policy.Caller(role="staff")).verdict is Verdict.ALLOW
+
+
+_SPECS = (
+    ToolSpec(name="ab", origin=Origin(tool="ab")),
+    ToolSpec(name="a__b", origin=Origin(tool="a__b")),
+    ToolSpec(name="a__b", origin=Origin(kind="mcp", server="a", tool="b")),
+    ToolSpec(name="a___b", origin=Origin(kind="mcp", server="a_", tool="b")),
+    ToolSpec(name="ext__a__b", origin=Origin(kind="ext", server="a", tool="b")),
+    ToolSpec(name="a__b", origin=Origin(kind="mcp", server="a", tool="b"), version=2),
+)
+_PATTERNS = st.one_of(
+    st.text(),
+    st.lists(st.sampled_from(["a", "__", "_", "b", "*", "?", "ext", "\\", "@2"])).map("".join),
+)
+
+
+@given(patterns=st.lists(_PATTERNS, max_size=3), spec=st.sampled_from(_SPECS))
+def test_a_scope_reaches_what_an_allow_of_its_patterns_does(
+    patterns: list[str], spec: ToolSpec
+) -> None:
+    scope = policy.GuestScope(allowed_tools=tuple(patterns))
+    guest = policy.Caller(role="guest", scope=scope)
+    given_by = [select_name(text, gives=True) for text in patterns if text]
+    inside = any(one.fits(spec) for one in given_by)
+    event(f"inside: {inside}")
+    assert (not [*identity_reasons(guest, spec, None)]) is inside
 
 
 def test_a_role_of_your_own_is_free(generation: policy.Generation) -> None:
