@@ -127,6 +127,8 @@ class Caller:
     groups: tuple[str, ...] = ()
     scope: GuestScope | None = None
     parent: Caller | None = None
+    # Each caller of a chain is judged, and each would count those above it anew.
+    _depth: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("agent", "session", "role"):
@@ -136,9 +138,11 @@ class Caller:
             raise TypeError("user is a text or None")
         if not isinstance(self.scope, GuestScope | None):
             raise TypeError("scope is a GuestScope or None")
-        if not isinstance(self.parent, Caller | None):
+        above: object = self.parent
+        if above is not None and not isinstance(above, Caller):
             raise TypeError("parent is a Caller or None")
         object.__setattr__(self, "groups", _texts(self.groups, "groups"))
+        object.__setattr__(self, "_depth", 0 if above is None else above._depth + 1)
 
     def chain(self) -> Iterator[Caller]:
         """Yield this caller, then the one that started it, up to the root."""
@@ -150,4 +154,4 @@ class Caller:
     @property
     def depth(self) -> int:
         """How many callers stand above this one; 0 for a root."""
-        return sum(1 for _ in self.chain()) - 1
+        return self._depth

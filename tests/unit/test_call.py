@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
+import copy
+from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import pytest
@@ -58,6 +59,8 @@ def test_a_chain_goes_from_the_caller_to_the_root() -> None:
     leaf = Caller(agent="helper", parent=middle)
     assert [caller.agent for caller in leaf.chain()] == ["helper", "worker", "lead"]
     assert (root.depth, middle.depth, leaf.depth) == (0, 1, 2)
+    assert replace(leaf, parent=root).depth == 1
+    assert copy.deepcopy(leaf).depth == 2
 
 
 def test_without_a_caller_named_the_owner_asks_through_the_default_agent() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,36 @@ def test_a_scope_reaches_what_an_allow_of_its_patterns_does(
     inside = any(one.fits(spec) for one in given_by)
     event(f"inside: {inside}")
     assert (not [*identity_reasons(guest, spec, None)]) is inside
+
+
+def test_what_a_rule_asks_of_the_depth_is_not_counted_anew_for_each_caller(tmp_path: Path) -> None:
+    (tmp_path / "global.policy").write_text(
+        "policy for every agent\n\ndefault allow\n\ndeep: deny file_read when agent.depth > 9000\n"
+    )
+    asked = policy.load(tmp_path)
+
+    def lines(depth: int) -> int:
+        """Return how many lines of Python run to judge a chain of this depth."""
+        caller = policy.Caller()
+        for _ in range(depth):
+            caller = policy.Caller(parent=caller)
+        run, before = 0, sys.gettrace()
+
+        def count(frame: object, event: str, arg: object) -> Any:
+            nonlocal run
+            run += event == "line"
+            return count
+
+        sys.settrace(count)
+        try:
+            decision = asked.decide(_CALL, caller)
+        finally:
+            sys.settrace(before)
+        assert decision.verdict is Verdict.ALLOW
+        return run
+
+    lines(100)
+    assert lines(800) < 3 * lines(400)
 
 
 def test_a_role_of_your_own_is_free(generation: policy.Generation) -> None:
