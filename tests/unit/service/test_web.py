@@ -51,9 +51,20 @@ async def server() -> AsyncIterator[Server]:
     listening.close()
 
 
-async def fetch(url: str, *, addresses: tuple[str, ...] | None = None, **more: Any) -> Any:
+# Of no account to what answers or refuses: the first fetch of a process reads all certificates
+# that are trusted and imports its transport, which takes as long as the machine is busy.
+_AMPLE = 600
+
+
+async def fetch(
+    url: str,
+    *,
+    addresses: tuple[str, ...] | None = None,
+    seconds: float = _AMPLE,
+    **more: Any,
+) -> Any:
     facts = Facts(resolvers=Resolvers(host=lambda name: addresses))
-    tool = web_fetch(Limits(body=100, web_seconds=0.5))
+    tool = web_fetch(Limits(body=100, web_seconds=seconds))
     return await tool({"url": url, **more}, ExecutionContext(facts=facts))
 
 
@@ -185,7 +196,7 @@ async def test_a_body_is_kept_only_up_to_its_limit(server: Server) -> None:
 async def test_a_silent_server_ends_in_a_timeout(server: Server) -> None:
     server.silent = True
     with pytest.raises(Timeout):
-        await fetch(f"http://127.0.0.1:{server.port}/")
+        await fetch(f"http://127.0.0.1:{server.port}/", seconds=0.1)
 
 
 async def test_proxies_of_the_environment_are_not_used(
