@@ -31,7 +31,9 @@ help:
 	@echo 'make unit       the tests alone; CASES=tests/unit/values for a part'
 	@echo 'make laws       the properties, with many more examples'
 	@echo 'make bench      measure beside other engines, into docs/performance.md; bench-quick: a look'
-	@echo 'make gate       count what decisions, loads and calls take, and compare'
+	@echo 'make bench-peers HARNESS=FOLDER  measure in another harness, beside its engines'
+	@echo 'make gate       count what decisions, loads and calls take, and compare; gate-counts: no times'
+	@echo 'make gate-accept  take what they take now for what they may take'
 	@echo 'make pin        pin the requirements again (needs uv)'
 	@echo 'make clean      remove the environment and everything made'
 

@@ -28,7 +28,8 @@ class _Maker(type):
         if not bases:
             return super().__new__(cls, name, bases, said)
         fields = said.pop("__annotations__")
-        known = {one: said.pop(one) for one in ("__module__", "__qualname__", "__doc__")}
+        # Python may leave docstrings out.
+        known = {one: said.pop(one, None) for one in ("__module__", "__qualname__", "__doc__")}
         optional = [one for one in fields if one in said]
         assert optional == list(fields)[len(fields) - len(optional) :], "a default comes too early"
         defaults = [said.pop(one) for one in optional]

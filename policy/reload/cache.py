@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 else:
     own_digest = later.function("policy.reload.beyond", "own_digest")
 
-# A folder, True for this user's own, or False for none.
+# A folder, True for this user's own; False for none, and an empty text as well.
 Where: TypeAlias = str | os.PathLike[str] | bool
 
 _FORMAT = 3
@@ -35,6 +35,8 @@ _LONGEST = 4_000  # bytes of its first line
 _MOST = 64  # files, of as many policies
 # Which file this process writes; taking the next number is one step for all threads.
 _WRITTEN = count()
+# What a file is called here, and one that is being written.
+_OWN_NAME = later.pattern(r"[0-9a-f]{40}\.known(\.[0-9]+-[0-9]+\.new)?")
 # A file is written again once one in so many of its rules is new.
 _WORTH = 16
 
@@ -62,7 +64,7 @@ def cache_folders(where: Where) -> tuple[str, ...]:
 
 
 def _folder(where: Where) -> str | None:
-    if where is False:
+    if where is False or where == "":
         return None
     return default_folder() if where is True else os.path.abspath(os.fspath(where))
 
@@ -192,5 +194,6 @@ def _drop_old(folder: str) -> None:
 
 
 def _entries(folder: str) -> Iterable[os.DirEntry[str]]:
+    """Return the files that were written here: a folder that somebody names may hold others."""
     with os.scandir(folder) as found:
-        return [one for one in found if one.name.endswith((_SUFFIX, ".new"))]
+        return [one for one in found if _OWN_NAME.fullmatch(one.name)]

@@ -87,6 +87,23 @@ def test_a_plain_decision_imports_nothing_heavy(tmp_path: Path) -> None:
     assert sorted(imported & HEAVY) == []
 
 
+@pytest.mark.parametrize("flag", ["-O", "-OO"])
+def test_a_python_that_leaves_checks_and_docstrings_out_decides_alike(
+    flag: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.policy").write_text(POLICY, encoding="utf-8")
+    plain, _ = run("decide", str(tmp_path), input=json.dumps(CALL))
+    done = subprocess.run(
+        [sys.executable, flag, "-c", PROGRAM, "decide", str(tmp_path)],
+        input=json.dumps(CALL),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+    )
+    assert done.stdout == plain
+
+
 def test_generated_code_is_for_whoever_asks_again(tmp_path: Path) -> None:
     (tmp_path / "a.policy").write_text(POLICY, encoding="utf-8")
     alone, _ = run("decide", str(tmp_path), input=json.dumps(CALL))

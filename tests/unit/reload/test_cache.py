@@ -391,6 +391,26 @@ def test_files_of_policies_long_gone_go(rules: Path, kept: Path) -> None:
     assert are_stored(policy.load(rules, cache=kept)) == {True}
 
 
+def test_files_of_others_in_the_same_folder_stay(rules: Path, kept: Path) -> None:
+    kept.mkdir(mode=0o700)
+    others = {
+        kept / f"mine{number}{ending}" for number in range(70) for ending in (".new", ".known")
+    }
+    for other in others:
+        other.write_text("x")
+    policy.load(rules, cache=kept)
+    assert others < set(kept.iterdir())
+
+
+def test_an_empty_name_is_no_folder(
+    rules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir(mode=0o700)
+    monkeypatch.chdir(tmp_path / "here")
+    policy.load(rules, cache="")
+    assert list(Path().iterdir()) == []
+
+
 @pytest.mark.parametrize("cache", [False, True])
 def test_no_tool_writes_where_another_process_may_keep_its_cache(
     rules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: bool
