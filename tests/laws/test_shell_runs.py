@@ -13,8 +13,10 @@ from policy.commands.script import SimpleCommand
 from policy.values import Unreadable
 from tests.laws.shell_scripts import scripts
 
-# No program is found, so that bash hands the words of each command to this function.
+# No program is found, so that bash hands the words of each command to this function. One that
+# calls itself comes to an end.
 _LOGGING = """\
+FUNCNEST=20
 exec 9>log
 command_not_found_handle() { printf '%s\\0' "$#" "$@" >&9; }
 PATH=/nowhere
