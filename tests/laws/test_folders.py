@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 import policy
 from policy.facts import Resolvers
 from policy.verdict import Verdict
+from tests.laws.real_shells import run
 
 _POLICY = """\
 policy for every agent
@@ -102,13 +102,5 @@ def test_what_may_run_reads_nothing_outside(
     script = script.replace("{ws}", str(here))
     if not allows(generation, script, here):
         return
-    ran = subprocess.run(
-        ["timeout", "5", shell, "-c", script],
-        cwd=here,
-        env={"PATH": os.environ["PATH"], "HOME": str(here.parent), "LC_ALL": "C.UTF-8"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert _SECRET not in ran.stdout + ran.stderr
+    env = {"PATH": os.environ["PATH"], "HOME": str(here.parent), "LC_ALL": "C.UTF-8"}
+    assert _SECRET not in run(shell, script, folder=here, env=env, seconds=5.0)

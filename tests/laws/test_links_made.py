@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 import policy
 from policy.facts import Resolvers
 from policy.verdict import Verdict
+from tests.laws.real_shells import run
 
 _POLICY = """\
 policy for every agent
@@ -99,17 +99,8 @@ def test_what_may_run_stays_inside(script: str, generation: policy.Generation, s
     with workspace() as here:
         if not allows(generation, script, here):
             return
-        ran = subprocess.run(
-            [shell, "-c", script],
-            cwd=here,
-            env={"PATH": os.environ["PATH"], "HOME": str(here.parent), "LC_ALL": "C.UTF-8"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=20,
-            check=False,
-        )
-        assert _SECRET not in ran.stdout + ran.stderr
+        env = {"PATH": os.environ["PATH"], "HOME": str(here.parent), "LC_ALL": "C.UTF-8"}
+        assert _SECRET not in run(shell, script, folder=here, env=env)
         beside = {each.name for each in here.parent.iterdir()}
         assert beside == {"ws", "outside.txt"}
         assert (here.parent / "outside.txt").read_text() == _SECRET

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from policy.facts import Facts, Resolvers
 from policy.verdict import Verdict
 from tests.corpora.judging import generation, told
+from tests.laws.real_shells import run
 from tests.laws.second_readings import HIDINGS, OTHERS, PLACES, second_readings
 
 _DENIES = """\
@@ -48,15 +49,8 @@ def _judged(script: str) -> tuple[Verdict, str]:
 
 def _makes_the_file(script: str) -> bool:
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(
-            ["/bin/bash", "-c", script],
-            cwd=folder,
-            env={"HOME": "/home/user", "LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=20,
-            check=False,
-        )
+        env = {"HOME": "/home/user", "LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin"}
+        run("/bin/bash", script, folder=Path(folder), env=env)
         return (Path(folder) / "M").exists()
 
 

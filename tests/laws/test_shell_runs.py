@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,13 @@ from hypothesis import HealthCheck, assume, given, settings
 from policy.commands.bash import read_script
 from policy.commands.script import SimpleCommand
 from policy.values import Unreadable
+from tests.laws.real_shells import run
 from tests.laws.shell_scripts import scripts
 
 # No program is found, so that bash hands the words of each command to this function. One that
 # calls itself comes to an end.
 _LOGGING = """\
-FUNCNEST=20
+FUNCNEST=6
 exec 9>log
 command_not_found_handle() { printf '%s\\0' "$#" "$@" >&9; }
 PATH=/nowhere
@@ -25,14 +25,11 @@ PATH=/nowhere
 
 def ran(script: str, folder: Path) -> list[list[str]]:
     """Return the words of all commands that bash runs, but for those of its own."""
-    subprocess.run(
-        ["/bin/bash", "-c", _LOGGING + script],
-        cwd=folder,
+    run(
+        "/bin/bash",
+        _LOGGING + script,
+        folder=folder,
         env={"HOME": "/home/dev", "LC_ALL": "C.UTF-8"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=20,
-        check=False,
     )
     fields = iter((folder / "log").read_text(errors="replace").split("\0")[:-1])
     return [[next(fields, "") for _ in range(int(count))] for count in fields]

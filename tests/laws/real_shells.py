@@ -1,0 +1,40 @@
+"""A script and a folder in, what a real shell prints of it out; nothing of it outlives the run.
+
+Scripts are drawn at random, so some call themselves, in the background too: left to themselves,
+they would fill the machine with processes long after the law that drew them has ended.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+
+def run(
+    shell: str, script: str, *, folder: Path, env: Mapping[str, str], seconds: float = 20.0
+) -> str:
+    """Return what a script prints to both of its outputs, in a folder, without any input.
+
+    It and all that it began have ended then; what it would do after these seconds is not done.
+    """
+    with subprocess.Popen(
+        [shell, "-c", script],
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    ) as started:
+        try:
+            printed, _ = started.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired as late:
+            printed = late.output or b""
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(started.pid, signal.SIGKILL)
+    return printed.decode(errors="replace")
