@@ -16,6 +16,7 @@ from watchfiles import Change, awatch
 
 from policy.records import dataclass
 from policy.reload.folder import signature
+from policy.reload.turns import short_turns
 from policy.reload.walk import DATA_SUFFIXES, POLICY_SUFFIX
 
 _DEBOUNCE = 50  # milliseconds that a burst may last before it is looked at anyway
@@ -86,10 +87,12 @@ async def watch_path(
             if ready is not None:
                 ready.set()
             while targets(path) == here:
-                now = await asyncio.to_thread(signature, path)
-                if woken or now != seen:
-                    seen = now
-                    await changed()
+                # From here on, so that every step from thread to thread is a short one.
+                with short_turns():
+                    now = await asyncio.to_thread(signature, path)
+                    if woken or now != seen:
+                        seen = now
+                        await changed()
                 woken = await _woken(wake, poll)
         finally:
             stop.set()
