@@ -27,7 +27,7 @@ class Effort:
     check_seconds: float = 3.0
     loads: int = 3
     starts: int = 7
-    streams: float = 4.0
+    streams: float = 8.0
 
 
 QUICK = Effort(
