@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import policy
-from policy.facts import Resolvers
-from policy.verdict import Verdict
 from tests.laws.real_shells import run
+from tests.laws.workspaces import allows
 
 _POLICY = """\
 policy for every agent
@@ -77,16 +76,6 @@ def workspace() -> Iterator[Path]:
         (here / "a/s/up").symlink_to("../../..")
         (here.parent / "outside.txt").write_text(_SECRET)
         yield here
-
-
-def allows(generation: policy.Generation, script: str, here: Path) -> bool:
-    """Tell whether a script may run in a folder of this disk."""
-    facts = policy.Facts(
-        cwd=str(here), workspace=str(here), home=str(here.parent / "home"),
-        resolvers=Resolvers(path=os.path.realpath),
-    )  # fmt: skip
-    call = policy.ToolCall(tool="bash_exec", input={"command": script})
-    return generation.decide(call, facts=facts).verdict is Verdict.ALLOW
 
 
 @pytest.mark.parametrize("shell", [each for each in ("bash", "dash") if shutil.which(each)])

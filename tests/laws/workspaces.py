@@ -1,0 +1,20 @@
+"""A script and a folder of this disk in; whether a policy lets it run there, out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import policy
+from policy.facts import Resolvers
+from policy.verdict import Verdict
+
+
+def allows(generation: policy.Generation, script: str, here: Path) -> bool:
+    """Tell whether a script may run in a folder of this disk."""
+    facts = policy.Facts(
+        cwd=str(here), workspace=str(here), home=str(here.parent / "home"),
+        resolvers=Resolvers(path=os.path.realpath),
+    )  # fmt: skip
+    call = policy.ToolCall(tool="bash_exec", input={"command": script})
+    return generation.decide(call, facts=facts).verdict is Verdict.ALLOW
