@@ -154,6 +154,12 @@ def _repeated(part: str, end: str = "") -> Callable[[int], str]:
     return lambda size: part * ((size - len(end)) // len(part)) + end
 
 
+def _behind(start: str, sign: str) -> Callable[[int], str]:
+    """Return texts with a sign before each of their long names, so that no bound ends the work."""
+    part = sign + "x" * 150
+    return lambda size: start + part * (size // len(part))
+
+
 def _numbered(part: str) -> Callable[[int], str]:
     return lambda size: "".join(part.format(count) for count in range(size // len(part)))
 
@@ -236,6 +242,9 @@ def _commands() -> list[Case]:
         "nested `$(`": lambda size: "echo " + "$(" * (size // 3) + ")" * (size // 3),
         "parentheses": _repeated("("),
         "braces": lambda size: "echo " + "{a," * (size // 3),
+        "`{a,b}*…`": _behind("echo {a,b}", "*"),
+        "`{a,b}{…`": _behind("echo {a,b}", "{"),
+        "`{a,b}}…`": _behind("echo {a,b}", "}"),
         "backslashes": _repeated("\\"),
         "`;`": _repeated(";"),
         "`<<`": _repeated("<<a "),

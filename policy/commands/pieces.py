@@ -18,7 +18,9 @@ Kind: TypeAlias = Literal[
 ]
 Piece: TypeAlias = tuple[Kind, str]
 
+# A word with braces may become so many words, and they so many pieces.
 _MOST_ALTERNATIVES = 64
+_MOST_WRITTEN_OUT = 20_000
 _LITERAL = frozenset({"glob", "bracket", "brace"})
 _ESCAPED = str.maketrans({char: f"\\{char}" for char in "\\*?[]"})
 _UNKNOWN = Word("", "opaque", many=True)
@@ -99,42 +101,73 @@ def _expand(pieces: list[Piece]) -> list[list[Piece]] | None:
     """Return the alternatives that braces spell out; None where they are not plainly known."""
     if not _has_alternatives(pieces):
         return [[("text", text) if kind == "brace" else (kind, text) for kind, text in pieces]]
-    # One list of alternatives for each open brace: those complete, and those being read.
-    done: list[list[list[Piece]]] = []
-    prefixes: list[list[list[Piece]]] = []
-    current: list[list[Piece]] = [[]]
-    for kind, text in pieces:
-        if kind != "brace":
-            if kind == "text" and ".." in text and done:
-                return None
-            current = [[*each, (kind, text)] for each in current]
-        elif text == "{":
-            prefixes.append(current)
-            done.append([])
-            current = [[]]
-        elif not done:
-            # A comma or a `}` outside of braces stands for itself.
-            current = [[*each, ("text", text)] for each in current]
-        elif text == ",":
-            done[-1] += current
-            current = [[]]
-        else:
-            choices = done.pop()
-            if not choices:
-                return None
-            choices += current
-            before = prefixes.pop()
-            if len(before) * len(choices) > _MOST_ALTERNATIVES:
-                return None
-            current = [[*each, *choice] for each in before for choice in choices]
-        if sum(map(len, done)) + len(current) > _MOST_ALTERNATIVES:
+    reader = _Alternatives()
+    for piece in pieces:
+        if not reader.take(piece):
             return None
-    if done:
+    words = reader.written_out()
+    if words is None:
         return None
-    alternatives = [
-        joined([each for each in words if each[1] or _is_sign(each)]) for words in current
-    ]
-    return [each for each in alternatives if each]
+    return [each for each in map(joined, words) if each]
+
+
+class _Alternatives:
+    """Reads a word with braces from left to right.
+
+    Alternatives share the runs of pieces between braces, so that each piece is copied once for
+    each word that it ends up in, and not once for each piece behind it.
+    """
+
+    def __init__(self) -> None:
+        self.run: list[Piece] = []
+        self.current: list[list[list[Piece]]] = [[]]
+        # For each open brace the alternatives before it, and those in it that are complete.
+        self.open: list[tuple[list[list[list[Piece]]], list[list[list[Piece]]]]] = []
+        self.complete = 0
+
+    def take(self, piece: Piece) -> bool:
+        """Take the next piece; False if the alternatives are not known or too many."""
+        kind, text = piece
+        if kind != "brace":
+            self.run.append(piece)
+            return not (kind == "text" and ".." in text and self.open)
+        if text == "{":
+            self.open.append((self._ended(), []))
+            self.current = [[]]
+        elif not self.open:
+            # A comma or a `}` outside of braces stands for itself.
+            self.run.append(("text", text))
+        elif text == ",":
+            choices = self._ended()
+            self.open[-1][1].extend(choices)
+            self.complete += len(choices)
+            self.current = [[]]
+        else:
+            before, choices = self.open.pop()
+            if not choices:
+                return False
+            self.complete -= len(choices)
+            choices += self._ended()
+            if len(before) * len(choices) > _MOST_ALTERNATIVES:
+                return False
+            self.current = [[*each, *choice] for each in before for choice in choices]
+        return self.complete + len(self.current) <= _MOST_ALTERNATIVES
+
+    def _ended(self) -> list[list[list[Piece]]]:
+        """Return the alternatives that are being read, with the run that ends here."""
+        run, self.run = self.run, []
+        return [[*each, run] for each in self.current] if run else self.current
+
+    def written_out(self) -> list[list[Piece]] | None:
+        """Return the pieces of each word; None if a brace is open or they are too many."""
+        words = self._ended()
+        size = sum(len(run) for runs in words for run in runs)
+        if self.open or size > _MOST_WRITTEN_OUT:
+            return None
+        return [
+            [piece for run in runs for piece in run if piece[1] or _is_sign(piece)]
+            for runs in words
+        ]
 
 
 def _has_alternatives(pieces: list[Piece]) -> bool:

@@ -70,6 +70,14 @@ def test_a_known_word_is_what_bash_makes_of_it(word: str) -> None:
             assert theirs == ours
 
 
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from(["{", "{", ",", ",", "}", "}", *"ab./~*'"]), max_size=16))
+def test_braces_are_written_out_as_bash_does(parts: list[str]) -> None:
+    ours, theirs = both(f"printf '%s\\0' {''.join(parts)} end")
+    if ours is not None:
+        assert theirs == ours
+
+
 @settings(max_examples=100)
 @given(st.lists(st.sampled_from(_PIECES), min_size=1, max_size=4).map("".join))
 def test_an_assigned_word_is_what_bash_assigns(word: str) -> None:

@@ -213,6 +213,37 @@ def test_what_a_word_is_known_to_be(text: str, word: Word) -> None:
     assert words(text)[0] == word
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a {b,c{d,e{f,}}g}", ["b", "cdg", "cefg", "ceg"]),
+        ("a {{b,c},d}{e,f}", ["be", "bf", "ce", "cf", "de", "df"]),
+        ("a {,}{b,}", ["b", "b"]),
+        ("a }{b,c}},d", ["}b},d", "}c},d"]),
+        ("a {'x','{y}'}\"z,\"", ["xz,", "{y}z,"]),
+        ("a {b,c" + "{" * 500, [""]),
+        ("a {b,c}" + "{" * 500 + "d", [""]),
+        ("a x{b,c}{1..3}", ["x"]),
+        ("a {b,{1..3}}", [""]),
+        ("a " + "{b,c}" * 6, 64),
+        ("a " + "{b,c}" * 7, 1),
+        ("a {" + "," * 63 + "b}" + "c" * 9, 64),
+        ("a {" + "," * 64 + "b}" + "c" * 9, 1),
+        ("a " + "{b," * 63 + "}" * 63, 63),
+        ("a " + "{b," * 64 + "}" * 64, 1),
+    ],
+)
+def test_braces_are_written_out_as_far_as_a_bound(text: str, found: list[str] | int) -> None:
+    written = [word.text for word in words(text)]
+    assert (len(written) if isinstance(found, int) else written) == found
+
+
+def test_alternatives_with_thousands_of_signs_are_not_written_out() -> None:
+    alternatives = "{" + ",".join(map(str, range(64))) + "}"
+    assert len(words(f"a {alternatives}" + "*x" * 100)) == 64
+    assert words(f"a {alternatives}" + "*x" * 1000) == (Word("", "opaque", many=True),)
+
+
 def test_a_variable_that_surely_holds_a_literal_is_replaced() -> None:
     assert texts('d=/tmp/x; rm -r $d/y "$d"')[1] == ["rm", "-r", "/tmp/x/y", "/tmp/x"]
     assert not commands("a && d=/x; rm $d")[-1].words[1].known
