@@ -19,6 +19,9 @@ ResolvePath: TypeAlias = Callable[[str], str | None]
 FoldsCase: TypeAlias = Callable[[str], bool]
 # Whether the file at an absolute path without links has other names besides (hard links).
 HasOtherNames: TypeAlias = Callable[[str], bool]
+# Device and inode of what stood at an absolute path without links when the call was judged; None
+# where nothing did.
+Identify: TypeAlias = Callable[[str], tuple[int, int] | None]
 # The addresses a host name resolves to; None: the resolver does not answer for it.
 ResolveHost: TypeAlias = Callable[[str], tuple[str, ...] | None]
 
@@ -42,12 +45,14 @@ class Resolvers:
     """The outside world's answers. Without one, paths are judged lexically and names as names.
 
     `folds` and `other_names` say what file systems make of a path; without them, letter case
-    counts, and a file is known by its name.
+    counts, and a file is known by its name. No rule asks `identity`: a tool compares what it opens
+    with it.
     """
 
     path: ResolvePath | None = None
     folds: FoldsCase | None = None
     other_names: HasOtherNames | None = None
+    identity: Identify | None = None
     host: ResolveHost | None = None
 
 

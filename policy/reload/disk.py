@@ -20,5 +20,6 @@ class Disk:
             path=links.follow,
             folds=self._case.folds,
             other_names=links.other_names,
+            identity=links.identity,
             host=host,
         )

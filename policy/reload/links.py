@@ -34,9 +34,12 @@ class _Is(Enum):
 
 
 class Links:
-    """Follows links for one call, and says which files have other names; a memory of both."""
+    """Follows links for one call, and says which files have other names; a memory of both.
 
-    __slots__ = ("_answers", "_missing", "_real", "_seen")
+    It also keeps which file (device and inode) stood where, for the tool that opens it later.
+    """
+
+    __slots__ = ("_answers", "_identities", "_missing", "_real", "_seen")
 
     def __init__(self) -> None:
         self._answers: dict[str, str | None] = {"/": "/"}
@@ -46,6 +49,8 @@ class Links:
         self._missing: set[str] = set()
         # What stands at places without links on the way; a text is the target of a link.
         self._seen: dict[str, _Is | str] = {}
+        # Device and inode of those of them that are there.
+        self._identities: dict[str, tuple[int, int]] = {}
 
     def follow(self, path: str) -> str | None:
         """Return an absolute path with all links followed, as far as it exists.
@@ -62,6 +67,16 @@ class Links:
     def other_names(self, path: str) -> bool:
         """Tell whether a path without links is a file that has other names too."""
         return self._look(path) is _Is.SHARED
+
+    def identity(self, path: str) -> tuple[int, int] | None:
+        """Return device and inode of what stood at a path without links when it was first seen.
+
+        None where nothing stood there, or nothing that could be looked at.
+        """
+        if path not in self._identities and self._look(path) in (_Is.THERE, _Is.SHARED):
+            # A folder known from the way to something else was not looked at itself yet.
+            self._look_at(path)
+        return self._identities.get(path)
 
     def _follow(self, path: str) -> str | None:
         if path in self._real:
@@ -108,7 +123,7 @@ class Links:
         if found is None:
             return None
         name, state = found
-        self._seen[name] = _kind(state)
+        self._seen[name], self._identities[name] = _kind(state), _identity(state)
         folder = name if stat.S_ISDIR(state.st_mode) else name.rpartition("/")[0]
         while folder not in self._real:
             self._real.add(folder)
@@ -150,8 +165,20 @@ class Links:
     def _look(self, place: str) -> _Is | str:
         found = self._seen.get(place)
         if found is None:
-            found = _Is.THERE if place in self._real else _look_at(place)
+            if place in self._real:
+                found = _Is.THERE
+            elif place in self._missing:
+                found = _Is.NOTHING
+            else:
+                found = self._look_at(place)
             self._seen[place] = found
+        return found
+
+    def _look_at(self, place: str) -> _Is | str:
+        """Look at a place whose folder has no links on the way."""
+        found, state = _look_at(place)
+        if state is not None:
+            self._identities[place] = _identity(state)
         return found
 
 
@@ -168,30 +195,36 @@ def _named_by_kernel(path: str) -> tuple[str, os.stat_result] | None:
     except (OSError, ValueError):
         return None
     try:
+        # In this order: what still has a name afterwards had it when its names were counted.
+        state = os.fstat(handle)
         name = os.readlink(f"/proc/self/fd/{handle}")
         # What has no name of its own is called otherwise: `pipe:[1]`, `/a (deleted)`.
         if name != path and (not name.startswith("/") or name.endswith(" (deleted)")):
             return None
-        return name, os.fstat(handle)
+        return name, state
     except OSError:
         return None
     finally:
         os.close(handle)
 
 
-def _look_at(place: str) -> _Is | str:
-    """Look at a place whose folder has no links on the way."""
+def _look_at(place: str) -> tuple[_Is | str, os.stat_result | None]:
+    """Return what stands at a place, and its state where that is no link."""
     if place == _OWN_PROCESS:
-        return _Is.THERE
+        return _Is.THERE, None
     try:
         state = os.lstat(place)
         if stat.S_ISLNK(state.st_mode):
-            return _Is.UNKNOWN if _MAGIC_LINK.search(place) else os.readlink(place)
+            return (_Is.UNKNOWN if _MAGIC_LINK.search(place) else os.readlink(place)), None
     except OSError as problem:
-        return _Is.NOTHING if problem.errno in _NOTHING else _Is.UNKNOWN
+        return (_Is.NOTHING if problem.errno in _NOTHING else _Is.UNKNOWN), None
     except ValueError:
-        return _Is.UNKNOWN  # a NUL
-    return _kind(state)
+        return _Is.UNKNOWN, None  # a NUL
+    return _kind(state), state
+
+
+def _identity(state: os.stat_result) -> tuple[int, int]:
+    return state.st_dev, state.st_ino
 
 
 def _kind(state: os.stat_result) -> _Is:

@@ -17,6 +17,7 @@ from policy.facts import (
     Facts,
     FoldsCase,
     HasOtherNames,
+    Identify,
     PastCall,
     ResolveHost,
     ResolvePath,
@@ -110,6 +111,10 @@ class _DiskSeen:
         """Tell whether a file has other names."""
         return self._resolvers.other_names(path)  # type: ignore[misc]
 
+    def identity(self, path: str) -> tuple[int, int] | None:
+        """Return device and inode of what stood at a path."""
+        return self._resolvers.identity(path)  # type: ignore[misc]
+
     @property
     def _resolvers(self) -> Resolvers:
         if self._seen is None:
@@ -125,6 +130,7 @@ class _ResolversDraft:
     path: ResolvePath
     folds: FoldsCase
     other_names: HasOtherNames
+    identity: Identify
     host: ResolveHost
 
     def done(self) -> Resolvers:
@@ -192,7 +198,7 @@ class World:
         disk = _DiskSeen(self.disk)
         draft = _ResolversDraft()
         draft.path, draft.folds, draft.other_names = disk.path, disk.folds, disk.other_names
-        draft.host = hosts
+        draft.identity, draft.host = disk.identity, hosts
         return self.facts(caller, draft.done()), hosts
 
     async def settled(self, ask: Callable[[], _Answered], hosts: JudgedHosts) -> _Answered:

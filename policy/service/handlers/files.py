@@ -63,8 +63,8 @@ def _read(place: Place, input: dict[str, Any], limits: Limits) -> str:
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode):
             raise place.failed("is no ordinary file")
-        if place.single and state.st_nlink > 1:
-            raise place.failed("has got another name since it was judged")
+        place.require_judged(state)
+        place.require_single(file.fileno(), name)
         content: bytes = file.read(limits.read + 1)
     if len(content) > limits.read:
         raise place.failed(f"is larger than {limits.read} bytes")
@@ -119,7 +119,8 @@ def _replace(name: str, content: bytes, *, folder: int, mode: int) -> None:
     """Write a new file and put it in the old one's place.
 
     So a reader never sees half of it, and another name of the old file (a hard link from
-    somewhere else) keeps the old content.
+    somewhere else) keeps the old content. For that reason it does not matter which file stood there
+    when the call was judged: none is opened.
     """
     aside = f".{secrets.token_hex(8)}.part"
     handle = os.open(aside, _NEW, 0o600, dir_fd=folder)
@@ -182,14 +183,31 @@ def _kind(mode: int) -> str:
 def _delete(place: Place) -> dict[str, Any]:
     with opened_parent(place) as (folder, name):
         state = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        if stat.S_ISDIR(state.st_mode):
-            # Walks by descriptors and follows no links.
-            shutil.rmtree(name, dir_fd=folder)
-        elif stat.S_ISLNK(state.st_mode):
+        if stat.S_ISLNK(state.st_mode):
             raise place.failed("has become a link since it was judged")
+        place.require_judged(state)
+        if stat.S_ISDIR(state.st_mode):
+            _delete_folder(place, name, folder)
         else:
             os.unlink(name, dir_fd=folder)
     return {"path": place.shown, "deleted": True}
+
+
+def _delete_folder(place: Place, name: str, folder: int) -> None:
+    """Delete the folder that was judged, by its descriptor, and what it holds first."""
+    inner = os.open(name, FOLDER, dir_fd=folder)
+    try:
+        place.require_judged(os.fstat(inner))
+        for entry in os.listdir(inner):
+            state = os.stat(entry, dir_fd=inner, follow_symlinks=False)
+            if stat.S_ISDIR(state.st_mode):
+                # Walks by descriptors and follows no links.
+                shutil.rmtree(entry, dir_fd=inner)
+            else:
+                os.unlink(entry, dir_fd=inner)
+    finally:
+        os.close(inner)
+    os.rmdir(name, dir_fd=folder)
 
 
 def _mkdir(place: Place) -> dict[str, Any]:
@@ -207,6 +225,8 @@ def _chmod(place: Place, input: dict[str, Any]) -> dict[str, Any]:
             state = os.fstat(handle)
             if stat.S_ISLNK(state.st_mode):
                 raise place.failed("has become a link since it was judged")
+            place.require_judged(state)
+            place.require_single(handle, name)
             if stat.S_ISREG(state.st_mode) and state.st_nlink > 1:
                 raise place.failed("has other names, which would be changed too")
             # A descriptor that only names a file cannot be changed itself, but by its own path.

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+import stat
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from policy.diagnostics import visible
 from policy.errors import Execution
@@ -19,6 +21,8 @@ from policy.reload import follow_links
 from policy.service.handler import ExecutionContext
 from policy.values import PathContext, Unreadable, exact_path
 
+# What Linux appends to the name that a file was opened by, once it has lost it.
+_LOST = " (deleted)"
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # A folder that is only passed through need not be readable.
 _WAY = FOLDER | getattr(os, "O_PATH", 0)
@@ -30,13 +34,15 @@ class Place:
 
     `parts` is empty for the workspace itself; `root` are the names that lead to that, and no link
     is among either. `tool` is who asks, for its errors. `single` says that the file, if it was one,
-    had no other name when it was judged.
+    had no other name when it was judged; `identity` gives its device and inode at that time, None
+    where nothing stood here. Where nobody looked at the disk, `identity` itself is None.
     """
 
     tool: str
     root: tuple[str, ...]
     parts: tuple[str, ...]
     single: bool
+    identity: Callable[[], tuple[int, int] | None] | None = None
 
     @property
     def shown(self) -> str:
@@ -47,6 +53,25 @@ class Place:
         """Return the error that says what went wrong here."""
         why = "" if cause is None else f": {_explained(cause)}"
         return Execution(self.tool, f"the path {what}{why}")
+
+    def require_judged(self, state: os.stat_result) -> None:
+        """Raise Execution unless what was opened is what stood here when the call was judged."""
+        if self.identity is not None and self.identity() != (state.st_dev, state.st_ino):
+            raise self.failed("has come to be another file since it was judged")
+
+    def require_single(self, handle: int, name: str) -> None:
+        """Raise Execution where an open file, judged as one without other names, has one now.
+
+        A file that lost the name it was opened by shows one name fewer than it had. So its names
+        are counted first, and it must still have this one afterwards: a lost one does not return.
+        """
+        state = os.fstat(handle)
+        if not self.single or not stat.S_ISREG(state.st_mode):
+            return
+        if state.st_nlink > 1:
+            raise self.failed("has got another name since it was judged")
+        if _has_lost_its_name(handle, name):
+            raise self.failed("has come to be another file since it was judged")
 
 
 def judged_place(tool: str, path: str, ctx: ExecutionContext) -> Place:
@@ -71,7 +96,22 @@ def judged_place(tool: str, path: str, ctx: ExecutionContext) -> Place:
         raise Execution(tool, "the path is outside of the workspace")
     other_names = facts.resolvers.other_names
     single = other_names is not None and not other_names(leads)
-    return Place(tool=tool, root=above, parts=names[len(above) :], single=single)
+    identify = facts.resolvers.identity
+    return Place(
+        tool=tool,
+        root=above,
+        parts=names[len(above) :],
+        single=single,
+        identity=None if identify is None else partial(identify, leads),
+    )
+
+
+def _has_lost_its_name(handle: int, name: str) -> bool:
+    try:
+        now = os.readlink(f"/proc/self/fd/{handle}").rpartition("/")[2]
+    except OSError:
+        return False  # a system that does not say
+    return now.endswith(_LOST) and now != name
 
 
 def unquoted(why: Unreadable) -> str:
@@ -90,6 +130,8 @@ def opened_folder(place: Place, *, make: bool = False) -> Iterator[int]:
     with _walked(place, place.parts, make=make) as way:
         handle = os.open(".", FOLDER, dir_fd=way)
         try:
+            if not make:
+                place.require_judged(os.fstat(handle))
             yield handle
         finally:
             os.close(handle)
