@@ -13,6 +13,9 @@ from policy.records import replace
 VERBS: dict[str, tuple[tuple[Verb, ...], bool]] = {
     "read": (("reads",), False),
     "read-tree": (("reads",), True),
+    "list-file": (("reads",), False),
+    "list-tree": (("reads",), True),
+    "list-write-tree": (("reads", "writes"), True),
     "write": (("writes",), False),
     "write-tree": (("writes",), True),
     "write-into": (("writes",), False),
@@ -26,6 +29,8 @@ VERBS: dict[str, tuple[tuple[Verb, ...], bool]] = {
 
 # Roles in which `-` is standard input or output.
 _STREAMED = frozenset({"read", "read-tree", "list"})
+# Roles of which only names and attributes are read, and no contents.
+LISTED = frozenset({"list-file", "list-tree", "list-write-tree"})
 
 
 class Effects:
@@ -58,8 +63,10 @@ class Effects:
         if word.text == "-" and word.known and (option or role in _STREAMED):
             return
         for verb in verbs:
+            listed = verb == "reads" and role in LISTED
             folder = self.folder if verb in ("reads", "writes") else ()
-            self.found.append(Effect(verb=verb, word=word, tree=tree, folder=folder))
+            effect = Effect(verb=verb, word=word, tree=tree, folder=folder, listed=listed)
+            self.found.append(effect)
 
     def runs(self, role: str, word: Word, label: str) -> None:
         """Note what a word in a role makes the program run."""

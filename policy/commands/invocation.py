@@ -48,7 +48,8 @@ class Effect:
 
     `word` is None where it is not known which; `why` then says why. `tree`: with all below it.
     `folder` is the folder that an option such as `-C` changed to before, as spelled. `unseen`: what
-    the call does not tell, such as the host of a configured remote.
+    the call does not tell, such as the host of a configured remote. `listed`: names and attributes
+    alone are read, and no contents. `follows`: symbolic links below a tree are followed.
     """
 
     verb: Verb
@@ -58,6 +59,8 @@ class Effect:
     why: str = ""
     into: bool = False
     unseen: bool = False
+    listed: bool = False
+    follows: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

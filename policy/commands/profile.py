@@ -21,6 +21,9 @@ Takes: TypeAlias = Literal["nothing", "value", "glued", "number"]
 # what is below; all, as it makes links; all, as it takes along links that there are; what stands
 # beside; nothing.
 Links: TypeAlias = Literal["trees", "below", "made", "carried", "beside", "never"]
+# In which trees symbolic links that stand below are followed: in all, only in those that are
+# written (`cp -r` writes through links of its target), in none.
+Follows: TypeAlias = Literal["always", "written", "never"]
 
 # The spelling of an option that is a number: `head -5`, `git log -20`.
 NUMBER = "-NUM"
@@ -65,6 +68,7 @@ class Variant:
     hides: bool | None = None
     stdin: str | None = None
     links: Links | None = None
+    follows_links: Follows | None = None
 
     def holds(self, given: Set[str]) -> bool:
         """Tell whether it holds with the options of these canonical names."""
@@ -86,6 +90,8 @@ class Profile:
     `settings` are globs of what can be set without harm where a word has the role `config`.
 
     `siblings` are other programs of which the same is true, each under its own name.
+
+    `follows_links` says in which of its trees it goes through the symbolic links that it meets.
 
     `options` are found by each of their spellings, `subcommands` by each of their names.
     """
@@ -110,6 +116,7 @@ class Profile:
     free: bool = False
     hides: bool = False
     links: Links = "trees"
+    follows_links: Follows = "always"
     # Found once, as they are asked for with every command: whether some option does harm, and
     # whether operands may be a command.
     has_guarded: bool = field(init=False, repr=False, compare=False)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from policy.commands.lazily import Lazily
-from policy.commands.profile import Links, Option, Profile, Variant
+from policy.commands.profile import Follows, Links, Option, Profile, Variant
 from policy.commands.section import Pairs, Section, below
 from policy.records import dataclass, field, replace
 
@@ -28,6 +28,7 @@ class _Above:
     hides: bool = False
     everywhere: bool = False
     links: Links = "trees"
+    follows_links: Follows = "always"
 
 
 def profile_of(name: str, sections: Sequence[Section]) -> Profile:
@@ -48,6 +49,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
     unseen = _last([above.unseen, *(section.unseen for section in sections)]) is True
     hides = _last([above.hides, *(section.hides for section in sections)]) is True
     links: Links = _last([section.links for section in sections]) or above.links
+    follows: Follows = _last([one.follows_links for one in sections]) or above.follows_links
     inherited = _Above(
         options=options if everywhere else {},
         everywhere=everywhere,
@@ -56,6 +58,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         unseen=unseen,
         hides=hides,
         links=links,
+        follows_links=follows,
     )
     names = tuple(dict.fromkeys(each for section in sections for each in section.names))
     operands = _last([section.operands for section in sections])
@@ -84,6 +87,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         free=_last([section.free for section in sections]) is True,
         hides=hides,
         links=links,
+        follows_links=follows,
     )
 
 

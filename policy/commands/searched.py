@@ -81,4 +81,4 @@ def _root(operands: list[OperandItem], profile: Profile) -> str:
     """Return what the paths begin with that a command finds."""
     if operands:
         return common_root(tuple(item.word for item in operands))
-    return next((text for role, text in profile.bare if role == "read-tree"), "")
+    return next((text for role, text in profile.bare if role.endswith("-tree")), "")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, get_args
 
-from policy.commands.profile import Links, Option, Style, Takes, Variant
+from policy.commands.profile import Follows, Links, Option, Style, Takes, Variant
 from policy.commands.profile_fault import Faults
 from policy.commands.roles import ROLES, WORDLESS, bare_role, takes_many
 from policy.commands.spellings import Group, Wrong, option, read_effect, read_groups, read_option
@@ -19,6 +19,7 @@ Path = tuple[str, ...]
 _DEEPEST = 5  # subcommands of subcommands
 _STYLES: tuple[Style, ...] = get_args(Style)
 _LINKS: tuple[Links, ...] = get_args(Links)
+_FOLLOWS: tuple[Follows, ...] = get_args(Follows)
 _NO_OPTIONS: Mapping[str, Option] = MappingProxyType({})
 
 
@@ -47,6 +48,7 @@ class Section:
     free: bool | None = None
     hides: bool | None = None
     everywhere: bool | None = None
+    follows_links: Follows | None = None
     links: Links | None = None
 
 
@@ -86,6 +88,7 @@ def read_section(
         stdin=_stdin(table, here),
         like=_text(table, "like", here) or None,
         links=_links(table, here),
+        follows_links=_follows(table, here),
         **{key: _flag(table, key, here) for key in _FLAGS},
     )
 
@@ -98,10 +101,12 @@ def below(style: Style) -> Style:
 _FLAGS = ("bundled_first", "plus", "at_options", "unseen", "free", "hides", "everywhere")
 _KEYS = (
     "names siblings style flags values operands bare always guarded settings like stdin options "
-    "variant means links " + " ".join(_FLAGS)
+    "variant means links follows_links " + " ".join(_FLAGS)
 ).split()
 _KEYS_HELP = f"keys are {', '.join(_KEYS)}, replace, [sub.NAME] and [[examples]]"
-_VARIANT_KEYS = tuple("given also options operands bare always unseen hides stdin links".split())
+_VARIANT_KEYS = tuple(
+    "given also options operands bare always unseen hides stdin links follows_links".split()
+)
 
 
 def _siblings(table: Mapping[str, Any], here: _Here) -> tuple[tuple[str, ...], ...]:
@@ -239,6 +244,7 @@ def _variant(one: Mapping[str, Any], given: frozenset[str], *, here: _Here) -> V
         hides=_flag(one, "hides", here),
         stdin=_stdin(one, here),
         links=_links(one, here),
+        follows_links=_follows(one, here),
     )
 
 
@@ -249,6 +255,17 @@ def _links(table: Mapping[str, Any], here: _Here) -> Links | None:
         if table["links"] == links:
             return links
     here.wrong("links", "`links` is one of a few words", help=f"such as {', '.join(_LINKS)}")
+    return None
+
+
+def _follows(table: Mapping[str, Any], here: _Here) -> Follows | None:
+    if "follows_links" not in table:
+        return None
+    for follows in _FOLLOWS:
+        if table["follows_links"] == follows:
+            return follows
+    message = "`follows_links` is one of a few words"
+    here.wrong("follows_links", message, help=f"such as {', '.join(_FOLLOWS)}")
     return None
 
 

@@ -12,7 +12,7 @@ from policy.commands.invocation import Effect, GivenOperand, GivenOption
 from policy.commands.named_nearly import note_suffixes
 from policy.commands.nested import NOT_SEARCHED, Found
 from policy.commands.operand_places import argv_start, possible_roles
-from policy.commands.profile import Profile
+from policy.commands.profile import Follows, Profile
 from policy.commands.roles import PROGRAMS, bare_role, touches
 from policy.commands.searched import found_by, handed_on, takes_found
 from policy.commands.word import Word
@@ -37,11 +37,21 @@ class Usage:
             for item in parts.items
             if isinstance(item, OptionItem) and item.option is not None
         }
+        before = len(self.effects.found)
         parts = _varied(parts, profile, given)
         roles = self._give_words(parts, operand_roles(profile, given), profile)
         self._whole(profile, given, roles=roles)
         if self.effects.suffixes:
             note_suffixes(self.effects)
+        follows = _follows(profile, parts, given)
+        if follows != "always":
+            found = self.effects.found
+            found[before:] = [
+                replace(each, follows=follows == "written" and each.verb == "writes")
+                if each.tree
+                else each
+                for each in found[before:]
+            ]
 
     def fear_lists(self, program: str, words: Sequence[Word]) -> None:
         """Note what is done by words that stand in a file, which a word `@FILE` is replaced by."""
@@ -222,6 +232,18 @@ class Usage:
             effects.unseen = True
         else:
             effects.gap(f"`{effects.name}` {_INPUT}")
+
+
+def _follows(profile: Profile, parts: Parts, given: set[str]) -> Follows:
+    """Tell in which trees links are followed; most of all, where a word may be such an option."""
+    said = [one for one in profile.variants if one.follows_links is not None]
+    if not said:
+        return profile.follows_links
+    if any(isinstance(item, OperandItem) and item.may_be_option for item in parts.items):
+        possible = [profile.follows_links, *(one.follows_links for one in said)]
+        return next(one for one in ("always", "written", "never") if one in possible)
+    holding = [one.follows_links for one in said if one.holds(given)]
+    return (holding or [profile.follows_links])[-1] or profile.follows_links
 
 
 def _tells(profile: Profile, option: str) -> bool:
