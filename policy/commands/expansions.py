@@ -275,7 +275,9 @@ class Expansions:
         if found is None:
             raise NotReadable("a back-tick that is not closed")
         content = found[0][:-1]
-        if (self.text and '\\"' in content) or (cursor.pending and "\n" in content):
+        # In back-ticks a backslash goes on in the next line, whatever quotes it stands in.
+        differ = (self.text and '\\"' in content) or "\\\n" in content
+        if differ or (cursor.pending and "\n" in content):
             raise NotReadable("back-ticks that shells read differently")
         escaped = _ESCAPED_QUOTED if quoted else _ESCAPED
         inner = Cursor(escaped.sub(r"\1", content), cursor.findings)

@@ -22,6 +22,8 @@ _START = later.pattern(
 _TEXT = later.pattern(r"[^\\$`]+")
 _ESCAPED_IN_TEXT = frozenset("$`\\")
 _UNKNOWN = Word("", "opaque")
+# In a substitution bash spells a delimiter anew, and not always as it was.
+_PLAIN_END = later.pattern(r"[A-Za-z0-9_.][A-Za-z0-9_.!+-]*")
 _CONNECTIONS = ("/dev/tcp/", "/dev/udp/")
 
 
@@ -159,11 +161,16 @@ def _begin_text(
     given.texts.append(pending)
 
 
-def read_pending(cursor: Cursor, expansions: Expansions) -> None:
-    """Read the here-documents whose text begins here, and give it to their commands."""
+def read_pending(cursor: Cursor, expansions: Expansions, *, substituted: bool) -> None:
+    """Read the here-documents whose text begins here, and give it to their commands.
+
+    `substituted` says that they stand inside a substitution.
+    """
     pending, cursor.pending = cursor.pending, []
     for document in pending:
-        body = _lines(cursor, document)
+        if substituted and not _PLAIN_END.fullmatch(document.end):
+            raise NotReadable("a here-document whose end shells spell differently")
+        body = _lines(cursor, document, substituted=substituted)
         text = Word(body) if document.quoted else _expanded(body, cursor, expansions)
         commands = cursor.findings.commands
         for place in document.commands:
@@ -171,8 +178,12 @@ def read_pending(cursor: Cursor, expansions: Expansions) -> None:
                 commands[place] = replace(commands[place], stdin=text)
 
 
-def _lines(cursor: Cursor, document: PendingText) -> str:
-    """Take the lines up to the one that is the end."""
+def _lines(cursor: Cursor, document: PendingText, *, substituted: bool) -> str:
+    """Take the lines up to the one that is the end.
+
+    Inside a substitution bash also ends it before a line that only begins with the delimiter, if
+    a `)` follows there, and goes on with the rest of that line.
+    """
     text = cursor.text
     lines: list[str] = []
     while cursor.place < len(text):
@@ -184,6 +195,8 @@ def _lines(cursor: Cursor, document: PendingText) -> str:
             line = line.lstrip("\t")
         if line == document.end:
             return "".join(lines)
+        if substituted and line.startswith(document.end) and ")" in line[len(document.end) :]:
+            raise NotReadable("a here-document that shells end at different lines")
         lines.append(line + "\n")
     raise NotReadable("a here-document without its end")
 

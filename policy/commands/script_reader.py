@@ -28,6 +28,8 @@ class ScriptReader:
         self.shell = shell
         self.findings = cursor.findings
         self.inside = inside
+        # Whether a here-document stood in this substitution.
+        self.documented = False
         self.expansions = Expansions(cursor, shell, read_inside=self._read_inside)
         self.words = WordReader(cursor, self.expansions)
         self.simple = SimpleReader(self.words, self.expansions, inside)
@@ -71,6 +73,9 @@ class ScriptReader:
                 self._operator("&")
                 self.shell.become(before)
             elif char == ";" and not CASE_END.match(self.cursor.text, self.cursor.place):
+                if self.documented:
+                    # bash spells a substitution anew, and forgets a `;` that follows one.
+                    raise NotReadable("a `;` after a here-document in a substitution")
                 self._operator(";")
             elif char == "#" or char == "\n":
                 continue
@@ -96,7 +101,8 @@ class ScriptReader:
             elif char == "\n":
                 cursor.place += 1
                 if cursor.pending:
-                    read_pending(cursor, self.expansions)
+                    self.documented = bool(self.inside)
+                    read_pending(cursor, self.expansions, substituted=bool(self.inside))
             else:
                 return
 
