@@ -21,7 +21,8 @@ FoldsCase: TypeAlias = Callable[[str], bool]
 HasOtherNames: TypeAlias = Callable[[str], bool]
 # Device and inode of what stood at an absolute path without links when the call was judged; None
 # where nothing did.
-Identify: TypeAlias = Callable[[str], tuple[int, int] | None]
+FileId: TypeAlias = tuple[int, int]
+Identify: TypeAlias = Callable[[str], FileId | None]
 # The addresses a host name resolves to; None: the resolver does not answer for it.
 ResolveHost: TypeAlias = Callable[[str], tuple[str, ...] | None]
 
@@ -45,8 +46,8 @@ class Resolvers:
     """The outside world's answers. Without one, paths are judged lexically and names as names.
 
     `folds` and `other_names` say what file systems make of a path; without them, letter case
-    counts, and a file is known by its name. No rule asks `identity`: a tool compares what it opens
-    with it.
+    counts, and a file is known by its name. The floor asks `identity`, and a tool compares what it
+    opens with it.
     """
 
     path: ResolvePath | None = None

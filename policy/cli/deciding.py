@@ -100,7 +100,12 @@ def _resolvers() -> Resolvers:
     def asked(what: str) -> Callable[[str], Any]:
         return lambda path: getattr(seen(), what)(path)
 
-    return Resolvers(path=asked("path"), folds=asked("folds"), other_names=asked("other_names"))
+    return Resolvers(
+        path=asked("path"),
+        folds=asked("folds"),
+        other_names=asked("other_names"),
+        identity=asked("identity"),
+    )
 
 
 @functools.cache

@@ -163,5 +163,5 @@ def _tool_lines(program: Program) -> Iterator[str]:
     if unseen:
         why = "nobody has reviewed its definition"
         yield said(f"{_named(unseen)} needs an approval", why)
-    if program.floor.files or program.floor.folders:
+    if not program.floor.is_empty:
         yield said("every call that writes the policy's own files is denied")

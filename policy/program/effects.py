@@ -213,12 +213,24 @@ class Effects:
             known = self._folders[folders] = after_cd(folders, self.paths)
         return known
 
+    def by_one_name(self, touch: Touch) -> Thing:
+        """Return what is touched, known by this name alone where the file has others too."""
+        if touch.text is None:
+            return Unreadable(reason=touch.why)
+        thing = read_resource(touch.verb, touch.text, self._paths_of(touch))
+        if touch.tree and isinstance(thing, Path):
+            return replace(thing, tree=True, names=touch.names)
+        return thing
+
+    def _paths_of(self, touch: Touch) -> PathContext:
+        if touch.folders == () and self.links is None:
+            return self.paths
+        return self.folder(touch.folders, None if touch.by is None else touch.by.command)
+
     def _item(self, touch: Touch) -> Item:
         if touch.text is None:
             return Item(Unreadable(reason=touch.why), "(not known)", touch.origin, touch)
-        paths = self.paths
-        if touch.folders != () or self.links is not None:
-            paths = self.folder(touch.folders, None if touch.by is None else touch.by.command)
+        paths = self._paths_of(touch)
         if touch.verb == "writes" and self._other_names is not None:
             # To write a file with several names is to write all of them. Reading one is not held
             # against it: packages are hard links wherever a package cache is used.

@@ -14,7 +14,7 @@ from policy import later
 from policy.call import Caller
 from policy.catalog import ToolSpec
 from policy.commands import NO_PROFILES, Profiles
-from policy.facts import Facts, HasOtherNames, ResolveHost
+from policy.facts import Facts, HasOtherNames, Identify, ResolveHost
 from policy.program.truth import ABSENT, Value
 from policy.values import Regex, Unreadable, by_re2_alone, compile_regex
 
@@ -100,6 +100,10 @@ class Evaluation:
     def has_other_names(self) -> HasOtherNames | None:
         """Return what tells of files with several names, which is asked of what is written."""
         return _remembering(self.facts.resolvers.other_names, failing=True)
+
+    def identifies(self) -> Identify | None:
+        """Return what tells by which device and number a file is known."""
+        return _remembering(self.facts.resolvers.identity, failing=None)
 
     def effects(self, declared: DeclaredResources) -> Effects:
         """Return what the call does, by the declarations of one layer."""

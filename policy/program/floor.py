@@ -1,8 +1,10 @@
 """The floor: files that no rule may let a call write, because they are the policy itself.
 
-It covers every file a generation read, the policy folder, where a new file would be read next,
-and the names of all folders above them: renaming or deleting `/srv` moves `/srv/rules` away as
-surely as writing there.
+It covers what a generation read, what the next one would read or fail at, and the names of all
+folders above: renaming or deleting `/srv` moves `/srv/rules` away as surely as writing there.
+Where any reading of a path is such a file, the call writes it: the path as spelled, where its links
+lead, and, by device and inode, every other name of a file (hard links) or a folder (bind mounts).
+What may be such a file or not is undecided.
 """
 
 from __future__ import annotations
@@ -21,9 +23,12 @@ from policy.values import escape_glob
 
 # A call of a tool that writes nothing needs none of these.
 if TYPE_CHECKING:
+    from policy.program.floor_names import FloorNames, writes_by_any_name
     from policy.program.resource_tests import compile_resource_test
     from policy.program.together import Together, together
 else:
+    FloorNames = later.function("policy.program.floor_names", "FloorNames")
+    writes_by_any_name = later.function("policy.program.floor_names", "writes_by_any_name")
     compile_resource_test = later.function("policy.program.resource_tests", "compile_resource_test")
     together = later.function("policy.program.together", "together")
 
@@ -32,14 +37,36 @@ _TEXT = "writes the policy's own files"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
-    """Absolute paths, as spelled and with links resolved: files, and folders whose files count.
+    """Absolute paths, as spelled and with links resolved.
 
-    A folder that holds the workspace cannot be closed as a whole, or nothing could be written;
-    there only what is a policy file by its name counts.
+    `files` are closed by their names, there or not, and those of `any_case` however their last
+    name is spelled in capitals and small letters. `folders` are closed with all below them. One
+    that holds the workspace cannot be, or nothing could be written; there a file is closed that
+    ends in `policy_ending`, in any letter case, or in one of `data_endings`, unless a name below
+    the folder begins with a dot. Of a folder in `data_folders` the files right in it are closed
+    that end in one of `data_endings`.
     """
 
     files: tuple[str, ...] = ()
+    any_case: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
+    data_folders: tuple[str, ...] = ()
+    policy_ending: str = ".policy"
+    data_endings: tuple[str, ...] = (".toml", ".json")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is closed."""
+        return not (self.files or self.any_case or self.folders or self.data_folders)
+
+    def names(self) -> frozenset[str]:
+        """Return all that is closed by its name, and the folders above it."""
+        found: set[str] = set()
+        for path in (*self.files, *self.any_case, *self.folders):
+            while path not in found:
+                found.add(path)
+                path = posixpath.dirname(path)
+        return frozenset(found)
 
 
 def compile_floor(floor: Floor, declared: DeclaredResources) -> TestOf | None:
@@ -48,19 +75,25 @@ def compile_floor(floor: Floor, declared: DeclaredResources) -> TestOf | None:
     None where there is no floor, or where the tool's complete declarations know of no write.
     """
     verbs = {resource.verb for resource in declared.resources}
-    if not (floor.files or floor.folders) or (declared.complete and not verbs & {"writes", "runs"}):
+    if floor.is_empty or (declared.complete and not verbs & {"writes", "runs"}):
         return None
     tests = together("writes", declared) if declared.prepared else None
-    names = sorted(_with_folders((*floor.files, *floor.folders)))
-    policies = [f"{escape_glob(folder)}/**/*.policy" for folder in floor.folders]
+    spelled = [escape_glob(name) for name in sorted(floor.names())]
+    policies = [f"{escape_glob(folder)}/**/*{floor.policy_ending}" for folder in floor.folders]
     below = [f"{escape_glob(folder)}/**" for folder in floor.folders]
-    spelled = [escape_glob(name) for name in names]
     narrow = _writes([*spelled, *policies], declared, tests)
     wide = _writes([*spelled, *below], declared, tests)
+    names: FloorNames | None = None
 
     def writes_floor(call: Evaluation) -> Truth:
+        nonlocal names
         open_below = _holds_workspace(floor.folders, call.facts.workspace)
-        return narrow(call) if open_below else wide(call)
+        truth = narrow(call) if open_below else wide(call)
+        if truth is True:
+            return True
+        if names is None:
+            names = FloorNames(floor)
+        return True if writes_by_any_name(names, call, declared, is_open=open_below) else truth
 
     return writes_floor
 
@@ -103,12 +136,3 @@ def _holds_workspace(folders: tuple[str, ...], workspace: str | None) -> bool:
         return False
     here = posixpath.normpath(workspace)
     return any(here == folder or here.startswith(f"{folder}/") for folder in folders)
-
-
-def _with_folders(paths: tuple[str, ...]) -> set[str]:
-    found: set[str] = set()
-    for path in paths:
-        while path not in found:
-            found.add(path)
-            path = posixpath.dirname(path)
-    return found

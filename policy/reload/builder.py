@@ -17,11 +17,12 @@ from policy.checks import PolicySources, check
 from policy.decision import GenerationId
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, visible
 from policy.layers import merge
-from policy.program import ALL_SHORTCUTS, Floor, Shortcuts, compile_policy
+from policy.program import ALL_SHORTCUTS, Shortcuts, compile_policy
 from policy.records import dataclass, field, replace
 from policy.reload.data import data_files
 from policy.reload.folder import Snapshot
 from policy.reload.generation import Generation
+from policy.reload.guarded import floor_of
 from policy.reload.programs import profiles_of, program_sources
 from policy.reload.settings import Settings
 from policy.reload.shipped import used_packs
@@ -170,7 +171,7 @@ class Builder:
         work.problems += wrong
         if has_errors(work.problems):
             return work.failed()
-        floor = _floor(snapshot, settings, guarded=self._guarded, folders=self._guarded_folders)
+        floor = floor_of(snapshot, settings, guarded=self._guarded, folders=self._guarded_folders)
         program = compile_policy(
             merged.policy,
             tools,
@@ -326,35 +327,3 @@ def _configuration(
     work.problems += rules.diagnostics
     tables = tuple((binding, statements, source) for binding, statements in rules.layers)
     return settings, tables, places(source)
-
-
-# What SQLite writes beside a database: whoever can write there writes the database.
-_BESIDE_A_STORE = ("", "-wal", "-shm", "-journal")
-
-
-def _floor(
-    snapshot: Snapshot,
-    settings: Settings,
-    *,
-    guarded: tuple[str, ...],
-    folders: tuple[str, ...],
-) -> Floor:
-    """Return the paths that no rule may let a call write, as spelled and with links resolved."""
-    paths = {posixpath.join(snapshot.root, SETTINGS_FILE), *guarded}
-    for file in snapshot.files.values():
-        paths |= {file.lexical, file.real}
-    if settings.service.audit is not None:
-        paths.add(settings.service.audit)
-    if settings.approvals is not None and settings.approvals.store is not None:
-        for store in _both_ways(settings.approvals.store, snapshot):
-            paths |= {store + ending for ending in _BESIDE_A_STORE}
-    own = () if snapshot.only else (snapshot.root, snapshot.real_root)
-    return Floor(files=tuple(sorted(paths)), folders=tuple(sorted({*own, *folders})))
-
-
-def _both_ways(path: str, snapshot: Snapshot) -> tuple[str, ...]:
-    """Return a path as spelled, and by the real name of the policy folder where it lies there."""
-    root = snapshot.root.rstrip("/") + "/"
-    if not path.startswith(root):
-        return (path,)
-    return (path, posixpath.join(snapshot.real_root, path.removeprefix(root)))

@@ -16,8 +16,9 @@ from typing import TypeAlias
 
 from policy.diagnostics import Diagnostic
 from policy.digests import sha256
-from policy.records import dataclass
+from policy.records import dataclass, replace
 from policy.reload import unread
+from policy.reload.links import links_on_the_way
 from policy.reload.walk import (
     LARGEST_FOLDER,
     MOST_FILES,
@@ -50,6 +51,8 @@ class Snapshot:
 
     `root` is the policy folder (`real_root` with links resolved) and `only` the one file that is
     meant, if the path was a file.
+    `links` are those on the way to the folder and to what is read, and `linked` the folders that
+    links in it lead to.
     `unread` says of names that matter why they could not be read; a data file's problem counts
     only if something names it. `digest` covers names, contents and problems.
     """
@@ -61,6 +64,8 @@ class Snapshot:
     files: Mapping[str, ReadFile]
     unread: Mapping[str, Diagnostic]
     digest: str
+    links: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
 
     @property
     def policies(self) -> tuple[str, ...]:
@@ -114,7 +119,8 @@ def with_file(snapshot: Snapshot, name: str, content: bytes) -> Snapshot:
     lexical = os.path.join(snapshot.root, name)
     file = ReadFile(name=name, lexical=lexical, real=os.path.realpath(lexical), content=content)
     files = dict(sorted({**snapshot.files, name: file}.items()))
-    return _snapshot(snapshot.path, snapshot.root, snapshot.only, files, snapshot.unread)
+    found = _snapshot(snapshot.path, snapshot.root, snapshot.only, files, snapshot.unread)
+    return replace(found, links=snapshot.links, linked=snapshot.linked)
 
 
 Signature: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
@@ -148,7 +154,12 @@ def _read_once(place: str) -> Snapshot:
             walk.unread[""] = unread.too_much(found.name, MOST_FILES, size=LARGEST_FOLDER)
             break
         files[found.name] = outcome
-    return _snapshot(place, walk.root, walk.only, files, walk.unread, real_root=walk.real_root)
+    snapshot = _snapshot(place, walk.root, walk.only, files, walk.unread, real_root=walk.real_root)
+    ways = {walk.root, *walk.linked}
+    plainly = os.path.join(walk.real_root, "")
+    ways |= {file.lexical for file in files.values() if file.real != plainly + file.name}
+    links = {link for way in ways for link in links_on_the_way(way)}
+    return replace(snapshot, links=tuple(sorted(links)), linked=tuple(sorted({*walk.linked})))
 
 
 def _snapshot(

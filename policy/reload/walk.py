@@ -29,7 +29,7 @@ LARGEST_FOLDER = 100_000_000  # bytes, all files together
 DEEPEST = 32  # folders
 
 # What a single policy file may use of the folder it stands in.
-_BESIDE_A_FILE = ("packs", "data", "programs")
+BESIDE_A_FILE = ("packs", "data", "programs")
 
 
 class Found(NamedTuple):
@@ -51,6 +51,8 @@ class Walk:
         self.unread: dict[str, Diagnostic] = {}
         self.only: str | None = None
         self.root = place
+        # The folders that links lead to.
+        self.linked: list[str] = []
         self._entries = 0
         if os.path.isfile(place) or (place.endswith(POLICY_SUFFIX) and not os.path.isdir(place)):
             self.root, self.only = os.path.split(place)
@@ -82,11 +84,12 @@ class Walk:
                     yield Found(entry.name, entry.path)
         else:
             yield from self._misspelt_settings()
-        for folder in _BESIDE_A_FILE:
+        for folder in BESIDE_A_FILE:
             path = os.path.join(self.root, folder)
             if os.path.isdir(path):
                 real = os.path.realpath(path)
                 if self.holds(real):
+                    self.linked += (path, real) if os.path.islink(path) else ()
                     yield from self._below(folder + "/", (self.real_root, real))
 
     def _misspelt_settings(self) -> Iterator[Found]:
@@ -120,6 +123,8 @@ class Walk:
         elif len(above) > DEEPEST:
             self.unread[name] = unread.too_deep(name, DEEPEST)
         else:
+            if listed is None:
+                self.linked += (path, real)
             yield from self._below(name + "/", (*above, real))
 
     def _list(self, prefix: str) -> list[os.DirEntry[str]]:
