@@ -1,4 +1,4 @@
-"""`bash_exec`: a command line in the workspace, in a process group that does not outlive its call.
+"""`bash_exec`: a command line in the workspace, whose processes outlive neither call nor server.
 
 This confines nothing but time, output and environment: what a command may touch is the policy's
 and the sandbox's matter.
@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
+import sys
 from asyncio.subprocess import Process
 from contextlib import suppress
 from typing import Any, Self
 
 from policy.errors import Execution, Timeout
 from policy.service.handler import ExecutionContext
+from policy.service.handlers import supervisor
 from policy.service.handlers.limits import Limits
 from policy.service.handlers.native import Run
 
@@ -23,6 +26,11 @@ _NAME = "bash_exec"
 # answering the questions of agents, refuses to work where it is set.
 CALL_VARIABLE = "PLACET_CALL"
 _CHUNK = 65_536
+# Without anything of the environment or of site-packages: it starts quickly and is ours alone.
+_SUPERVISED = ("-I", "-S", supervisor.__file__)
+# What the supervisor may take to end what was started; longer than its own patience.
+_GRACE = 4.0
+_ENDING: set[asyncio.Task[None]] = set()
 
 
 def bash_exec(limits: Limits) -> Run:
@@ -53,22 +61,21 @@ async def _finished(command: str, ctx: ExecutionContext, most: int) -> dict[str,
     holds them.
     """
     async with _Kept(most) as out, _Kept(most) as err:
-        process = await _started(command, ctx, (out.write_end, err.write_end))
+        started = await _started(command, ctx, (out.write_end, err.write_end))
         out.let_go()
         err.let_go()
         try:
             reading = asyncio.gather(out.drain(), err.drain())
             try:
-                code = await process.wait()
-                _kill(process)
+                code = await started.process.wait()
+                _kill(started.process)
                 await reading
             finally:
                 reading.cancel()
                 await asyncio.gather(reading, return_exceptions=True)
         finally:
             # Also while the call is being cancelled.
-            _kill(process)
-            await asyncio.shield(process.wait())
+            await started.end()
     return {
         "exit_code": code,
         "stdout": out.text(),
@@ -77,27 +84,65 @@ async def _finished(command: str, ctx: ExecutionContext, most: int) -> dict[str,
     }
 
 
-async def _started(command: str, ctx: ExecutionContext, streams: tuple[int, int]) -> Process:
+async def _started(command: str, ctx: ExecutionContext, streams: tuple[int, int]) -> _Started:
     if ctx.workspace is None:
         raise Execution(_NAME, "there is no workspace to work in")
     if "\0" in command:
         raise Execution(_NAME, "a command line cannot hold a NUL character")
+    shell = ("bash", "--noprofile", "--norc", "-c", command)
+    env = {**ctx.env, CALL_VARIABLE: _NAME}
+    if shutil.which(shell[0], path=env.get("PATH", os.defpath)) is None:
+        raise Execution(_NAME, "the shell could not be started")
+    watched, life = os.pipe()
     try:
-        return await asyncio.create_subprocess_exec(
-            "bash",
-            "--noprofile",
-            "--norc",
-            "-c",
-            command,
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *_SUPERVISED,
+            *shell,
             cwd=ctx.workspace,
-            env={**ctx.env, CALL_VARIABLE: _NAME},
-            stdin=asyncio.subprocess.DEVNULL,
+            env=env,
+            stdin=watched,
             stdout=streams[0],
             stderr=streams[1],
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
+        os.close(life)
         raise Execution(_NAME, "the shell could not be started") from error
+    except BaseException:
+        # What was started meanwhile sees its server gone.
+        os.close(life)
+        raise
+    finally:
+        os.close(watched)
+    return _Started(process, life)
+
+
+class _Started:
+    """A supervised command. `life` is the pipe whose end is the command's, whoever closes it."""
+
+    def __init__(self, process: Process, life: int) -> None:
+        self.process = process
+        self._life = life
+
+    async def end(self) -> None:
+        """Have every process of the command ended; goes on where waiting for it is cancelled."""
+        os.close(self._life)
+        if self.process.returncode is None:
+            ending = asyncio.ensure_future(self._ended())
+            _ENDING.add(ending)
+            ending.add_done_callback(_ENDING.discard)
+            await asyncio.shield(ending)
+
+    async def _ended(self) -> None:
+        try:
+            async with asyncio.timeout(_GRACE):
+                await self.process.wait()
+        except TimeoutError:
+            _kill(self.process)
+            await self.process.wait()
+        # The command may have stopped or killed its supervisor.
+        _kill(self.process)
 
 
 class _Kept:
@@ -145,6 +190,6 @@ class _Kept:
 
 
 def _kill(process: Process) -> None:
-    # The shell leads its group, so its number names the group as long as anybody is in it.
+    # The supervisor leads the group, so its number names it as long as anybody is in it.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

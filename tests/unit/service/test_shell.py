@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -82,6 +84,79 @@ async def test_a_cancelled_call_ends_the_whole_group(run: Run, tmp_path: Path) -
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await _ended(int((tmp_path / "begun").read_text()))
+
+
+# Ways to stay behind. Each writes the number of the process that should be gone to `child`.
+STAYS_BEHIND = {
+    "in the background": "sleep 300 & echo $! > child",
+    "deaf to signals": "(trap '' TERM HUP INT; echo $BASHPID > child; sleep 300; sleep 300) &",
+    "in a session of its own": "setsid sh -c 'echo $$ > child; exec sleep 300' &",
+    "orphaned in a session of its own": "(setsid sh -c 'echo $$ > child; exec sleep 300' &) &",
+    "a daemon": "(setsid sh -c '(echo $$ > child; sleep 300) &' &) >/dev/null 2>&1 &",
+}
+BEGUN = "\nuntil test -s child; do sleep 0.01; done"
+
+
+@pytest.mark.parametrize("how", STAYS_BEHIND)
+async def test_what_stays_behind_ends_with_its_call(run: Run, tmp_path: Path, how: str) -> None:
+    result = await run(STAYS_BEHIND[how] + BEGUN)
+    assert result["exit_code"] == 0
+    assert await _ended(int((tmp_path / "child").read_text()))
+
+
+HOST = """
+import asyncio, os, sys
+from policy.service import ExecutionContext, Limits
+from policy.service.handlers.shell import bash_exec
+ctx = ExecutionContext(workspace=sys.argv[1], env={"PATH": os.environ["PATH"]})
+asyncio.run(bash_exec(Limits())({"command": sys.argv[2]}, ctx))
+"""
+
+
+@pytest.mark.parametrize("how", ["in the foreground", *STAYS_BEHIND])
+async def test_nothing_outlives_a_server_that_is_killed(tmp_path: Path, how: str) -> None:
+    command = STAYS_BEHIND.get(how, "echo $$ > child")
+    command += "\necho $$ > shell; mv shell begun; sleep 300"
+    host = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", HOST, str(tmp_path), command + "; touch went-on"
+    )
+    async with asyncio.timeout(60):
+        while not ((tmp_path / "begun").exists() and _written(tmp_path / "child")):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    host.kill()
+    assert await host.wait() == -signal.SIGKILL
+    for name in ("begun", "child"):
+        assert await _ended(int((tmp_path / name).read_text())), name
+    assert not (tmp_path / "went-on").exists()
+
+
+def _written(file: Path) -> bool:
+    return file.exists() and file.read_text().endswith("\n")
+
+
+async def test_a_command_that_kills_its_supervisor_ends_with_it(run: Run, tmp_path: Path) -> None:
+    result = await run("sleep 300 & echo $! > child; echo $$ > shell; kill -9 $PPID; sleep 300")
+    assert result["exit_code"] == -signal.SIGKILL
+    for name in ("child", "shell"):
+        assert await _ended(int((tmp_path / name).read_text())), name
+
+
+@pytest.mark.parametrize("name", ["TERM", "INT", "HUP", "PIPE", "USR1", "SEGV", "KILL"])
+async def test_a_signal_that_ends_the_shell_is_told(run: Run, tmp_path: Path, name: str) -> None:
+    result = await run(f"kill -{name} $$")
+    assert result["exit_code"] == -getattr(signal, f"SIG{name}")
+    assert os.listdir(tmp_path) == []
+
+
+async def test_a_signal_to_the_whole_group_is_for_the_command_alone(run: Run) -> None:
+    result = await run("trap 'echo told; exit 7' TERM; sleep 300 & kill 0; wait")
+    assert (result["exit_code"], result["stdout"]) == (7, "told\n")
+
+
+async def test_a_shell_that_is_not_there_is_a_failure_of_the_tool(tmp_path: Path) -> None:
+    ctx = ExecutionContext(workspace=str(tmp_path), env={"PATH": str(tmp_path)})
+    with pytest.raises(Execution, match="could not be started"):
+        await bash_exec(Limits())({"command": "true"}, ctx)
 
 
 @pytest.mark.parametrize("command", ["a\0b", "\ud800"])

@@ -1,0 +1,170 @@
+"""Runs one command and ends everything that it started; a program of its own.
+
+    python -I -S supervisor.py PROGRAM ARGUMENT...
+
+Standard input is a pipe whose other end the server holds and never writes to. Where it closes, the
+server is gone (killed with -9, too) or wants the command ended, and every process that descends
+from the command is killed. The same happens where the command has ended by itself.
+
+On Linux the supervisor adopts orphans, so a process that made a session of its own is found as
+well, and the command dies with the supervisor. Elsewhere what is in its process group is killed.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from typing import NoReturn
+
+_SERVER = 0  # the descriptor that ends when the server does
+_PATIENCE = 2.0  # seconds; some cannot be killed: of another user, or stuck in the kernel
+_PAUSE = 0.002
+# <sys/prctl.h>
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def main(command: list[str]) -> NoReturn:
+    """Run `command` to its end and leave with its exit status."""
+    _set_process(_PR_SET_CHILD_SUBREAPER, 1)
+    woken = _woken_by_children()
+    _take_no_signals()
+    supervisor = os.getpid()
+    child = os.fork()
+    if child == 0:
+        _become(command, supervisor)
+    status = _watched(child, woken)
+    _end_descendants()
+    if status is None:
+        os.killpg(0, signal.SIGKILL)
+        os._exit(1)
+    _leave_like(status)
+
+
+def _become(command: list[str], supervisor: int) -> NoReturn:
+    try:
+        _set_process(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != supervisor:
+            os._exit(1)
+        for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+            signal.signal(number, signal.SIG_DFL)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.execvp(command[0], command)  # noqa: S606 - what the call asked for
+    finally:
+        os._exit(127)
+
+
+def _woken_by_children() -> int:
+    """Return a descriptor that can be read from once a child has ended."""
+    woken, wake = os.pipe()
+    os.set_blocking(woken, False)
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    return woken
+
+
+def _take_no_signals() -> None:
+    """Let no signal to the whole group, such as `kill 0`, end the supervisor."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD}:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _watched(child: int, woken: int) -> int | None:
+    """Wait for the child and return its status; None where the server is gone before."""
+    while True:
+        for ended, status in _reaped():
+            if ended == child:
+                return status
+        ready, _, _ = select.select([_SERVER, woken], [], [])
+        if _SERVER in ready:
+            return None
+        os.read(woken, 4096)
+
+
+def _reaped() -> Iterator[tuple[int, int]]:
+    """Yield the children that have ended, adopted ones too; raise ChildProcessError without any."""
+    while True:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            return
+        yield pid, status
+
+
+def _end_descendants() -> None:
+    """Kill until nobody is left: who is orphaned meanwhile becomes a child of ours."""
+    until = time.monotonic() + _PATIENCE
+    while time.monotonic() < until:
+        try:
+            for _ in _reaped():
+                pass
+        except ChildProcessError:
+            return
+        for pid in _descendants(os.getpid()):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                continue
+        time.sleep(_PAUSE)
+
+
+def _descendants(root: int) -> list[int]:
+    """Return the processes below one, as far as the system says who descends from whom."""
+    children: dict[int, list[int]] = {}
+    try:
+        running = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+    for pid in running:
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as stat:
+                # The name of the program may hold blanks and parentheses.
+                parent = int(stat.read().rpartition(b")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            continue
+        children.setdefault(parent, []).append(pid)
+    found = list(children.get(root, ()))
+    for pid in found:
+        found += children.get(pid, ())
+    return found
+
+
+def _leave_like(status: int) -> NoReturn:
+    """End as the command did: by the same exit status, or the same signal."""
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        _leave_no_core()
+        if -code != signal.SIGKILL:
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code)
+
+
+def _leave_no_core() -> None:
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except (ImportError, OSError, ValueError):
+        return
+
+
+def _set_process(option: int, value: int) -> None:
+    """Call prctl(2), which is there on Linux alone."""
+    if not sys.platform.startswith("linux"):
+        return
+    try:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+    except (ImportError, OSError, AttributeError):
+        return
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
