@@ -65,9 +65,6 @@ def _loads() -> Iterator[Goal]:
         "cold load of 10,000 rules and a decision, to cedarpy's load", "load 10,000 ÷ cedarpy", 3
     )
     yield _at_most(
-        "the same with known statements, to cedarpy's load", "known load 10,000 ÷ cedarpy", 0.5
-    )
-    yield _at_most(
         "a rule's load in 100,000, to a rule's in 10,000", "a rule's load, largest ÷ before", 1.25
     )
     yield _at_most(

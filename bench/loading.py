@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
-from typing import Any
 
 from bench.effort import Effort, tell
 from bench.process import Process
 from bench.rows import PEERS, Chart, Part, Row, Table, row
 from bench.timing import median, ratio
 
-_COLD, _KNOWN = "placet", "placet, statements known"
+_PLACET = "placet"
 # Beyond this, compiling one expression a tool takes minutes, and tells nothing new.
 _MOST_CEL = 10_000
 _FEW, _ONE = 3, 1
@@ -40,8 +38,7 @@ def measure(effort: Effort) -> Part:
             note="From files to something that decides, in a new process that has loaded two other "
             "rules before: for Placet a folder with a hundred rules a file, with type checks, "
             "lints and tests; for cedarpy `PolicySet.from_str` of a text; for CEL `compile` of "
-            "each tool's expression. `statements known` is Placet with the folder in which it "
-            "knows statements again that it has read before. CEL is left out at 100,000.",
+            "each tool's expression. CEL is left out at 100,000.",
             unit="ms",
             rows=tuple(loads),
         ),
@@ -68,28 +65,21 @@ def _rounds(n: int, effort: Effort) -> int:
 
 def _measured(n: int, *, rounds: int) -> Found:
     found: Found = {}
-    with tempfile.TemporaryDirectory() as known:
-        plans: dict[str, dict[str, Any]] = {
-            _COLD: {"name": "placet"},
-            _KNOWN: {"name": "placet", "known": known},
-        }
-        tell(f"loading: {n:,} rules, so that they are known")
-        _loaded(n, plans[_KNOWN])
-        plans |= {peer: {"name": peer} for peer in PEERS if peer == "cedarpy" or n <= _MOST_CEL}
-        for number in range(rounds):
-            for key, plan in plans.items():
-                tell(f"loading: {n:,} rules, {key}, {number + 1} of {rounds}")
-                for what, value in _loaded(n, plan).items():
-                    found.setdefault(key, {}).setdefault(what, []).append([value])
+    names = [_PLACET, *(peer for peer in PEERS if peer == "cedarpy" or n <= _MOST_CEL)]
+    for number in range(rounds):
+        for name in names:
+            tell(f"loading: {n:,} rules, {name}, {number + 1} of {rounds}")
+            for what, value in _loaded(n, name).items():
+                found.setdefault(name, {}).setdefault(what, []).append([value])
     return found
 
 
-def _loaded(n: int, plan: Mapping[str, Any]) -> dict[str, float]:
-    process = Process("loading", {"n": n, **plan})
+def _loaded(n: int, name: str) -> dict[str, float]:
+    process = Process("loading", {"n": n, "name": name})
     try:
         values: dict[str, float] = process.ask("load", timeout=900)
         if n <= _MOST_CALLED:
-            most = _CALLS.get(plan["name"], n)
+            most = _CALLS.get(name, n)
             values["called"] = process.ask("call_all", timeout=900, most=most)
     finally:
         process.close()
@@ -111,10 +101,8 @@ def _rows(found: Found, n: int, whats: Mapping[str, str]) -> list[Row]:
 
 def _figures(found: Found, n: int) -> dict[str, float]:
     cedar = found["cedarpy"]
-    figures = {}
-    for key, name in ((_COLD, "load"), (_KNOWN, "known load")):
-        figures[f"{name} {n:,} ÷ cedarpy"] = ratio(found[key]["decided"], cedar["load"]) or 0.0
-    ours = found[_COLD]
+    ours = found[_PLACET]
+    figures = {f"load {n:,} ÷ cedarpy": ratio(ours["decided"], cedar["load"]) or 0.0}
     figures[f"memory {n:,} ÷ cedarpy"] = ratio(ours["megabytes"], cedar["megabytes"]) or 0.0
     figures[f"memory {n:,} MB"] = median([one for taken in ours["megabytes"] for one in taken])
     if "called" in ours:
@@ -125,7 +113,7 @@ def _figures(found: Found, n: int) -> dict[str, float]:
 
 def _linear(loads: list[Row], effort: Effort) -> dict[str, float]:
     """Return how many times longer a rule takes in the largest set than in the one before it."""
-    took = {one.scale: one.median for one in loads if one.engine == _COLD and one.what == "load"}
+    took = {one.scale: one.median for one in loads if one.engine == _PLACET and one.what == "load"}
     before, largest = sorted(effort.loaded)[-2:]
     each = took[f"{largest:,}"] / largest / (took[f"{before:,}"] / before)
     return {"a rule's load, largest ÷ before": each}

@@ -16,7 +16,6 @@ from bench.rows import Chart
 _COLOURS = {
     "placet": "#e8590c",
     "placet, raw call": "#f59f00",
-    "placet, statements known": "#f59f00",
     "placet, one rule edited": "#d6336c",
     "floor": "#868e96",
     "cedarpy": "#1c7ed6",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,7 +23,6 @@ from bench.timing import median, ratio, timed
 _RULES = 50
 _NOTHING = "Python: nothing"
 _DECIDE = "placet: decide, one call"
-_FIRST = "placet: decide, one call, nothing kept from before"
 _CALL = {"tool": "srv000__write_0", "input": {"path": "/workspace/p1/a", "size": 3}}
 _PEER = (
     "import json, sys; from bench.subjects import engine; e = engine(sys.argv[1]); "
@@ -51,13 +49,11 @@ def measure(effort: Effort) -> Part:
         rows.append(row(rounds, engine=who, what=does, against=against))
     figures = {
         "decide ÷ nothing": ratio(taken[_DECIDE], taken[_NOTHING]) or 0.0,
-        "first decide ÷ nothing": ratio(taken[_FIRST], taken[_NOTHING]) or 0.0,
         "decide ms": median([one for each in taken[_DECIDE] for one in each]) / 1e6,
     }
     table = Table(
         title="Starting a process",
-        note=f"The whole life of a process that does this and ends, with {_RULES} rules. What a "
-        "process keeps for the next one is in a cache folder; one row has it taken away each time.",
+        note=f"The whole life of a process that does this and ends, with {_RULES} rules.",
         unit="ms",
         rows=tuple(rows),
         beside=(_NOTHING,),
@@ -89,12 +85,7 @@ def _commands(folder: Path) -> dict[str, Callable[[], int]]:
         f"{key}: import, read, decide": [*python, _PEER, key, str(folder / f"{key}.json")]
         for key in PEERS
     }
-    kept, fresh = folder / "kept", folder / "fresh"
-    runs: dict[str, Callable[[], int]] = {
-        what: partial(_timed, command, kept) for what, command in {**plain, **peers}.items()
-    }
-    runs[_FIRST] = partial(_timed, [*decide, call], fresh, clear=True)
-    return runs
+    return {what: partial(_timed, command) for what, command in {**plain, **peers}.items()}
 
 
 def _tools() -> list[str]:
@@ -107,11 +98,9 @@ def _translated(key: str) -> str:
     return adapter.translate(workload.make_rules(_RULES))  # type: ignore[no-any-return]
 
 
-def _timed(command: list[str], cache: Path, *, clear: bool = False) -> int:
-    """Return how long a command takes whose user's cache is in this folder."""
-    if clear:
-        shutil.rmtree(cache, ignore_errors=True)
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+def _timed(command: list[str]) -> int:
+    """Return how long a command takes."""
+    environment = dict(os.environ)
     # What is installed is compiled once, by the first process if by nobody before.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return timed(lambda: _run(command, environment))

@@ -25,18 +25,14 @@ _STATM = Path("/proc/self/statm")
 
 
 class Loading:
-    """An engine and n rules, not loaded yet; for Placet as a folder of files.
+    """An engine and n rules, not loaded yet; for Placet as a folder of files."""
 
-    What is `known` of rules is kept by the place of their folder, so both stay in that folder.
-    """
-
-    def __init__(self, name: str, n: int, known: str | None = None) -> None:
+    def __init__(self, name: str, n: int) -> None:
         self.name = name
         self.engine = engine(name)
         self.engine.tools = tools_of(n)
         self.folder = tempfile.TemporaryDirectory()
-        self.place = Path(known or self.folder.name, "rules")
-        self.cache = None if known is None else Path(known, "cache")
+        self.place = Path(self.folder.name, "rules")
         small = workload.make_rules(2, seed=3)
         self.requests = _each_tool(n)
         if name == "placet":
@@ -67,13 +63,13 @@ class Loading:
         return self._grown()
 
     def _load(self) -> None:
-        self.engine.use(_load(self.place, self.catalog, self.cache))
+        self.engine.use(_load(self.place, self.catalog))
 
     def _warm(self, rules: list[dict[str, Any]]) -> None:
         place = Path(self.folder.name, "small")
         write_folder(place, rules, files=1)
         tools = self.engine.tools
-        generation = _load(place, peers_adapter.catalog_of(tools[:2]), None)
+        generation = _load(place, peers_adapter.catalog_of(tools[:2]))
         generation.answer(tools[0], {}).decision  # noqa: B018 (what the first decision imports)
 
     def _grown(self) -> float:
@@ -81,9 +77,8 @@ class Loading:
         return (_resident() - self.before) / 1e6
 
 
-def _load(place: Path, catalog: policy.Catalog, cache: Path | None) -> policy.Generation:
-    """Load a folder, and know its statements from the folder `cache` where one is named."""
-    return policy.load(place, catalog=catalog, cache=cache or False)
+def _load(place: Path, catalog: policy.Catalog) -> policy.Generation:
+    return policy.load(place, catalog=catalog)
 
 
 def _each_tool(n: int) -> list[dict[str, Any]]:

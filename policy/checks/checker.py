@@ -36,14 +36,12 @@ def check(
     *,
     remembered: Remembered | None = None,
     beyond: str = "",
-    linting: bool = True,
 ) -> Checked:
     """Check everything one generation is made of, against the tools that are known.
 
     Never raises. With errors among the diagnostics the policies may be partial and must not be
     used for decisions. Rules that are `remembered` are not checked again, which changes nothing
     of what comes out; `beyond` is then a digest of the catalogue, of the data and the profiles.
-    Without `linting`, which takes that nothing is remembered, what is no mistake is not said.
     """
     if remembered is not None:
         remembered.enter(surroundings(sources, beyond))
@@ -76,10 +74,8 @@ def check(
         check_defaults(layer, policy, report)
         check_delegations(policy, world)
     check_undeclared(policies, world)
-    # A rule is remembered as one of which nothing is said, which only the lints can tell.
-    if linting or remembered is not None:
-        _lint(sources, layers, policies, world=world, recall=recall)
-    suites = read_suites(sources, world, names) if _may_have_suites(sources) else ()
+    _lint(sources, layers, policies, world=world, recall=recall)
+    suites = read_suites(sources, world, names)
     kept = tuple(p for p, layer in zip(policies, layers, strict=True) if _exists(p, layer))
     return Checked(policies=kept, suites=suites, diagnostics=report.done())
 
@@ -103,15 +99,6 @@ def _lint(
     lints.run_on_rules(scene)
     recall.done(world.report.since(said))
     lints.run(scene)
-
-
-def _may_have_suites(sources: PolicySources) -> bool:
-    """Tell whether a file holds a test, or is a pack, which is checked with its tests."""
-    return any(
-        isinstance(file.header, tree.PackHeader)
-        or any(isinstance(one, tree.Test) for one in beside_rules(file.statements))
-        for file in sources.files
-    )
 
 
 def _exists(policy: CheckedPolicy, layer: Layer) -> bool:

@@ -7,13 +7,11 @@ surroundings stay, wherever its text stands. See `surroundings`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from policy.checks.checked import CheckedRule
 from policy.checks.rules import rule_id
-from policy.checks.stored import StoredLine, StoredRule
 from policy.source import Span
 from policy.syntax import Head, KnownRule, tree
 from policy.verdict import Verdict
@@ -35,22 +33,10 @@ class Remembered:
     def __init__(self) -> None:
         self.heads: dict[str, Head] = {}
         self._surroundings = ""
-        self._rules: dict[Key, CheckedRule | StoredLine] = {}
+        self._rules: dict[Key, CheckedRule] = {}
         # What stood in other surroundings until something was good again.
-        self._before: tuple[str, dict[Key, CheckedRule | StoredLine]] = ("", {})
+        self._before: tuple[str, dict[Key, CheckedRule]] = ("", {})
         self._units: dict[tuple[str, int], tuple[object, tuple[CheckedRule, ...]]] = {}
-        # How many rules were checked since that was last set to nothing.
-        self.unsaved = 0
-
-    @property
-    def surroundings(self) -> str:
-        """The digest of the surroundings in which what is remembered holds."""
-        return self._surroundings
-
-    @property
-    def rules(self) -> Mapping[Key, CheckedRule | StoredLine]:
-        """What is remembered in these surroundings."""
-        return MappingProxyType(self._rules)
 
     def enter(self, surroundings: str) -> None:
         """Forget what holds elsewhere; the last surroundings are kept aside, until `settle`."""
@@ -117,18 +103,6 @@ class Remembered:
     def keep(self, context: str, rule: KnownRule, checked: CheckedRule) -> None:
         """Keep what a rule came to, of which nothing was said."""
         self._rules[context, rule.head.text] = checked
-        self.unsaved += 1
-
-    def learn(
-        self, surroundings: str, heads: dict[str, Head], rules: dict[Key, StoredLine]
-    ) -> None:
-        """Begin with what was remembered by another process; before anything else is done.
-
-        Both go on to change here.
-        """
-        self.heads = heads
-        known: dict[Key, Any] = rules
-        self._before = (surroundings, known)
 
     def meet(self, statements: Iterable[tree.Statement]) -> None:
         """Know the rules of a file that was parsed by their texts, and let go of their parts."""
@@ -159,17 +133,13 @@ class Remembered:
         self._units = {key: unit for key, unit in self._units.items() if key[1] in held}
 
 
-def _placed(found: CheckedRule | StoredLine, id: str, span: Span) -> CheckedRule:
+def _placed(found: CheckedRule, id: str, span: Span) -> CheckedRule:
     """Return a rule at its place: the very same one if it stands there."""
-    if not isinstance(found, CheckedRule):
-        return found.at(id, span)
     return found if found.id == id and found.span == span else at_place(found, id, span)
 
 
 def at_place(rule: CheckedRule, id: str, span: Span) -> CheckedRule:
     """Return a checked rule as it stands elsewhere."""
-    if isinstance(rule, StoredRule):
-        return rule.line.at(id, span)
     return CheckedRule(
         id=id,
         verdict=rule.verdict,

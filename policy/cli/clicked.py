@@ -2,50 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
 from pathlib import Path
-from typing import Any, TypeAlias, assert_never
 
 import click
 
-from policy.cli.options import CACHE, CALL, CATALOG, LEXICAL, USUAL_PATH, Option, may_be_policy
-
-Decorator: TypeAlias = Callable[[Any], Any]
-
 
 def _is_policy(_context: click.Context, _parameter: click.Parameter, path: Path) -> Path:
-    if not may_be_policy(path):
+    is_named_policy = path.suffix == ".policy" and path.stem not in ("", ".policy")
+    if os.path.isfile(path) and not is_named_policy:
         raise click.BadParameter(f"'{path}' is no policy: give a folder or one `.policy` file.")
     return path
 
 
-def _option(said: Option) -> Decorator:
-    name, help = said.name, said.help
-    match said.takes:
-        case "file":
-            file = click.Path(exists=True, dir_okay=False, path_type=Path)
-            return click.option(*said.written, name, type=file, help=help)
-        case "bytes":
-            return click.option(*said.written, name, type=click.File("rb"), help=help)
-        case "nothing":
-            written = "/".join(said.written)
-            told = True if len(said.written) > 1 else None
-            return click.option(written, name, is_flag=True, show_default=told, help=help)
-        case _:
-            assert_never(said.takes)
+def _warn_of_cache(_context: click.Context, _parameter: click.Parameter, cache: bool) -> None:  # noqa: FBT001 — click calls it so
+    if cache:
+        click.echo("placet: warning: `--cache` has no effect and will be removed", err=True)
 
 
 path_argument = click.argument(
     "path",
     type=click.Path(exists=True, path_type=Path),
-    default=USUAL_PATH,
+    default="rules",
     required=False,
     callback=_is_policy,
 )
-catalog_option = _option(CATALOG)
-call_option = _option(CALL)
-lexical_option = _option(LEXICAL)
-cache_option = _option(CACHE)
+catalog_option = click.option(
+    "--catalog",
+    "catalog_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Tools beside the built-in ones: an MCP tools/list answer, or a list of definitions.",
+)
+call_option = click.option(
+    "--call",
+    "call_file",
+    type=click.File("rb"),
+    help="Read calls from this file instead of standard input.",
+)
+lexical_option = click.option(
+    "--lexical",
+    is_flag=True,
+    help="Judge paths as spelled; follow no symbolic links of this disk.",
+)
+cache_option = click.option(
+    "--cache/--no-cache",
+    is_flag=True,
+    hidden=True,
+    expose_value=False,
+    callback=_warn_of_cache,
+)
 format_option = click.option(
     "--format",
     type=click.Choice(["text", "json"]),

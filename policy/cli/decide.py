@@ -29,7 +29,6 @@ def command(
     catalog_file: Path | None,
     call_file: BinaryIO | None,
     lexical: bool,
-    cache: bool,
 ) -> None:
     """Decide calls by the policy at PATH: JSON lines in, one decision a line out.
 
@@ -40,6 +39,5 @@ def command(
     \b
     Examples:
       echo '{"tool": "file_read", "input": {"path": "/etc/passwd"}}' | placet decide rules/
-      placet decide rules/ --call calls.jsonl --cache
     """
-    decide(path, catalog_file=catalog_file, call_file=call_file, lexical=lexical, cache=cache)
+    decide(path, catalog_file=catalog_file, call_file=call_file, lexical=lexical)

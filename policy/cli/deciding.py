@@ -7,8 +7,9 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import click
+
 from policy.call import thaw
-from policy.cli.fast_paths import fast_paths
 from policy.cli.loading import (
     WRONG_USAGE,
     Where,
@@ -35,19 +36,15 @@ def decide(
     catalog_file: Where | None,
     call_file: BinaryIO | None,
     lexical: bool,
-    cache: bool,
 ) -> None:
     """Answer the calls by the policy at `path`, each by a line on standard output."""
-    # For a single call, generated code takes longer to write than it saves.
-    generation = generation_at(path, catalog_file, cache=cache, once=True)
+    generation = generation_at(path, catalog_file)
     wrong = 0
-    for number, line in enumerate(lines_of(call_file)):
-        if number == 1:
-            generation = generation.taking(fast_paths(cache=cache).shortcuts)
+    for line in lines_of(call_file):
         record = _answered(line, generation, lexical=lexical)
         wrong += "error" in record
         # Flushed line by line: who asks may wait for the answer before asking again.
-        print(as_json(record), flush=True)  # noqa: T201 — as click says it, without click
+        click.echo(as_json(record))
     if wrong:
         raise SystemExit(WRONG_USAGE)
 

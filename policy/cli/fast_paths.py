@@ -21,38 +21,34 @@ else:
     click = later.module("click")
 
 VARIABLE = "PLACET_NO_FAST"
-# Not passed on: wherever the variable is set, `cli.plain` leaves words to click and `cli.importing`
-# modules to Python; and `policy.records` reads it while it is imported.
-_ELSEWHERE = ("words", "modules", "records")
+# Not passed on: `policy.records` reads it while it is imported.
+# Names of ways that are gone, accepted for one release.
+_FORMER = ("cache", "words", "modules")
+_ELSEWHERE = ("records",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FastPaths:
     """Which quick ways are taken; the fields are what `PolicyStore` and `read_policy` take."""
 
-    cache: bool
     remembering: bool
     plain: bool
     shortcuts: Shortcuts
 
     def builder(self) -> Builder:
-        """Return what builds policies in these ways, for a command that keeps no cache."""
+        """Return what builds policies in these ways."""
         from policy.reload import Builder
 
         return Builder(remembering=self.remembering, plain=self.plain, shortcuts=self.shortcuts)
 
 
-def fast_paths(*, cache: bool = False) -> FastPaths:
-    """Return the ways for a command that was told to keep a cache or not.
-
-    What the environment switches off stays off. Raises UsageError for a name that is no quick way.
-    """
+def fast_paths() -> FastPaths:
+    """Return the ways that the environment leaves; raise UsageError for a name that is none."""
     from policy.program import ALL_SHORTCUTS
 
     shortcuts = [field.name for field in fields(ALL_SHORTCUTS)]
-    off = _switched_off(("cache", "remembering", "prebuilt", *_ELSEWHERE, *shortcuts))
+    off = _switched_off((*_FORMER, "remembering", "prebuilt", *_ELSEWHERE, *shortcuts))
     return FastPaths(
-        cache=cache and "cache" not in off,
         remembering="remembering" not in off,
         plain="prebuilt" in off,
         shortcuts=replace(ALL_SHORTCUTS, **{name: name not in off for name in shortcuts}),

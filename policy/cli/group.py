@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from policy.cli import collector
 from policy.cli.ending import told
 from policy.version import VERSION
 
@@ -26,12 +25,9 @@ _COMMANDS = {
     "plugins": "What plugins declare, and what the configuration grants them.",
 }
 
-# The commands that build a policy first of all; then the collector begins.
-_BUILDING = frozenset({"check", "test", "decide", "explain"})
-
 
 class _Commands(click.Group):
-    """Finds a command's module only when it is needed: start-up is paid by every hook call."""
+    """Imports a command's module when that command is called for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -41,8 +37,6 @@ class _Commands(click.Group):
             return None
         command = import_module(f"policy.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
-        if cmd_name not in _BUILDING:
-            collector.settle()
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -6,25 +6,16 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from pathlib import Path
+from typing import Any, NoReturn, TypeAlias
 
-from policy import later
-from policy.cli import collector
+import click
+
+from policy.catalog import Catalog
 from policy.cli.fast_paths import fast_paths
+from policy.diagnostics import Diagnostic, Format, render, visible
 from policy.records import replace
-
-# The engine is imported by a command that runs, not by one that only tells how it is called.
-if TYPE_CHECKING:
-    import click
-
-    from policy.catalog import Catalog
-    from policy.diagnostics import Diagnostic, Format, render, visible
-    from policy.reload import Built, Generation, read_policy
-else:
-    click = later.module("click")
-    render = later.function("policy.diagnostics", "render")
-    visible = later.function("policy.diagnostics", "visible")
-    read_policy = later.function("policy.reload", "read_policy")
+from policy.reload import Built, Generation, read_policy
 
 # What is asked for by its place on disk.
 Where: TypeAlias = str | os.PathLike[str]
@@ -74,24 +65,16 @@ def _bytes(file: Where) -> bytes:
 def build_at(
     path: Where,
     catalog_file: Where | None,
-    *,
-    cache: bool = False,
-    once: bool = False,
-    linting: bool = True,
 ) -> Built:
-    """Return what the files at `path` make, good or not, `once` for a single call."""
-    ways = fast_paths(cache=cache)
-    built = read_policy(
+    """Return what the files at `path` make, good or not."""
+    ways = fast_paths()
+    return read_policy(
         path,
         catalog=read_catalog(catalog_file),
-        cache=ways.cache,
         remembering=ways.remembering,
         plain=ways.plain,
-        shortcuts=ways.shortcuts.once() if once else ways.shortcuts,
-        linting=linting,
+        shortcuts=ways.shortcuts,
     )
-    collector.settle()
-    return built
 
 
 def exit_code(diagnostics: Iterable[Diagnostic]) -> int:
@@ -116,20 +99,13 @@ def show(
 
 def prefix(path: Where) -> str:
     """Return what stands before the names of a policy's files, seen from the working directory."""
-    from pathlib import Path  # takes as long as a third of what Python does to start
-
     folder = Path(path) if os.path.isdir(path) else Path(path).parent
     return "" if str(folder) == "." else f"{folder.as_posix().rstrip('/')}/"
 
 
-def generation_at(
-    path: Where, catalog_file: Where | None, *, cache: bool = False, once: bool = False
-) -> Generation:
+def generation_at(path: Where, catalog_file: Where | None) -> Generation:
     """Return the generation at `path`, or end the command with all that is wrong."""
-    # Nobody sees the warnings of a policy that can be used; with errors, they are shown as well.
-    built = build_at(path, catalog_file, cache=cache, once=once, linting=False)
-    if built.generation is None:
-        built = build_at(path, catalog_file, cache=cache, once=once)
+    built = build_at(path, catalog_file)
     if built.generation is None:
         click.echo(show(built, path), err=True)
         raise SystemExit(exit_code(built.diagnostics))

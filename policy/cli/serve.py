@@ -81,7 +81,6 @@ def command(
     script: Path | None,
     audit: Path | None,
     agent: str | None,
-    cache: bool,
 ) -> None:
     """Offer the tools to MCP clients, governed by the policy at PATH, until the client leaves.
 
@@ -92,7 +91,6 @@ def command(
     Examples:
       placet serve rules/ --workspace ~/project
       placet serve rules/ --workspace ~/project --http 127.0.0.1:8642 --token-file token
-      placet serve rules/ --workspace ~/project --cache
     """
     if find_spec("mcp") is None:
         stop("serving needs the extra `mcp`: install placet[mcp]")
@@ -115,12 +113,11 @@ def command(
 
     # Guarded whether it is used or not: another server of this policy may use it.
     guarded = watched_paths(store_path(path, None))
-    ways = fast_paths(cache=cache)
+    ways = fast_paths()
     store = PolicyStore(
         path,
         on_change=(_tell,),
         guarded=guarded,
-        cache=ways.cache,
         remembering=ways.remembering,
         plain=ways.plain,
         shortcuts=ways.shortcuts,

@@ -9,7 +9,7 @@ from policy.exports import exported
 if TYPE_CHECKING:
     from policy.program.carried import Carried
     from policy.program.changes import Conflict, Wanted, Wish, apply_changes
-    from policy.program.compiler import compile_policy, recompiled
+    from policy.program.compiler import compile_policy
     from policy.program.effects import Effects, Item
     from policy.program.evaluation import DeclaredResources, Evaluation
     from policy.program.expressions import TestOf
@@ -35,7 +35,7 @@ else:
         {
             "carried": "Carried",
             "changes": "Conflict Wanted Wish apply_changes",
-            "compiler": "compile_policy recompiled",
+            "compiler": "compile_policy",
             "effects": "Effects Item",
             "evaluation": "DeclaredResources Evaluation",
             "expressions": "TestOf",
@@ -81,5 +81,4 @@ __all__ = [
     "apply_changes",
     "compile_policy",
     "is_plain_text",
-    "recompiled",
 ]

@@ -131,17 +131,6 @@ def compile_policy(
     )
 
 
-def recompiled(program: Program, shortcuts: Shortcuts) -> Program:
-    """Return the program of the same policy that takes other shortcuts."""
-    return compile_policy(
-        program.policy,
-        program.catalog,
-        floor=program.floor,
-        profiles=program.profiles,
-        shortcuts=shortcuts,
-    )
-
-
 def _items(plan: LayerPlan) -> list[Item]:
     """Return the rules of a layer as generated code numbers them."""
     return [

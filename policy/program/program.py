@@ -209,10 +209,6 @@ class Shortcuts:
     scripts: bool = True
     admission: bool = True
 
-    def once(self) -> Shortcuts:
-        """Return those that are worth their while for a single call."""
-        return replace(self, generated=False)
-
 
 ALL_SHORTCUTS: Shortcuts = Shortcuts()
 NO_SHORTCUTS: Shortcuts = Shortcuts(

@@ -1,15 +1,11 @@
 """What rules can see that stands in no policy file, in; a digest of it out.
 
-That is the catalogue, the data files that rules name, the programs of the folder, and Placet
-itself: its version, and the files of its code as they are installed.
+That is the catalogue, the data files that rules name, and the programs of the folder.
 """
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
@@ -19,7 +15,6 @@ from policy.catalog import Catalog, Origin, ToolSpec
 from policy.digests import sha256
 from policy.records import fields
 from policy.source import Source
-from policy.version import VERSION
 
 # What a tool's definition holds beside what its code does to an input, which no check looks at;
 # its origin by parts, whose text is made without a call of a function in Python.
@@ -51,26 +46,6 @@ class Beyond:
         read = [f"{name} {digests.get(name)}" for name, value in data.items() if value is not None]
         texts = [f"{name} {source.text}" for name, source in programs.items()]
         return _digest((self._catalog_digest, *sorted(read), "programs", *sorted(texts)))
-
-
-@cache
-def own_digest() -> str:
-    """Return the digest of what this process runs: versions, and names and times of our files."""
-    parts = [sys.version, VERSION]
-    for file in _files(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))):
-        found = file.stat()
-        parts.append(f"{file.path} {found.st_size} {found.st_mtime_ns}")
-    return _digest(parts)
-
-
-def _files(folder: str) -> Iterator[os.DirEntry[str]]:
-    with os.scandir(folder) as entries:
-        found = sorted(entries, key=attrgetter("name"))
-    for entry in found:
-        if not entry.is_dir(follow_symlinks=False):
-            yield entry
-        elif entry.name != "__pycache__":
-            yield from _files(entry.path)
 
 
 def _digest(parts: Iterable[str]) -> str:

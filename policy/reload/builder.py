@@ -84,11 +84,10 @@ class Builder:
 
     Files of the same text are not parsed again, nor are rules, and rules in the same surroundings
     are not checked again: see `checks.Remembered`. Without `remembering`, every rule is.
-    Nor is anything remembered by one that builds `once` and keeps no cache, but for conditions of
+    Nor is anything remembered by one that builds `once`, but for conditions of
     a policy that is not small: one that stood in another rule is not read again in one build.
     With `plain`, statements are read by Lark alone; `shortcuts` are those of the program. Neither
-    changes what is built. Without `linting`, a builder that remembers nothing leaves out warnings
-    of what is no mistake.
+    changes what is built.
     `guarded` are files besides those of the policy that no tool may write, by absolute path, and
     `guarded_folders` folders.
     """
@@ -102,7 +101,6 @@ class Builder:
         once: bool = False,
         plain: bool = False,
         shortcuts: Shortcuts = ALL_SHORTCUTS,
-        linting: bool = True,
     ) -> None:
         self._phrasing = remembering
         self._once = once
@@ -114,7 +112,6 @@ class Builder:
         self._carried = Carried() if remembering else None
         self._plain = plain
         self._shortcuts = shortcuts
-        self._linting = linting
         self._beyond = Beyond() if remembering else None
         self._catalogues = Catalogues()
 
@@ -160,7 +157,6 @@ class Builder:
             tools,
             remembered=self._remembered,
             beyond=self._surrounded(tools, data=data, work=work, programs=sources),
-            linting=self._linting,
         )
         self._let_go(work.fresh, (*files, *shipped.values()))
         merged = merge(checked.policies, tools)

@@ -24,8 +24,8 @@ from policy.facts import Facts
 from policy.program import ALL_SHORTCUTS, Shortcuts
 from policy.records import dataclass, replace
 from policy.reload.builder import Builder, Built, unexpected
-from policy.reload.cache import Where, cache_folders, open_cache
 from policy.reload.configuration import Configured, Witness, configure
+from policy.reload.deprecated import accept_cache
 from policy.reload.folder import Snapshot, place_of, read_folder, signature
 from policy.reload.generation import Generation
 from policy.reload.nothing import refuse
@@ -66,9 +66,8 @@ class PolicyStore:
     The first load happens at once; if it fails, `current` is None and everything is denied.
     `poll` and `settle` are in seconds: how often the folder is compared without an event, and how
     long an error waits for one more read before it is believed (a save may be half done).
-    `guarded` are files besides those of the policy that no tool may write. With a `cache`, a folder
-    or True for this user's own, what was found out of the rules is kept there for the next process.
-    Without `remembering`, every build checks everything anew; with `plain`, statements are read by
+    `guarded` are files besides those of the policy that no tool may write. Without
+    `remembering`, every build checks everything anew; with `plain`, statements are read by
     Lark alone; `shortcuts` are those that deciding takes. None of them changes what comes out.
     """
 
@@ -81,7 +80,7 @@ class PolicyStore:
         settle: float = 0.1,
         on_change: Iterable[Subscriber] = (),
         guarded: Iterable[str | os.PathLike[str]] = (),
-        cache: Where = False,
+        cache: object = None,
         remembering: bool = True,
         plain: bool = False,
         shortcuts: Shortcuts = ALL_SHORTCUTS,
@@ -96,13 +95,10 @@ class PolicyStore:
         self._subscribers: tuple[Subscriber, ...] = tuple(on_change)
         self._building = threading.RLock()
         kept = tuple(os.path.abspath(os.fspath(file)) for file in guarded)
-        self._cache = cache
-        self._opened = False
-        folders = cache_folders(cache)
+        accept_cache(cache)
         self._builder, self._drafts = (
             Builder(
                 guarded=kept,
-                guarded_folders=folders,
                 remembering=remembering,
                 plain=plain,
                 shortcuts=shortcuts,
@@ -304,8 +300,6 @@ class PolicyStore:
                     continue
             if last or signature(self._path) == seen:
                 self._publish(built, work)
-                if built.generation is not None:
-                    self._store(snapshot)
                 return
 
     def _checked(self) -> None:
@@ -315,19 +309,9 @@ class PolicyStore:
     def _build(self, snapshot: Snapshot) -> Built:
         current = self._state.generation
         number = 1 if current is None else current.id.number + 1
-        kept, remembered = open_cache(self._cache, snapshot), self._builder.remembered
-        if kept is not None and remembered is not None and not self._opened:
-            kept.read(remembered)
-        self._opened = True
         return self._builder.build(
             snapshot, catalog=self._catalog, number=number, now=self._clock()
         )
-
-    def _store(self, snapshot: Snapshot) -> None:
-        """Keep what was found out for the next process; what is in force has been published."""
-        kept, remembered = open_cache(self._cache, snapshot), self._builder.remembered
-        if kept is not None and remembered is not None:
-            kept.write(remembered)
 
     def _publish(self, built: Built, work: _Work) -> None:
         self._done = work

@@ -18,19 +18,17 @@ from policy.decision import (
 )
 from policy.diagnostics import Diagnostic
 from policy.facts import Facts
-from policy.program import Program, Shortcuts
+from policy.program import Program
 from policy.records import dataclass, field, replace
 from policy.reload.settings import Settings
 from policy.source import Source
 
 if TYPE_CHECKING:
     from policy.decision import decide_quickly
-    from policy.program import recompiled
     from policy.verify import ExampleResult
 else:
     # Asked for every call: they are in their own place after the first.
     decide_quickly = later.function("policy.decision", "decide_quickly", into=globals())
-    recompiled = later.function("policy.program", "recompiled")
 
 _SOMEBODY = Caller()
 _NOWHERE = Facts()
@@ -64,12 +62,6 @@ class Generation:
 
     def __repr__(self) -> str:
         return f"<Generation {self.id.number} {self.id.digest[:19]}>"
-
-    def taking(self, shortcuts: Shortcuts) -> Generation:
-        """Return the same generation with a program that takes these shortcuts."""
-        if shortcuts == self.program.shortcuts:
-            return self
-        return replace(self, program=recompiled(self.program, shortcuts))
 
     def decide(
         self, call: ToolCall, caller: Caller = _SOMEBODY, *, facts: Facts = _NOWHERE

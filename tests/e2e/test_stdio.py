@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.serving import ENDLESS, ENV, POLICY, Era, call, call_until, place_in, served
+from tests.e2e.serving import ENDLESS, POLICY, Era, call, call_until, place_in, served
 
 FROZEN = POLICY + 'freeze: deny file_write when writes "**/*.txt" because "texts are frozen"\n'
 BROKEN = POLICY.replace("file_read, file_list", "file_raed, file_list")
@@ -166,33 +166,3 @@ async def test_the_configuration_says_who_calls(tmp_path: Path) -> None:
     assert reply.rules == ["read-only"]
     (record,) = place.records()
     assert (record["caller"]["agent"], record["caller"]["user"]) == ("reader", "ada")
-
-
-async def test_a_server_begins_with_what_an_earlier_one_found_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(ENV, "XDG_CACHE_HOME", str(tmp_path / "caches"))
-    kept = tmp_path / "caches" / "placet"
-    place = place_in(tmp_path)
-    note = {"path": "a.txt", "content": "x"}
-
-    async with served(place) as client:
-        assert (await call(client, "file_write", **note)).verdict == "allow"
-    assert not kept.exists()
-    async with served(place, "--cache") as client:
-        first = await call(client, "file_write", **note)
-    (file,) = kept.iterdir()
-    made = file.stat()
-    async with served(place, "--cache") as client:
-        second = await call(client, "file_write", **note)
-        assert (second.verdict, second.said["generation"]) == ("allow", first.said["generation"])
-        # Nothing new was found out, so nothing was written.
-        assert (file.stat().st_mtime_ns, file.stat().st_ino) == (made.st_mtime_ns, made.st_ino)
-        place.save(FROZEN)
-        edited = await call_until(client, lambda reply: reply.number > 1, "file_write", **note)
-        assert (edited.verdict, edited.rules) == ("deny", ["freeze"])
-    file.write_bytes(file.read_bytes()[:-10])
-    async with served(place, "--cache") as client:
-        third = await call(client, "file_write", **note)
-        assert (third.verdict, third.rules) == ("deny", ["freeze"])
-    assert "Traceback" not in place.log.read_text("utf-8")

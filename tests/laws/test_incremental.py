@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from policy import Caller, ToolCall, Verdict
 from policy.catalog import builtin_catalog
-from policy.checks import read_rules, write_rules
 from policy.reload import Builder, Built, ReadFile, Snapshot
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -191,26 +190,6 @@ def test_what_is_remembered_changes_nothing(changes: list[dict[str, str | None]]
     for change in changes:
         files |= change
         assert told(build(remembering, files)) == told(build(Builder(remembering=False), files))
-
-
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(edits())
-def test_what_another_process_remembered_changes_nothing(
-    changes: list[dict[str, str | None]],
-) -> None:
-    """Each build is a process of its own, which knows what the last good one wrote."""
-    files: dict[str, str | None] = {}
-    surroundings, kept = "", write_rules({}, {})
-    for change in changes:
-        files |= change
-        builder = Builder()
-        assert builder.remembered is not None
-        builder.remembered.learn(surroundings, *read_rules(*kept))
-        built = build(builder, files)
-        assert told(built) == told(build(Builder(remembering=False), files))
-        if built.generation is not None:
-            surroundings = builder.remembered.surroundings
-            kept = write_rules(builder.remembered.rules, builder.remembered.heads)
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -1,4 +1,4 @@
-"""The quick ways can be kept for the next process, and switched off one by one."""
+"""The quick ways can be switched off one by one."""
 
 from __future__ import annotations
 
@@ -18,44 +18,30 @@ from tests.unit.cli.running import POLICY, decide, rules_in, run
 
 READ = {"tool": "file_read", "input": {"path": "/srv/work/a"}}
 NAMES = (
-    *("cache", "remembering", "prebuilt", "words", "modules", "records"),
+    *("remembering", "prebuilt", "records"),
     *(one.name for one in fields(ALL_SHORTCUTS)),
 )
 
 
-@pytest.fixture
-def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return where this user's caches are."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
-    return tmp_path / "caches" / "placet"
-
-
-def test_nothing_is_kept_unless_asked_for(tmp_path: Path, kept: Path) -> None:
+def test_asking_for_the_former_cache_is_accepted_with_a_warning(tmp_path: Path) -> None:
     rules = rules_in(tmp_path)
-    assert decide(rules, READ).record["verdict"] == "allow"
-    assert decide(rules, READ, "--no-cache").record["verdict"] == "allow"
-    assert not kept.exists()
+    asked = decide(rules, READ, "--cache")
+    assert asked.record["verdict"] == "allow"
+    assert "`--cache` has no effect" in asked.err
+    assert "cache" not in decide(rules, READ, "--no-cache").err
+    for load in (policy.load, PolicyStore):
+        with pytest.warns(DeprecationWarning, match="no effect"):
+            assert load(rules, cache=True) is not None
 
 
-def test_with_a_cache_the_next_process_says_the_same(tmp_path: Path, kept: Path) -> None:
-    rules = rules_in(tmp_path)
-    without = decide(rules, READ)
-    first = decide(rules, READ, "--cache")
-    assert len(list(kept.iterdir())) == 1
-    assert without.out == first.out == decide(rules, READ, "--cache").out
-
-
-def test_what_the_environment_switches_off_stays_off(
-    tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PLACET_NO_FAST", "cache")
-    assert decide(rules_in(tmp_path), READ, "--cache").record["verdict"] == "allow"
-    assert not kept.exists()
+def test_names_of_former_ways_are_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLACET_NO_FAST", "cache,words,modules")
+    assert decide(rules_in(tmp_path), READ).record["verdict"] == "allow"
 
 
 @pytest.mark.parametrize("off", [*NAMES, ",".join(NAMES), " generated , prebuilt,"])
 def test_every_way_gives_the_same(
-    tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch, off: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, off: str
 ) -> None:
     rules = rules_in(tmp_path)
     expected = decide(rules, READ).out
@@ -65,12 +51,12 @@ def test_every_way_gives_the_same(
 
 
 def test_each_name_switches_off_what_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    every = fast_paths(cache=True)
-    assert (every.cache, every.remembering, every.plain) == (True, True, False)
+    every = fast_paths()
+    assert (every.remembering, every.plain) == (True, False)
     assert every.shortcuts == ALL_SHORTCUTS
     monkeypatch.setenv("PLACET_NO_FAST", ",".join(NAMES))
-    none = fast_paths(cache=True)
-    assert (none.cache, none.remembering, none.plain) == (False, False, True)
+    none = fast_paths()
+    assert (none.remembering, none.plain) == (False, True)
     assert none.shortcuts == NO_SHORTCUTS
 
 
@@ -100,4 +86,4 @@ def test_a_name_that_is_none_is_refused_with_the_list(
     assert "quick'" in ran.err
     assert all(name in ran.err for name in NAMES)
     with pytest.raises(UsageError):
-        fast_paths(cache=False)
+        fast_paths()

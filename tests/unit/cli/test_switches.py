@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,8 +13,8 @@ import pytest
 from policy.cli import users
 from policy.cli.demo.command import server_environment
 from policy.cli.group import commands
-from policy.program import ALL_SHORTCUTS, NO_SHORTCUTS, Shortcuts
-from policy.reload import Builder, Generation
+from policy.program import ALL_SHORTCUTS, NO_SHORTCUTS
+from policy.reload import Builder
 from policy.syntax import statement
 from tests.unit.cli.running import rules_in, run
 from tests.unit.cli.test_approvals import asked, file
@@ -39,7 +39,7 @@ LOADING: dict[str, Words] = {
     "test": lambda rules: (rules,),
     "decide": lambda rules: (rules,),
     "explain": lambda rules: (rules, *CALL),
-    "serve": lambda rules: (rules, "--cache"),
+    "serve": lambda rules: (rules,),
     "config set": lambda rules: ("permissions.tools.bash", "deny", rules),
     "config unset": lambda rules: ("permissions.tools.bash", rules),
     "approvals propose": lambda rules: ("q1", rules, "--workspace", "/srv"),
@@ -74,7 +74,6 @@ def leaves(command: click.Command, words: tuple[str, ...] = ()) -> Iterator[str]
 
 @pytest.fixture
 def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(users, "_user", lambda: "ada")
     made = rules_in(tmp_path, placet__toml=SETTINGS)
@@ -127,7 +126,6 @@ def test_a_command_that_loads_rules_takes_no_way_that_is_switched_off(
     for given in seen.builders:
         assert (given["remembering"], given["plain"]) == (False, True)
         assert given["shortcuts"] == NO_SHORTCUTS
-    assert not (tmp_path / "caches").exists()
 
 
 @pytest.mark.parametrize("name", LOADING)
@@ -136,11 +134,9 @@ def test_a_command_that_loads_rules_takes_every_way_otherwise(
 ) -> None:
     run(*name.split(), *LOADING[name](rules))
     assert seen.tables > 0
-    # `decide` takes the others with its second call.
-    ways = ALL_SHORTCUTS.once() if name == "decide" else ALL_SHORTCUTS
     for given in seen.builders:
         assert (given["remembering"], given["plain"]) == (True, False)
-        assert given["shortcuts"] == ways
+        assert given["shortcuts"] == ALL_SHORTCUTS
     assert bool(seen.builders) == (name != "fmt")
 
 
@@ -176,24 +172,6 @@ def test_the_server_of_the_demo_is_told(monkeypatch: pytest.MonkeyPatch) -> None
     assert "PLACET_NO_FAST" not in server_environment()
     monkeypatch.setenv("PLACET_NO_FAST", "generated")
     assert server_environment()["PLACET_NO_FAST"] == "generated"
-
-
-@pytest.mark.parametrize("off", [set(), {"generated"}, {"indexed", "generated"}])
-def test_a_second_call_takes_every_way_that_is_left(
-    off: set[str], rules: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PLACET_NO_FAST", ",".join(off))
-    taken: list[Shortcuts] = []
-    answer = Generation.answer
-
-    def asked(self: Generation, *given: Any, **more: Any) -> Any:
-        taken.append(self.program.shortcuts)
-        return answer(self, *given, **more)
-
-    monkeypatch.setattr(Generation, "answer", asked)
-    run("decide", rules, stdin='{"tool": "file_read", "input": {"path": "/a"}}\n' * 3)
-    left = replace(ALL_SHORTCUTS, **dict.fromkeys(off, False))
-    assert taken == [left.once(), left, left]
 
 
 def test_every_shortcut_has_a_name() -> None:

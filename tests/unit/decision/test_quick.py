@@ -11,7 +11,7 @@ import policy
 from policy.call import Caller
 from policy.decision import Decision
 from policy.facts import Resolvers
-from policy.program import NO_SHORTCUTS, Floor, recompiled
+from policy.program import NO_SHORTCUTS, Floor, compile_policy
 from tests.unit.program.compiling import HERE, ask, program, tools
 
 READ = {"path": "/srv/a"}
@@ -57,7 +57,13 @@ def test_an_agent_of_any_name_is_judged_as_by_asking_every_rule(
 ) -> None:
     text = f"policy for every agent\ndefault allow\nno: deny file_read when agent.name {test}\n"
     quick = program({"global.policy": text, **layer})
-    slow = recompiled(quick, NO_SHORTCUTS)
+    slow = compile_policy(
+        quick.policy,
+        quick.catalog,
+        floor=quick.floor,
+        profiles=quick.profiles,
+        shortcuts=NO_SHORTCUTS,
+    )
     for name in ("ann", "an\u200bn", "a\u0301nn", "ánn", "bob", "\ud800", "a\ud800", "", "ANN"):
         for parent in (None, Caller(agent="ann"), Caller(agent="an\u200bn")):
             caller = Caller(agent=name, parent=parent)
