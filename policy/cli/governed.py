@@ -20,7 +20,8 @@ class Serving:
 
     `authenticated` says that whoever can call is known: the parent process on stdio, the holder
     of the token over HTTP. Everybody else is anonymous, whatever the configuration says.
-    `approving` gives what becomes of asks under the configuration in force.
+    `approving` gives what becomes of asks under the configuration in force. A policy in the
+    workspace is an error unless `policy_in_workspace` says that it is meant.
     """
 
     workspace: Path | None
@@ -28,6 +29,7 @@ class Serving:
     agent: str | None
     approving: Callable[[SettingsNow], Approving]
     authenticated: bool
+    policy_in_workspace: bool = False
 
 
 class Governed:
@@ -82,6 +84,7 @@ class Governed:
             audit=None if audit is None else JsonlSink(audit),
             workspace=self.serving.workspace,
             home=said.home,
+            policy_in_workspace=self.serving.policy_in_workspace,
             limits=Limits(
                 output=said.bash.output,
                 body=said.web.body,

@@ -23,7 +23,7 @@ from policy.cli.governed import Governed, Serving
 from policy.cli.loading import stop
 from policy.diagnostics import visible
 from policy.reload import PolicyStore, Reloaded
-from policy.service import Filed, StoreUnusable
+from policy.service import Filed, PolicyInReach, StoreUnusable, policy_in_reach
 
 if TYPE_CHECKING:
     from policy.proxy import Address
@@ -68,6 +68,11 @@ _SHORTEST_TOKEN = 16
     type=click.Path(dir_okay=False, path_type=Path),
     help="Append a record of every call to this file, as JSON lines.",
 )
+@click.option(
+    "--policy-in-workspace",
+    is_flag=True,
+    help="Serve a policy that lies in the workspace, or holds it, all the same.",
+)
 @click.option("--agent", metavar="NAME", help="Which agent calls; else what `[serve]` says.")
 @cache_option
 def command(
@@ -80,6 +85,7 @@ def command(
     approve: Asked | None,
     script: Path | None,
     audit: Path | None,
+    policy_in_workspace: bool,
     agent: str | None,
 ) -> None:
     """Offer the tools to MCP clients, governed by the policy at PATH, until the client leaves.
@@ -107,6 +113,7 @@ def command(
             approve, answers, policy=path, settings=settings, heard=_tell_question
         ),
         authenticated=where is None or token is not None,
+        policy_in_workspace=policy_in_workspace,
     )
     _log_to_stderr()
     from policy.proxy import keep
@@ -126,12 +133,14 @@ def command(
         governed = Governed(store, serving, listener=keep)
     except StoreUnusable as error:
         stop(str(error))
+    except PolicyInReach as error:
+        stop(f"{error}: keep them apart, or insist with --policy-in-workspace")
     if not os.path.isdir(governed.workspace):
         stop(f"the workspace {governed.workspace} is no folder: name one with --workspace")
     for file in (audit, governed.approving.store):
         if file is not None:
             _require_apart(file, governed.workspace)
-    _warn_of_policy_in_reach(path, governed.workspace)
+    _warn_of_policy_in_reach(store.path, governed.workspace)
     with suppress(KeyboardInterrupt):
         asyncio.run(_serve(store, governed, where, token=token))
 
@@ -246,16 +255,11 @@ def _require_apart(audit: Path, workspace: str) -> None:
         stop(f"{audit} lies in the workspace, where tools could change it")
 
 
-def _warn_of_policy_in_reach(path: Path, workspace: str) -> None:
+def _warn_of_policy_in_reach(policy: str, workspace: str) -> None:
     """Say so where what a tool runs could write the policy: the floor cannot see all of that."""
-    place = os.path.realpath(path)
-    folder = place if os.path.isdir(place) else os.path.dirname(place)
-    common = os.path.commonpath((folder, workspace))
-    if common not in (folder, workspace):
-        return
-    where = "lies in" if common == workspace else "holds"
-    shown = visible(f"the policy folder {folder} {where} the workspace {workspace}", 1000)
-    _say(f"warning: {shown}: programs that tools run could change it; keep them apart")
+    found = policy_in_reach(policy, workspace)
+    if found is not None:
+        _say(f"warning: {found}: programs that tools run could change it")
 
 
 def _address(text: str, names: tuple[str, ...]) -> Address:

@@ -18,7 +18,7 @@ from policy.diagnostics import Diagnostic
 from policy.digests import sha256
 from policy.records import dataclass, replace
 from policy.reload import unread
-from policy.reload.links import links_on_the_way
+from policy.reload.link_ways import links_on_the_way
 from policy.reload.walk import (
     LARGEST_FOLDER,
     MOST_FILES,

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-import posixpath
 import stat
-from collections.abc import Iterator
 from enum import Enum
 
 from policy import later
@@ -187,32 +185,6 @@ class Links:
 def follow_links(path: str) -> str | None:
     """Return an absolute path with all links followed, as `Links.follow` does."""
     return Links().follow(path)
-
-
-def links_on_the_way(path: str) -> Iterator[str]:
-    """Yield the links that an absolute path passes, each by a name without links above it.
-
-    Whoever moves one of them leads the path elsewhere.
-    """
-    steps, here, links = path.split("/")[::-1], "/", 0
-    while steps and links <= _MOST_LINKS:
-        step = steps.pop()
-        if step in ("", "."):
-            continue
-        if step == "..":
-            here = posixpath.dirname(here)
-            continue
-        there = posixpath.join(here, step)
-        try:
-            target = os.readlink(there)
-        except OSError:
-            here = there  # no link, or nothing at all
-            continue
-        links += 1
-        yield there
-        steps.extend(target.split("/")[::-1])
-        if target.startswith("/"):
-            here = "/"
 
 
 def _named_by_kernel(path: str) -> tuple[str, os.stat_result] | None:

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from policy.service.events import ToolEnded, ToolEvent, ToolStarted
     from policy.service.events import as_json as event_json
     from policy.service.facade import GovernedService
+    from policy.service.given import PolicyInReach, policy_in_reach
     from policy.service.guards import GuardCell, Guards
     from policy.service.handler import ExecutionContext, ToolHandler
     from policy.service.handlers import CALL_VARIABLE, Limits, builtin_handlers
@@ -139,6 +140,7 @@ else:
             "facade": "GovernedService",
             "guards": "GuardCell Guards",
             "handler": "ExecutionContext ToolHandler",
+            "given": "PolicyInReach policy_in_reach",
             "handlers": "CALL_VARIABLE Limits builtin_handlers",
             "identity": "IdentityContext PolicyEngine",
             "middleware": (
@@ -212,6 +214,7 @@ __all__ = [
     "Person",
     "PinLayer",
     "PolicyEngine",
+    "PolicyInReach",
     "Progress",
     "Registered",
     "Registration",
@@ -267,6 +270,7 @@ __all__ = [
     "handler_for",
     "handler_of",
     "invoke_with_session_trace",
+    "policy_in_reach",
     "register_builtins",
     "serving_for",
     "tool",

@@ -19,7 +19,7 @@ from policy.service.dispatch import CoreDispatch
 from policy.service.elevating import Elevations
 from policy.service.events import Events
 from policy.service.facade import GovernedService
-from policy.service.given import folder_of, require_approver, require_sink
+from policy.service.given import folder_of, require_approver, require_sink, settle_reach
 from policy.service.guards import GuardCell, Guards
 from policy.service.handler import ToolHandler
 from policy.service.handlers import Limits, builtin_handlers
@@ -84,6 +84,7 @@ def build_tool_service(
     approval_timeout: float | None = None,
     asks_per_session: int | None = None,
     limits: Limits | None = None,
+    policy_in_workspace: bool | None = None,
 ) -> GovernedService:
     """Return the service that runs `tools` as the policy in `store` says.
 
@@ -93,10 +94,12 @@ def build_tool_service(
     those of the policy's configuration. `approvals` remembers what was refused and what an answer
     is worth beyond one call, in memory unless given. What the configuration says of workspace,
     home, audit file and limits is taken where nothing is given here, as it stood when the service
-    was built; so are `approval_timeout` (seconds) and `asks_per_session`.
+    was built; so are `approval_timeout` (seconds) and `asks_per_session`. Where the policy lies in
+    the workspace, or holds it, the log warns; `policy_in_workspace` says whether that is meant.
     Raises CatalogError or ToolError where two tools share a name, TypeError or ValueError where
     what is given could not do its part: an audit sink without a `write`, or with an async one that
-    nobody would wait for, an approver without an `ask`, a workspace that is no folder.
+    nobody would wait for, an approver without an `ask`, a workspace that is no folder, a
+    policy in reach of the tools that must not be (PolicyInReach).
     """
     if audit is not None:
         require_sink(audit)
@@ -110,6 +113,7 @@ def build_tool_service(
     configured = _configured(store)
     settings, asked = configured.service, configured.approvals or ApprovalSettings()
     folder = given_folder or os.path.realpath(settings.workspace or os.getcwd())
+    settle_reach(getattr(store, "path", None), folder, wanted=policy_in_workspace)
     # What rules mean by `~` and what a shell makes of it must be the same folder.
     at_home = home or settings.home or os.path.expanduser("~")
     allowed = limits or _limits(settings)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from inspect import iscoroutinefunction
 
 from policy.diagnostics import visible
+
+_LOG = logging.getLogger(__name__)
+
+
+class PolicyInReach(ValueError):
+    """A policy lies in the workspace of its tools, or holds it."""
 
 
 def require_sink(sink: object) -> None:
@@ -33,6 +40,28 @@ def folder_of(workspace: str | os.PathLike[str]) -> str:
     if not os.path.isdir(folder):
         raise ValueError(f"the workspace {visible(folder, 1000)} is no folder")
     return folder
+
+
+def policy_in_reach(policy: str | os.PathLike[str], workspace: str) -> str | None:
+    """Return how a policy and a workspace lie in one another, None where they lie apart."""
+    place = os.path.realpath(policy)
+    if os.path.commonpath((place, workspace)) == workspace:
+        return f"the policy {visible(place, 1000)} lies in the workspace {visible(workspace, 1000)}"
+    if os.path.isdir(place) and os.path.commonpath((place, workspace)) == place:
+        return f"the policy {visible(place, 1000)} holds the workspace {visible(workspace, 1000)}"
+    return None
+
+
+def settle_reach(policy: object, workspace: str, *, wanted: bool | None) -> None:
+    """Raise PolicyInReach where a policy is in reach of its tools and must not be; None: log it."""
+    if wanted or not isinstance(policy, str) or not policy:
+        return
+    found = policy_in_reach(policy, workspace)
+    if found is None:
+        return
+    if wanted is False:
+        raise PolicyInReach(found)
+    _LOG.warning("%s: programs that tools run could change it; keep them apart", found)
 
 
 def _method(part: object, name: str, *, what: str) -> object:

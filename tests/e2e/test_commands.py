@@ -44,18 +44,27 @@ def test_the_end_of_input_ends_the_server(tmp_path: Path) -> None:
     assert second.startswith("placet: serving on stdio for owner as agent default; workspace /")
 
 
-@pytest.mark.parametrize("workspace", ["", "rules", "rules/data", "/"])
-def test_a_policy_within_reach_of_the_tools_is_warned_of(tmp_path: Path, workspace: str) -> None:
+@pytest.mark.parametrize(
+    ("served", "workspace"),
+    [("rules", ""), ("rules", "rules/data"), ("rules/global.policy", "rules")],
+)
+def test_a_policy_within_reach_of_the_tools_is_served_only_where_somebody_insists(
+    tmp_path: Path, served: str, workspace: str
+) -> None:
     place = place_in(tmp_path)
     (place.rules / "data").mkdir()
     folder = tmp_path / workspace
-    done = run("-m", "policy", "serve", "rules", "--workspace", str(folder), cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (0, "")
+    command = ["-m", "policy", "serve", served, "--workspace", str(folder)]
     where = "holds" if workspace == "rules/data" else "lies in"
-    assert (
-        f"placet: warning: the policy folder {place.rules} {where} the workspace {folder}:"
-        " programs that tools run could change it; keep them apart"
-    ) in done.stderr.splitlines()
+    found = f"the policy {tmp_path / served} {where} the workspace {folder}:"
+    done = run(*command, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    refused = f"placet: {found} keep them apart, or insist with --policy-in-workspace"
+    assert refused in done.stderr.splitlines()
+    done = run(*command, "--policy-in-workspace", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    warned = f"placet: warning: {found} programs that tools run could change it"
+    assert warned in done.stderr.splitlines()
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from policy.service import (
     Deny,
     GovernedService,
     LayeredPermissionResolver,
+    PolicyInReach,
     ScriptedApprover,
     build_tool_service,
 )
@@ -258,7 +259,7 @@ async def test_no_tool_writes_the_rules_it_lives_under(tmp_path: Path) -> None:
     rules = tmp_path / "rules"
     rules.mkdir()
     (rules / "global.policy").write_text(RULES)
-    service = build_tool_service(PolicyStore(rules), workspace=tmp_path)
+    service = build_tool_service(PolicyStore(rules), workspace=tmp_path, policy_in_workspace=True)
     (tmp_path / "alias").symlink_to("rules")
     for path in ("rules/global.policy", "alias/global.policy", "rules/placet.toml"):
         with pytest.raises(PermissionDenied):
@@ -312,3 +313,31 @@ async def test_a_name_that_is_no_text_is_refused_and_recorded_without_a_policy_t
     with pytest.raises(ToolError):
         await service.execute(name, {})
     assert len(sink.records) == 1
+
+
+@pytest.mark.parametrize("workspace", ["", "rules", "rules/data"])
+def test_a_policy_in_reach_of_its_tools_is_told(
+    tmp_path: Path, workspace: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "rules/data").mkdir(parents=True)
+    (tmp_path / "rules/global.policy").write_text(RULES)
+    store, folder = PolicyStore(tmp_path / "rules"), tmp_path / workspace
+    build_tool_service(store, workspace=folder, policy_in_workspace=True)
+    assert caplog.messages == []
+    build_tool_service(store, workspace=folder)
+    assert len(caplog.messages) == 1
+    assert "keep them apart" in caplog.messages[0]
+    with pytest.raises(PolicyInReach, match=r"the policy .*rules (lies in|holds) the workspace"):
+        build_tool_service(store, workspace=folder, policy_in_workspace=False)
+
+
+def test_a_policy_beside_the_workspace_is_nothing_to_tell(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("rules", "work"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "rules/global.policy").write_text(RULES)
+    for policy in ("rules", "rules/global.policy"):
+        store = PolicyStore(tmp_path / policy)
+        build_tool_service(store, workspace=tmp_path / "work", policy_in_workspace=False)
+    assert caplog.messages == []
