@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from policy.commands.bash import read_script
     from policy.commands.command_sets import CommandSets, is_alone
     from policy.commands.cover import covers, runs_any
-    from policy.commands.fit import fits, is_harmless_redirection
+    from policy.commands.fit import fits, is_harmless_redirection, spells_redirects
     from policy.commands.invocation import (
         Effect,
         GivenOperand,
@@ -35,7 +35,7 @@ else:
             "bash": "read_script()",
             "command_sets": "CommandSets() is_alone()",
             "cover": "covers() runs_any()",
-            "fit": "fits() is_harmless_redirection()",
+            "fit": "fits() is_harmless_redirection() spells_redirects()",
             "invocation": "Effect GivenOperand GivenOption Invocation Understanding",
             "pattern": "CommandPattern read_command_pattern()",
             "pattern_set": "PatternSet",
@@ -77,6 +77,7 @@ __all__ = [
     "read_command_pattern",
     "read_script",
     "runs_any",
+    "spells_redirects",
     "understand",
     "understand_command",
 ]
