@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     )
     from policy.catalog.builtin import builtin_catalog
     from policy.catalog.catalog import Catalog, CatalogError, identifier_problem
+    from policy.catalog.encodings import ENCODINGS
     from policy.catalog.listing import Listing, read_listing
     from policy.catalog.markers import Connects, Reads, Runs, Sends, Writes, resources_of
     from policy.catalog.names import ALIASES, Repaired, repair_name, snake_case, spellings
@@ -60,6 +61,7 @@ else:
         {
             "arguments": "Arguments ModelArguments schema_of",
             "builtin": "builtin_catalog",
+            "encodings": "ENCODINGS",
             "catalog": "Catalog CatalogError identifier_problem",
             "listing": "Listing read_listing",
             "markers": "Connects Reads Runs Sends Writes resources_of",
@@ -82,6 +84,7 @@ else:
 __all__ = [
     "ALIASES",
     "ANY",
+    "ENCODINGS",
     "OPEN",
     "VERBS",
     "VERSION_MARK",

@@ -22,6 +22,7 @@ from policy.service.service import (
     output_of,
     source_of,
 )
+from policy.threads import NoThreadFree
 
 # Tools come and go; what is known of those that went is worth nothing.
 _MOST_ORIGINS = 4_096
@@ -147,6 +148,8 @@ _NOWHERE = ExecutionContext()
 
 def _failure(error: Exception, name: str) -> Execution | None:
     """Return what an error in a tool is to its caller; None where it is that already."""
+    if isinstance(error, NoThreadFree):
+        return Execution(name, str(error))
     if not isinstance(error, ToolError):
         return Execution(name, f"{name} failed: {type(error).__name__}")
     if error.kind in _OF_HANDLERS and error.tool == name:
