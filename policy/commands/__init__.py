@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from policy.commands.pattern import CommandPattern, read_command_pattern
     from policy.commands.pattern_set import PatternSet
+    from policy.commands.printer import NotPrintable, printed
     from policy.commands.profile import Profile
     from policy.commands.profile_check import check_examples
     from policy.commands.profile_fault import ProfileFault
@@ -39,6 +40,7 @@ else:
             "invocation": "Effect GivenOperand GivenOption Invocation Understanding",
             "pattern": "CommandPattern read_command_pattern()",
             "pattern_set": "PatternSet",
+            "printer": "NotPrintable printed()",
             "profile": "Profile",
             "profile_check": "check_examples()",
             "profile_fault": "ProfileFault",
@@ -60,6 +62,7 @@ __all__ = [
     "GivenOperand",
     "GivenOption",
     "Invocation",
+    "NotPrintable",
     "PatternSet",
     "Profile",
     "ProfileFault",
@@ -74,6 +77,7 @@ __all__ = [
     "fits",
     "is_alone",
     "is_harmless_redirection",
+    "printed",
     "read_command_pattern",
     "read_script",
     "runs_any",
