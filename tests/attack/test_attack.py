@@ -115,8 +115,8 @@ def test_no_script_runs_for_long(worker: Worker, script: str) -> None:
 
 
 def test_a_decider_that_allows_everything_is_found_out(worker: Worker) -> None:
-    request = {"seed": 3, "number": 0, "length": 12, "judge": "everything"}
-    for rules in BY_NAME:
+    request = {"seed": 3, "number": 0, "length": 6, "judge": "everything"}
+    for rules in ("inside", "shipped"):
         found = worker.ask({"rules": rules, **request})["found"]
         assert found, rules
         assert all(one["effects"] and len(one["smaller"]) <= len(one["script"]) for one in found)
