@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     )
     from policy.catalog.builtin import builtin_catalog
     from policy.catalog.catalog import Catalog, CatalogError, identifier_problem
-    from policy.catalog.encodings import ENCODINGS
+    from policy.catalog.inclusion import holds, includes, patterns_of
     from policy.catalog.listing import Listing, read_listing
     from policy.catalog.markers import Connects, Reads, Runs, Sends, Writes, resources_of
     from policy.catalog.names import ALIASES, Repaired, repair_name, snake_case, spellings
@@ -61,8 +61,8 @@ else:
         {
             "arguments": "Arguments ModelArguments schema_of",
             "builtin": "builtin_catalog",
-            "encodings": "ENCODINGS",
             "catalog": "Catalog CatalogError identifier_problem",
+            "inclusion": "holds includes patterns_of",
             "listing": "Listing read_listing",
             "markers": "Connects Reads Runs Sends Writes resources_of",
             "names": "ALIASES Repaired repair_name snake_case spellings",
@@ -84,7 +84,6 @@ else:
 __all__ = [
     "ALIASES",
     "ANY",
-    "ENCODINGS",
     "OPEN",
     "VERBS",
     "VERSION_MARK",
@@ -117,7 +116,9 @@ __all__ = [
     "descend",
     "fault",
     "fields_of",
+    "holds",
     "identifier_problem",
+    "includes",
     "is_closed",
     "joined_parts",
     "kind_of",
@@ -128,6 +129,7 @@ __all__ = [
     "named_fields",
     "operations_of",
     "parts",
+    "patterns_of",
     "read_arguments",
     "read_listing",
     "read_only_schema",

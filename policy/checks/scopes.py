@@ -40,7 +40,6 @@ HOST_WORDS = frozenset(
         "shared",
         "multicast",
         "reserved",
-        "redirected",
     }
 )
 

@@ -8,7 +8,6 @@ from policy import later
 from policy.commands.cursor import Cursor, Findings
 from policy.commands.expansions import Expansions
 from policy.commands.shell import Shell
-from policy.commands.syntax_tree import Command, CommandList
 from policy.commands.word_reader import WordReader
 
 _RESERVED = later.pattern(r"(?:[a-z]+|[{}!]|\[\[|\]\])(?=[\s;&|()<>]|\Z)")
@@ -26,7 +25,7 @@ class Lists(Protocol):
     words: WordReader
     inside: tuple[str, ...]
 
-    def read_list(self) -> CommandList:
+    def read_list(self) -> None:
         """Read commands up to the end, a `)` or a word that closes a compound command."""
 
     def close(self, word: str) -> None:
@@ -35,7 +34,7 @@ class Lists(Protocol):
     def new_lines(self) -> None:
         """Skip blanks, comments and new lines."""
 
-    def command(self) -> tuple[Command, bool]:
+    def command(self) -> bool:
         """Read one command; tell whether it is a simple one."""
 
 

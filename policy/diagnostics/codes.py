@@ -136,6 +136,7 @@ CODES: dict[str, Code] = {
     "delegate-beside-default": _error("a delegation of a tool that has a default"),
     "delegate-to-nobody": _warning("a delegation to a layer that does not exist"),
     "allow-without-effect": _error("an `allow` of another layer that gives nothing"),
+    "overruled-rule": _error("a rule that another one of its layer always overrules"),
     "unreached-ask": _error("an `ask` that no grant reaches"),
     "rewrites-conflict": _error("two rewrites that conflict on every call"),
 }

@@ -19,9 +19,11 @@ from policy.verdict import Verdict, strictest
 
 if TYPE_CHECKING:
     from policy.layers.giving import Given
+    from policy.layers.overruled import find_overruled
     from policy.layers.rewrites import find_rewrite_conflicts
 else:
     Given = later.function("policy.layers.giving", "Given")
+    find_overruled = later.function("policy.layers.overruled", "find_overruled")
     find_rewrite_conflicts = later.function("policy.layers.rewrites", "find_rewrite_conflicts")
 
 
@@ -31,11 +33,18 @@ def find_conflicts(layers: tuple[CheckedPolicy, ...], catalog: Catalog) -> tuple
     return in_order(
         [
             *_allows_without_effect(scene),
+            *_overruled(scene),
             *_unreached_asks(scene),
             *_delegations_to_nobody(scene),
             *_rewrite_conflicts(scene),
         ]
     )
+
+
+def _overruled(scene: _Scene) -> Iterator[Diagnostic]:
+    for policy in scene.layers:
+        if any(r.asks or r.verdict is Verdict.DENY for r in policy.rules):
+            yield from find_overruled(policy, scene.overlaps)
 
 
 def _rewrite_conflicts(scene: _Scene) -> Iterator[Diagnostic]:

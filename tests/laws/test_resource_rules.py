@@ -80,7 +80,7 @@ def _test(random: Random, depth: int = 1) -> str:
 def _rule(random: Random) -> str:
     verdict = random.choice(["allow", "allow", "deny", "ask", "shadow deny"])
     when = f" when {_test(random)}" if random.randrange(8) else ""
-    unless = f" unless {_test(random)}" if random.randrange(4) == 0 else ""
+    unless = f" unless {_test(random)}" if random.randrange(4) == 0 or not when else ""
     return f"{verdict} act{when}{unless}"
 
 

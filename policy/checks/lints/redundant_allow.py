@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TypeAlias
 
-from policy.catalog import ToolPattern, ToolSelector
+from policy.catalog import ToolPattern, ToolSelector, includes
 from policy.checks.checked import CheckedRule
 from policy.checks.lints.scene import Scene
 from policy.checks.world import World
 from policy.diagnostics import Label
-from policy.values import compile_name_glob
 from policy.verdict import Verdict
 
 # Rules by the texts of their conditions.
@@ -122,31 +121,9 @@ def _is_better(other: CheckedRule, rule: CheckedRule, rules: list[CheckedRule], 
 def _gives_as_much(rule: CheckedRule, other: CheckedRule) -> bool:
     """Tell whether `rule` fits every tool of `other`, known or not, with the same conditions."""
     # In this order: the conditions of a stored rule are read when they are looked at.
-    return _includes(rule.tools, other.tools) and (
+    return includes(rule.tools, other.tools) and (
         (rule.when, rule.unless) == (other.when, other.unless)
     )
-
-
-def _includes(wide: ToolSelector, narrow: ToolSelector) -> bool:
-    if (wide.included, wide.excluded) == (narrow.included, narrow.excluded):
-        return True
-    if wide.excluded:
-        return False
-    return all(any(_holds(a, b) for a in wide.included) for b in narrow.included)
-
-
-def _holds(wide: ToolPattern | ToolSelector, narrow: ToolPattern | ToolSelector) -> bool:
-    if isinstance(narrow, ToolSelector):
-        inner = narrow.included
-        return wide == narrow or all(_holds(wide, part) for part in inner)
-    if isinstance(wide, ToolSelector):
-        return not wide.excluded and any(_holds(part, narrow) for part in wide.included)
-    if wide == narrow or (wide.origin is None and wide.text == "*"):
-        return True
-    # A glob without `?` that fits another's text fits all that the other fits.
-    plain = wide.origin == narrow.origin and not set("?\\") & set(wide.text + narrow.text)
-    reaches = wide.origin is not None or "__" not in narrow.text
-    return plain and reaches and compile_name_glob(wide.text)(narrow.text)
 
 
 def _find_given_anyway(
@@ -166,7 +143,7 @@ def _find_given_anyway(
             continue
         own = 1 if _is_plain(rule) else 0
         wider = next(
-            (r for r in wide.than(rule) if r is not rule and _includes(r.tools, rule.tools)), None
+            (r for r in wide.than(rule) if r is not rule and includes(r.tools, rule.tools)), None
         )
         names = [spec.name for spec in world.tools.fitting(rule.tools)]
         exact = rule.tools.exact_names()
