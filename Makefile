@@ -20,7 +20,7 @@ PEERS        := $(VENV)/.peers-$(call checksum,requirements/dev.txt requirements
 
 .DEFAULT_GOAL := help
 .PHONY: help test demo setup check-format lint types imports unit rules fmt laws bench bench-quick bench-peers \
-        gate gate-counts gate-accept pin clean
+        manuals gate gate-counts gate-accept pin clean
 
 help:
 	@echo 'make test       everything that must hold: format, lint, types, imports, tests, rules, package'
@@ -32,6 +32,7 @@ help:
 	@echo 'make laws       the properties, with many more examples'
 	@echo 'make bench      measure beside other engines, into docs/performance.md; bench-quick: a look'
 	@echo 'make bench-peers HARNESS=FOLDER  measure in another harness, beside its engines'
+	@echo 'make manuals PROGRAMS="cp ls"  count which options of their manuals the profiles know'
 	@echo 'make gate       count what decisions, loads and calls take, and compare; gate-counts: no times'
 	@echo 'make gate-accept  take what they take now for what they may take'
 	@echo 'make pin        pin the requirements again (needs uv)'
@@ -103,6 +104,9 @@ bench-quick: $(PEERS)
 bench-peers: $(PEERS)
 	@test -n "$(HARNESS)" || { echo 'make: name the folder of the other harness with HARNESS=' >&2; exit 1; }
 	$(BIN)/python -m bench.beside_peers $(HARNESS)
+
+manuals: $(PACKAGE)
+	$(BIN)/python -m tests.manuals $(PROGRAMS)
 
 gate: $(PACKAGE)
 	$(BIN)/python -m bench.gate

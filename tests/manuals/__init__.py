@@ -1,0 +1,1 @@
+"""What manuals say of options, beside what profiles know of them."""
