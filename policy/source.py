@@ -2,56 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any
 
-from policy import later
-from policy.records import dataclass, field, refuse_assignment, refuse_deletion
+from policy.records import dataclass, field
 
-if TYPE_CHECKING:
-    from typing import NamedTuple
-else:
-    from policy.tuples import NamedTuple
-
-_LINE_END = later.pattern("\n")
+_LINE_END = re.compile("\n")
 
 
-class _Told(NamedTuple):
-    """The file and the places of a span that was made of them, not of a source."""
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """The file and the places of a span whose text nobody holds."""
 
     name: str
     first: tuple[int, int]
     last: tuple[int, int]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Span:
     """A half-open range of one file; lines and columns count from 1, in characters.
 
-    A record that nothing changes, written out because there are fifteen in every rule: one that a
-    source makes holds the source and two offsets, and counts lines when somebody asks for them.
+    There are fifteen in every rule, so lines are counted when somebody asks for them.
     """
 
-    __slots__ = ("_of", "end", "start")
-
-    _of: Source | _Told
+    _of: Source | _Places
     start: int
     end: int
-
-    def __init__(
-        self,
-        *,
-        file: str,
-        start: int,
-        end: int,
-        line: int,
-        column: int,
-        end_line: int,
-        end_column: int,
-    ) -> None:
-        put = object.__setattr__
-        put(self, "_of", _Told(file, (line, column), (end_line, end_column)))
-        put(self, "start", start)
-        put(self, "end", end)
 
     @property
     def file(self) -> str:
@@ -80,11 +57,11 @@ class Span:
 
     def _first(self) -> tuple[int, int]:
         of = self._of
-        return of.first if isinstance(of, _Told) else of.place(self.start)
+        return of.first if isinstance(of, _Places) else of.place(self.start)
 
     def _last(self) -> tuple[int, int]:
         of = self._of
-        return of.last if isinstance(of, _Told) else of.place(self.end)
+        return of.last if isinstance(of, _Places) else of.place(self.end)
 
     def _all(self) -> tuple[object, ...]:
         return self._of.name, self.start, self.end, self._first(), self._last()
@@ -108,46 +85,17 @@ class Span:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
 
-    __setattr__ = refuse_assignment
-    __delattr__ = refuse_deletion
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _told, self._all()
-
-
-class _Unfinished:
-    """A span that is being made: the same slots, and nothing that forbids to fill them."""
-
-    __slots__ = ("_of", "end", "start")
-
-    _of: Source
-    start: int
-    end: int
-
 
 def span_in(source: Source, start: int, end: int) -> Span:
     """Return the span of a source from offset `start` up to, not including, `end`."""
-    made: Any = _new(_Unfinished)
-    made._of = source
-    made.start = start
-    made.end = end
-    made.__class__ = Span
-    return made  # type: ignore[no-any-return]
+    return Span(source, start, end)
 
 
-_new = object.__new__
-
-
-def _told(name: str, start: int, end: int, first: tuple[int, int], last: tuple[int, int]) -> Span:
-    return Span(
-        file=name,
-        start=start,
-        end=end,
-        line=first[0],
-        column=first[1],
-        end_line=last[0],
-        end_column=last[1],
-    )
+def span_at(
+    file: str, start: int, end: int, *, first: tuple[int, int], last: tuple[int, int]
+) -> Span:
+    """Return the span of a file whose text nobody holds; places are a line and a column."""
+    return Span(_Places(file, first, last), start, end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

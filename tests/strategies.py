@@ -10,11 +10,11 @@ from typing import Any, get_args
 
 from hypothesis import strategies as st
 
-from policy.source import Source, Span
+from policy.source import Source, span_at
 from policy.syntax import tree as t
 from policy.verdict import Verdict
 
-NOWHERE = Span(file="generated", start=0, end=0, line=1, column=1, end_line=1, end_column=1)
+NOWHERE = span_at("generated", 0, 0, first=(1, 1), last=(1, 1))
 
 # Reserved in expressions; `results` and `calls` only before a parenthesis, so not as functions.
 RESERVED = frozenset(

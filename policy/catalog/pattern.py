@@ -12,11 +12,11 @@ second one speaks of all versions, one that fits only the first of that version 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from policy import later
 from policy.catalog.tool import Origin, ToolSpec
-from policy.records import dataclass, field, maker
+from policy.records import dataclass, field
 from policy.values import compile_name_glob, has_wildcard, literal_text
 
 Fits: TypeAlias = Callable[[ToolSpec], bool]
@@ -154,32 +154,9 @@ class ToolSelector:
         return frozenset(found)
 
 
-class _Unfinished:
-    """A selector that is being made: the same slots, and nothing that forbids to fill them."""
-
-    __slots__ = ToolSelector.__slots__
-
-
-_pattern = maker(ToolPattern)
-_new = object.__new__
-
-
 def select_name(text: str, *, gives: bool) -> ToolSelector:
-    """Return the selector of one pattern of flat names.
-
-    A plain name, which most are, is made in a quarter of the time; it means the same.
-    """
-    if not _PLAIN.fullmatch(text):
-        return ToolSelector(included=(ToolPattern(text=text),), gives=gives)
-    made: Any = _new(_Unfinished)
-    made.included = (_pattern(origin=None, text=text),)
-    made.excluded = ()
-    made.gives = gives
-    made._fits = None
-    made._exact = frozenset((text,))
-    made._hash = hash((made.included, (), gives))
-    made.__class__ = ToolSelector
-    return made  # type: ignore[no-any-return]
+    """Return the selector of one pattern of flat names."""
+    return ToolSelector(included=(ToolPattern(text=text),), gives=gives)
 
 
 def _literal(text: str) -> str | None:

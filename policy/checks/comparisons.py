@@ -6,12 +6,8 @@ from policy.checks.checked import Comparison, Constant, NotOf, Test
 from policy.checks.kinds import Kind, comparable, orderable
 from policy.checks.reading import BROKEN, BROKEN_TEST, Reading, ReadValue, Typed
 from policy.diagnostics import did_you_mean
-from policy.records import maker
 from policy.source import Span
 from policy.syntax import print_expr, tree
-
-# What most rules are made of.
-_comparison = maker(Comparison)
 
 
 def read_comparison(expr: tree.Compare, reading: Reading, value_of: ReadValue) -> Test:
@@ -31,7 +27,7 @@ def read_comparison(expr: tree.Compare, reading: Reading, value_of: ReadValue) -
             span=expr.span,
             help=_one_kind(left.kind, right.kind),
         )
-    return _comparison(op=expr.op, left=left.value, right=right.value, text=text)
+    return Comparison(op=expr.op, left=left.value, right=right.value, text=text)
 
 
 def _check_equal(expr: tree.Compare, left: Typed, right: Typed, reading: Reading) -> None:

@@ -28,7 +28,7 @@ from policy.checks.reading import BROKEN_TEST, Parts, Reading, ReadValue, Typed
 from policy.checks.scopes import Definition
 from policy.checks.text_tests import read_like, read_match, read_relation
 from policy.checks.texts import dotted
-from policy.records import maker, replace
+from policy.records import replace
 from policy.syntax import Phrase, print_expr, tree
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ else:
     )
     read_window = later.function("policy.checks.windows", "read_window")
 
-# What most rules are made of.
-_all_of = maker(AllOf)
 
 _BROKEN: Test = BROKEN_TEST
 
@@ -66,7 +64,7 @@ def _later(what: str) -> Callable[[tree.Expr, Reading], Test]:
 
 
 def _and(expr: tree.And, reading: Reading) -> Test:
-    return _all_of(tests=_all(expr.operands, reading), text=reading.words(expr))
+    return AllOf(tests=_all(expr.operands, reading), text=reading.words(expr))
 
 
 def _or(expr: tree.Or, reading: Reading) -> Test:

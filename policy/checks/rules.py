@@ -22,7 +22,7 @@ from policy.checks.never import check_can_hold
 from policy.checks.reading import Reading
 from policy.checks.world import World
 from policy.diagnostics import Label, did_you_mean
-from policy.records import dataclass, maker
+from policy.records import dataclass
 from policy.source import Span
 from policy.syntax import print_change, print_clause, print_tools, tree
 from policy.verdict import Verdict
@@ -40,8 +40,6 @@ RESERVED = frozenset(
 )
 
 WITH_NAMES = (tree.Rule, tree.Rewrite, tree.RedactResults, tree.Limit, tree.Invariant)
-
-_checked = maker(CheckedRule)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -64,7 +62,7 @@ def read_rule(rule: tree.Rule, unit: Unit, world: World, *, knowledge: Knowledge
     # A pack's empty parameters are its user's choice, not a mistake in its rules.
     if not unit.pack:
         check_can_hold(clauses, sure, world.report, gives=allows)
-    checked = _checked(
+    checked = CheckedRule(
         id=rule_id(rule.name, rule.span, unit.prefix),
         verdict=rule.verdict,
         tools=selector,

@@ -21,10 +21,8 @@ else:
     click = later.module("click")
 
 VARIABLE = "PLACET_NO_FAST"
-# Not passed on: `policy.records` reads it while it is imported.
 # Names of ways that are gone, accepted for one release.
-_FORMER = ("cache", "words", "modules")
-_ELSEWHERE = ("records",)
+_FORMER = ("cache", "words", "modules", "records")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +45,7 @@ def fast_paths() -> FastPaths:
     from policy.program import ALL_SHORTCUTS
 
     shortcuts = [field.name for field in fields(ALL_SHORTCUTS)]
-    off = _switched_off((*_FORMER, "remembering", "prebuilt", *_ELSEWHERE, *shortcuts))
+    off = _switched_off((*_FORMER, "remembering", "prebuilt", *shortcuts))
     return FastPaths(
         remembering="remembering" not in off,
         plain="prebuilt" in off,

@@ -47,24 +47,6 @@ class Decision:
         return tuple(r for r in self.reasons if r.verdict is self.verdict)
 
 
-class DecisionDraft:
-    """A decision being made: given the class `Decision`, in place, it is one.
-
-    Decisions are frozen, and making a frozen record of seven fields costs more than deciding most
-    calls. The draft has the same slots and may be written to, until its class changes.
-    """
-
-    __slots__ = tuple(Decision.__slots__)
-
-    verdict: Verdict
-    call: ToolCall
-    asked: ToolCall
-    reasons: tuple[Reason, ...]
-    generation: GenerationId | None
-    shadowed: tuple[Reason, ...]
-    repairs: tuple[str, ...]
-
-
 def decided(
     verdict: Verdict,
     call: ToolCall,
@@ -73,12 +55,4 @@ def decided(
     generation: GenerationId | None,
 ) -> Decision:
     """Return the decision on a call that came to no rules."""
-    draft = DecisionDraft()
-    draft.verdict = verdict
-    draft.call = draft.asked = call
-    draft.reasons = reasons
-    draft.generation = generation
-    draft.shadowed = ()
-    draft.repairs = ()
-    draft.__class__ = Decision  # type: ignore[assignment]
-    return draft  # type: ignore[return-value]
+    return Decision(verdict=verdict, call=call, asked=call, reasons=reasons, generation=generation)

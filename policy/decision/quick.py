@@ -12,7 +12,7 @@ from typing import Final
 
 from policy.call import Caller, ToolCall
 from policy.decision.decider import decide_at_length
-from policy.decision.decision import Decision, DecisionDraft, GenerationId
+from policy.decision.decision import Decision, GenerationId
 from policy.decision.identity import is_bounded
 from policy.decision.judgement import Judgement, join_tool
 from policy.decision.ordering import in_order
@@ -58,16 +58,15 @@ def decide_quickly(
         return decide_at_length(
             program, call, caller, facts, found, generation=generation, repairs=repairs
         )
-    # As `decided` does, without another call.
-    draft = DecisionDraft()
-    draft.verdict = found.verdict
-    draft.call = draft.asked = call
-    draft.reasons = found.reasons
-    draft.generation = generation
-    draft.shadowed = found.shadowed
-    draft.repairs = repairs
-    draft.__class__ = Decision  # type: ignore[assignment]
-    return draft  # type: ignore[return-value]
+    return Decision(
+        verdict=found.verdict,
+        call=call,
+        asked=call,
+        reasons=found.reasons,
+        generation=generation,
+        shadowed=found.shadowed,
+        repairs=repairs,
+    )
 
 
 def judge_quickly(

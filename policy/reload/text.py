@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 
 from policy.diagnostics import Diagnostic, diagnose
-from policy.source import Source, Span
+from policy.source import Source, Span, span_at
 
 _OTHER_MARKS = (
     (codecs.BOM_UTF32_LE, "UTF-32"),
@@ -56,12 +56,4 @@ def _not_utf8(name: str, content: bytes, offset: int) -> Diagnostic:
 
 
 def _at(name: str, *, line: int, column: int) -> Span:
-    return Span(
-        file=name,
-        start=0,
-        end=0,
-        line=line,
-        column=column,
-        end_line=line,
-        end_column=column,
-    )
+    return span_at(name, 0, 0, first=(line, column), last=(line, column))

@@ -65,29 +65,6 @@ class Judgement:
     error: ToolError | None = None
 
 
-class _JudgementDraft:
-    """A judgement being made: `done` turns it, once and in place, into the `Judgement` it is.
-
-    One is made for every call, and a frozen record takes its fields much more slowly.
-    """
-
-    __slots__ = tuple(Judgement.__slots__)
-
-    decision: Decision
-    facts: Facts
-    guards: Guards
-    judge: Judge | None
-    spec: ToolSpec | None
-    entry: Registration | None
-    stale: bool
-    error: ToolError | None
-
-    def done(self) -> Judgement:
-        """Return this very object as a judgement."""
-        self.__class__ = Judgement  # type: ignore[assignment]
-        return self  # type: ignore[return-value]
-
-
 class Adjudicator:
     """Judges calls by the policy in force, joined with what is set on the service."""
 
@@ -152,12 +129,16 @@ class Adjudicator:
         ):
             situation = _Situation(judge=judge, guards=guards, caller=caller, facts=facts)
             decision, refusal = _refused(tool, decision, answer, entry=entry, situation=situation)
-        draft = _JudgementDraft()
-        draft.decision, draft.facts = decision, facts
-        draft.guards, draft.judge = guards, judge
-        draft.spec, draft.entry = spec, entry
-        draft.stale, draft.error = stale, refusal
-        return draft.done()
+        return Judgement(
+            decision=decision,
+            facts=facts,
+            guards=guards,
+            judge=judge,
+            spec=spec,
+            entry=entry,
+            stale=stale,
+            error=refusal,
+        )
 
     def is_another(self, name: str, judge: Judge | None) -> bool:
         """Tell whether no call of a tool can run, as the policy knows it by another definition."""

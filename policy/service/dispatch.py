@@ -19,7 +19,6 @@ from policy.service.service import (
     ToolDefinition,
     ToolOutput,
     ToolOutputMetadata,
-    output_of,
     source_of,
 )
 
@@ -78,7 +77,7 @@ class CoreDispatch:
         if isinstance(value, ToolOutput):
             own = replace(value.metadata, source=origin.source, tool=origin.tool)
             return replace(value, metadata=own)
-        return output_of(value, origin)
+        return ToolOutput(value=value, metadata=origin)
 
     def _handler(self, judgement: Judgement, name: str) -> ToolHandler | None:
         """Return what runs a judged call: only the very tool it was judged as.

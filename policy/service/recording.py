@@ -15,7 +15,7 @@ from policy.codes import Code
 from policy.decision import Decision
 from policy.errors import ToolError
 from policy.service.in_flight import InFlight
-from policy.service.service import MetadataDraft, ToolOutput, output_of, source_of
+from policy.service.service import ToolOutput, ToolOutputMetadata, source_of
 from policy.service.usage import tokens
 from policy.verdict import Verdict
 
@@ -165,20 +165,18 @@ def ended(
 ) -> ToolOutput:
     """Return an output stamped with what is known of its call."""
     judgement, given = call.judgement, output.metadata
-    draft = MetadataDraft()
-    draft.latency_ms = latency_ms if latency_ms > 0 else 0
-    draft.tokens_used = tokens_used
-    draft.source = given.source
-    draft.call_id = call.id
-    if judgement is None:
-        draft.tool, draft.generation = given.tool, None
-        draft.rewritten, draft.repairs = False, ()
-    else:
-        decision = judgement.decision
-        draft.tool, draft.generation = decision.call.tool, decision.generation
-        draft.rewritten = decision.call is not decision.asked and decision.rewritten
-        draft.repairs = decision.repairs
-    return output_of(output.value, draft.done(), output.then)
+    decision = None if judgement is None else judgement.decision
+    metadata = ToolOutputMetadata(
+        latency_ms=max(latency_ms, 0),
+        tokens_used=tokens_used,
+        source=given.source,
+        call_id=call.id,
+        tool=given.tool if decision is None else decision.call.tool,
+        generation=None if decision is None else decision.generation,
+        rewritten=decision is not None and decision.rewritten,
+        repairs=() if decision is None else decision.repairs,
+    )
+    return ToolOutput(value=output.value, metadata=metadata, then=output.then)
 
 
 _OUTCOMES: dict[str, Outcome] = {

@@ -67,47 +67,6 @@ class ToolOutput:
     then: FollowUp | None = None
 
 
-class _OutputDraft:
-    """The slots of a `ToolOutput`, which may be written to until `output_of` has made it one."""
-
-    __slots__ = tuple(ToolOutput.__slots__)
-
-    value: Any
-    metadata: ToolOutputMetadata
-    then: FollowUp | None
-
-
-def output_of(value: Any, metadata: ToolOutputMetadata, then: FollowUp | None = None) -> ToolOutput:
-    """Return an output; as `ToolOutput` does, only faster, as every call has two."""
-    draft = _OutputDraft()
-    draft.value, draft.metadata, draft.then = value, metadata, then
-    draft.__class__ = ToolOutput  # type: ignore[assignment]
-    return draft  # type: ignore[return-value]
-
-
-class MetadataDraft:
-    """Metadata being made: `done` turns it, once and in place, into `ToolOutputMetadata`.
-
-    Every call has one, and a frozen record takes its fields much more slowly.
-    """
-
-    __slots__ = tuple(ToolOutputMetadata.__slots__)
-
-    latency_ms: int
-    tokens_used: int | None
-    source: ToolSource
-    call_id: str
-    tool: str
-    generation: GenerationId | None
-    rewritten: bool
-    repairs: tuple[str, ...]
-
-    def done(self) -> ToolOutputMetadata:
-        """Return this very object as metadata."""
-        self.__class__ = ToolOutputMetadata  # type: ignore[assignment]
-        return self  # type: ignore[return-value]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolDefinition:
     """A tool as models and people see it.

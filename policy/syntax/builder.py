@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 
 from policy import later
 from policy.diagnostics import Diagnostic, diagnose
-from policy.records import maker
 from policy.source import Source, Span, span_in
 from policy.syntax import literals
 from policy.syntax import tree as t
@@ -24,22 +23,6 @@ _NAME_BEFORE = later.pattern(r"(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]*\Z")
 
 # A child: a token, a node, or a tuple of nodes; None where an optional part is not there.
 Child: TypeAlias = Any
-
-# What most rules are made of, many times over.
-_and = maker(t.And)
-_compare = maker(t.Compare)
-_field = maker(t.Field)
-_in = maker(t.In)
-_list = maker(t.ListLiteral)
-_name = maker(t.Name)
-_number = maker(t.Number)
-_regex = maker(t.Regex)
-_rule = maker(t.Rule)
-_text = maker(t.Text)
-_text_test = maker(t.TextTest)
-_tool = maker(t.ToolRef)
-_tools = maker(t.Tools)
-_when = maker(t.When)
 
 _VERDICTS = {verdict.value: verdict for verdict in Verdict}
 
@@ -147,7 +130,7 @@ class Builder:
                 help="no call's number is compared beyond what a double holds",
             )
             return t.Number(value=0, span=span)
-        return _number(value=literals.read_number(token.text), span=span)
+        return t.Number(value=literals.read_number(token.text), span=span)
 
     def _whole_number(self, token: Token, *, largest: int) -> int:
         value = self._number(token).value
@@ -313,7 +296,7 @@ class Builder:
 
     def rule(self, children: list[Child]) -> t.Rule:
         name, shadow, verdict, tools, clauses = children
-        return _rule(
+        return t.Rule(
             name=_rule_name(name),
             shadow=shadow is not None,
             verdict=_verdict(verdict),
@@ -403,10 +386,10 @@ class Builder:
     def tools(self, children: list[Child]) -> t.Tools:
         included, excluded = children
         if excluded is None and len(included) == 1:
-            return _tools(included=included, excluded=(), span=included[0].span)
+            return t.Tools(included=included, excluded=(), span=included[0].span)
         last = (excluded or included)[-1]
         span = span_in(self.source, included[0].span.start, last.span.end)
-        return _tools(included=included, excluded=excluded or (), span=span)
+        return t.Tools(included=included, excluded=excluded or (), span=span)
 
     def tool_list(self, children: list[Child]) -> tuple[t.ToolRef, ...]:
         return tuple(children)
@@ -416,7 +399,7 @@ class Builder:
         last = children[-1]
         pattern = self._text(last) if last.kind == "STRING" else last.text
         span = span_in(self.source, children[0].start, last.end)
-        return _tool(origin=origin, pattern=intern(pattern), span=span)
+        return t.ToolRef(origin=origin, pattern=intern(pattern), span=span)
 
     # ---- clauses and changes
 
@@ -428,7 +411,7 @@ class Builder:
 
     def when(self, children: list[Child]) -> t.When:
         word, test = children
-        return _when(test=test, span=span_in(self.source, word.start, test.span.end))
+        return t.When(test=test, span=span_in(self.source, word.start, test.span.end))
 
     def unless(self, children: list[Child]) -> t.Unless:
         return t.Unless(test=children[1], span=self._over(children))
@@ -501,7 +484,7 @@ class Builder:
 
     def and_(self, children: list[Child]) -> t.And:
         span = _between(self.source, children[0], children[-1])
-        return _and(operands=tuple(children), span=span)
+        return t.And(operands=tuple(children), span=span)
 
     def or_(self, children: list[Child]) -> t.Or:
         return t.Or(operands=tuple(children), span=self._over(children))
@@ -512,12 +495,12 @@ class Builder:
     def compare(self, children: list[Child]) -> t.Compare:
         left, op, right = children
         span = _between(self.source, left, right)
-        return _compare(op=intern(op.text), left=left, right=right, span=span)  # type: ignore[arg-type]
+        return t.Compare(op=intern(op.text), left=left, right=right, span=span)  # type: ignore[arg-type]
 
     def in_(self, children: list[Child]) -> t.In:
         left, right = children
         span = _between(self.source, left, right)
-        return _in(left=left, right=right, negated=False, span=span)
+        return t.In(left=left, right=right, negated=False, span=span)
 
     def not_in(self, children: list[Child]) -> t.In:
         return t.In(left=children[0], right=children[2], negated=True, span=self._over(children))
@@ -532,7 +515,7 @@ class Builder:
                 help="`matches /…/` is about the whole text, `contains /…/` searches in it",
             )
         span = _between(self.source, left, right)
-        return _text_test(op=intern(words), left=left, right=right, span=span)  # type: ignore[arg-type]
+        return t.TextTest(op=intern(words), left=left, right=right, span=span)  # type: ignore[arg-type]
 
     def like(self, children: list[Child]) -> t.Like:
         return t.Like(left=children[0], pattern=self._text(children[1]), span=self._over(children))
@@ -605,14 +588,14 @@ class Builder:
     def field(self, children: list[Child]) -> t.Field:
         base, name = children
         span = span_in(self.source, base.span.start, name.end)
-        return _field(base=base, name=intern(name.text), span=span)
+        return t.Field(base=base, name=intern(name.text), span=span)
 
     def index(self, children: list[Child]) -> t.Index:
         return t.Index(base=children[0], key=children[1], span=self._over(children))
 
     def name(self, children: list[Child]) -> t.Name:
         (token,) = children
-        return _name(name=intern(token.text), span=span_in(self.source, token.start, token.end))
+        return t.Name(name=intern(token.text), span=span_in(self.source, token.start, token.end))
 
     def number(self, children: list[Child]) -> t.Number:
         return self._number(children[0])
@@ -621,7 +604,7 @@ class Builder:
 
     def text(self, children: list[Child]) -> t.Text:
         (token,) = children
-        return _text(value=self._text(token), span=span_in(self.source, token.start, token.end))
+        return t.Text(value=self._text(token), span=span_in(self.source, token.start, token.end))
 
     json_text = text
 
@@ -641,11 +624,11 @@ class Builder:
     def regex(self, children: list[Child]) -> t.Regex:
         (token,) = children
         span = span_in(self.source, token.start, token.end)
-        return _regex(pattern=literals.read_regex(token.text), span=span)
+        return t.Regex(pattern=literals.read_regex(token.text), span=span)
 
     def list_literal(self, children: list[Child]) -> t.ListLiteral:
         span = span_in(self.source, children[0].start, children[-1].end)
-        return _list(items=_there(children[1:-1]), span=span)
+        return t.ListLiteral(items=_there(children[1:-1]), span=span)
 
     json_list = list_literal
 

@@ -68,22 +68,6 @@ class Path:
     walked: str | None = field(default=None, compare=False, repr=False)
 
 
-class _PathDraft:
-    """A path being made: given the class `Path`, in place, it is one.
-
-    A frozen record takes twice as long to make, and every call about a file makes one.
-    """
-
-    __slots__ = tuple(Path.__slots__)
-
-    lexical: str
-    resolved: str | None
-    tree: bool
-    folds: bool
-    names: str
-    walked: str | None
-
-
 def read_path(text: str, context: PathContext, *, tree: bool = False) -> Path | Unreadable:
     """Read what a tool would be given as a path: plain, `~/…` or a `file:` URL."""
     if len(text) <= _LONGEST and _SETTLED.fullmatch(text):
@@ -113,15 +97,13 @@ def read_path(text: str, context: PathContext, *, tree: bool = False) -> Path | 
             folds = folds or context.folds(resolved)
     if folds and _WINDOWS_ALIAS.search(lexical):
         return Unreadable(reason=f"may be another name of a file: {quote(text)}")
-    draft = _PathDraft()
-    draft.lexical = lexical
-    draft.resolved = resolved
-    draft.tree = tree
-    draft.folds = folds
-    draft.names = ""
-    draft.walked = absolute if resolved is not None and resolved != lexical else None
-    draft.__class__ = Path  # type: ignore[assignment]
-    return draft  # type: ignore[return-value]
+    return Path(
+        lexical=lexical,
+        resolved=resolved,
+        tree=tree,
+        folds=folds,
+        walked=absolute if resolved is not None and resolved != lexical else None,
+    )
 
 
 def exact_path(text: str, context: PathContext) -> str | Unreadable:

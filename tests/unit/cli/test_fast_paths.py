@@ -18,7 +18,7 @@ from tests.unit.cli.running import POLICY, decide, rules_in, run
 
 READ = {"tool": "file_read", "input": {"path": "/srv/work/a"}}
 NAMES = (
-    *("remembering", "prebuilt", "records"),
+    *("remembering", "prebuilt"),
     *(one.name for one in fields(ALL_SHORTCUTS)),
 )
 
@@ -35,7 +35,7 @@ def test_asking_for_the_former_cache_is_accepted_with_a_warning(tmp_path: Path) 
 
 
 def test_names_of_former_ways_are_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PLACET_NO_FAST", "cache,words,modules")
+    monkeypatch.setenv("PLACET_NO_FAST", "cache,words,modules,records")
     assert decide(rules_in(tmp_path), READ).record["verdict"] == "allow"
 
 
