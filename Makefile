@@ -6,6 +6,9 @@
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 CASES  ?=
+# How many scripts `make attack` makes, and what they follow from.
+SCRIPTS ?= 200000
+SEED    ?= 1
 # The folder of another harness of engines, for `make bench-peers`.
 HARNESS ?=
 
@@ -19,7 +22,7 @@ PACKAGE      := $(VENV)/.package-$(call checksum,requirements/dev.txt pyproject.
 PEERS        := $(VENV)/.peers-$(call checksum,requirements/dev.txt requirements/bench.txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo setup check-format lint types imports unit rules fmt laws bench bench-quick bench-peers \
+.PHONY: help test demo setup check-format lint types imports unit rules fmt laws attack attack-quick bench bench-quick bench-peers \
         manuals gate gate-counts gate-accept pin clean
 
 help:
@@ -30,6 +33,8 @@ help:
 	@echo 'make lint       ruff, mypy and the import order'
 	@echo 'make unit       the tests alone; CASES=tests/unit/values for a part'
 	@echo 'make laws       the properties, with many more examples'
+	@echo 'make attack     run what the rules allow of 200,000 scripts; SCRIPTS=2000 SEED=7: others'
+	@echo 'make attack-quick  the 2,000 scripts that CI takes'
 	@echo 'make bench      measure beside other engines, into docs/performance.md; bench-quick: a look'
 	@echo 'make bench-peers HARNESS=FOLDER  measure in another harness, beside its engines'
 	@echo 'make manuals PROGRAMS="cp ls"  count which options of their manuals the profiles know'
@@ -92,6 +97,12 @@ fmt: $(PACKAGE)
 
 laws: $(PACKAGE)
 	$(BIN)/pytest -n auto --hypothesis-profile=long tests/laws
+
+attack: $(PACKAGE)
+	$(BIN)/python -m tests.attack --scripts $(SCRIPTS) --seed $(SEED)
+
+attack-quick: $(PACKAGE)
+	$(BIN)/python -m tests.attack --scripts 2000 --seed 1
 
 bench: $(PEERS)
 	$(BIN)/python -m bench

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     )
     from policy.catalog.builtin import builtin_catalog
     from policy.catalog.catalog import Catalog, CatalogError, identifier_problem
+    from policy.catalog.encodings import ENCODINGS
     from policy.catalog.inclusion import holds, includes, patterns_of
     from policy.catalog.listing import Listing, read_listing
     from policy.catalog.markers import Connects, Reads, Runs, Sends, Writes, resources_of
@@ -61,6 +62,7 @@ else:
         {
             "arguments": "Arguments ModelArguments schema_of",
             "builtin": "builtin_catalog",
+            "encodings": "ENCODINGS",
             "catalog": "Catalog CatalogError identifier_problem",
             "inclusion": "holds includes patterns_of",
             "listing": "Listing read_listing",
@@ -84,6 +86,7 @@ else:
 __all__ = [
     "ALIASES",
     "ANY",
+    "ENCODINGS",
     "OPEN",
     "VERBS",
     "VERSION_MARK",

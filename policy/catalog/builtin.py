@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from policy.catalog.catalog import Catalog
+from policy.catalog.encodings import ENCODINGS
 from policy.catalog.tool import Origin, Resource, ToolSpec
 from policy.catalog.walk import read_only_schema
 
@@ -127,7 +128,12 @@ _BUILTIN = Catalog(
             "Read a text file.",
             fields={
                 "path": _text("The file to read.", least=1),
-                "encoding": _text("The encoding of its text.", default="utf-8"),
+                "encoding": {
+                    "default": "utf-8",
+                    "description": "The encoding of its text.",
+                    "enum": list(ENCODINGS),
+                    "type": "string",
+                },
             },
             required=("path",),
             resource=_READ,

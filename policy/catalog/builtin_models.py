@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from policy.catalog.arguments import Arguments, tool_of
+from policy.catalog.encodings import Encoding, listed_encoding
 from policy.catalog.markers import Connects, Reads, Runs, Writes
 
 
@@ -24,7 +25,7 @@ class FileRead(Arguments):
 
     path: Annotated[str, Reads(), Field(min_length=1)]
     """The file to read."""
-    encoding: str = "utf-8"
+    encoding: Annotated[Encoding, BeforeValidator(listed_encoding)] = "utf-8"
     """The encoding of its text."""
 
 

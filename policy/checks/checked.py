@@ -238,13 +238,18 @@ class WindowTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceTest:
-    """`operand` None stands for `anything`; an empty set stands for `nothing`."""
+    """`operand` None stands for `anything`; an empty set stands for `nothing`.
+
+    `beside` are the commands that the same `allow` says may run: where one of them spells that a
+    program follows redirects, `connects only` says nothing of where to.
+    """
 
     verb: tree.Verb
     form: tree.Form
     operand: ValueSet | None
     permits: bool
     text: str
+    beside: ValueSet | None = None
 
 
 Test: TypeAlias = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
+from policy.checks.beside import told_of_commands
 from policy.checks.checked import Test
 from policy.checks.conditions import read_test
 from policy.checks.later import refuse
@@ -77,7 +78,8 @@ def _read_when(
     if len(clauses) > 1:
         test = tree.And(operands=tuple(clause.test for clause in clauses), span=first.span)
     reading.permits = permits
-    found.when, found.when_span = read_test(test, reading), first.span
+    when = read_test(test, reading)
+    found.when, found.when_span = told_of_commands(when) if permits else when, first.span
 
 
 _WORDS: dict[type, str] = {

@@ -40,6 +40,7 @@ HOST_WORDS = frozenset(
         "shared",
         "multicast",
         "reserved",
+        "redirected",
     }
 )
 

@@ -181,17 +181,20 @@ async def _serve(
 async def _until_signalled(
     serve: Callable[[], Coroutine[Any, Any, None]], *, before_end: Callable[[], None]
 ) -> None:
-    """Serve until that ends by itself or a signal asks for the end; a second one insists."""
+    """Serve until that ends by itself or a signal asks for the end.
+
+    A second one hastens it: open connections are given no more time. What runs is ended and
+    recorded all the same, so our handlers stay.
+    """
     loop = asyncio.get_running_loop()
     serving = asyncio.create_task(serve())
     asked = False
 
     def end() -> None:
         nonlocal asked
-        asked = True
-        before_end()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
+        if not asked:
+            asked = True
+            before_end()
         serving.cancel()
 
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from policy.commands.bash import read_script
     from policy.commands.command_sets import CommandSets, is_alone
     from policy.commands.cover import covers, runs_any
-    from policy.commands.fit import fits, is_harmless_redirection
+    from policy.commands.fit import fits, is_harmless_redirection, spells_redirects
     from policy.commands.invocation import (
         Effect,
         GivenOperand,
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from policy.commands.pattern import CommandPattern, read_command_pattern
     from policy.commands.pattern_set import PatternSet
+    from policy.commands.printer import NotPrintable, printed
     from policy.commands.profile import Profile
     from policy.commands.profile_check import check_examples
     from policy.commands.profile_fault import ProfileFault
@@ -35,10 +36,11 @@ else:
             "bash": "read_script()",
             "command_sets": "CommandSets() is_alone()",
             "cover": "covers() runs_any()",
-            "fit": "fits() is_harmless_redirection()",
+            "fit": "fits() is_harmless_redirection() spells_redirects()",
             "invocation": "Effect GivenOperand GivenOption Invocation Understanding",
             "pattern": "CommandPattern read_command_pattern()",
             "pattern_set": "PatternSet",
+            "printer": "NotPrintable printed()",
             "profile": "Profile",
             "profile_check": "check_examples()",
             "profile_fault": "ProfileFault",
@@ -60,6 +62,7 @@ __all__ = [
     "GivenOperand",
     "GivenOption",
     "Invocation",
+    "NotPrintable",
     "PatternSet",
     "Profile",
     "ProfileFault",
@@ -74,9 +77,11 @@ __all__ = [
     "fits",
     "is_alone",
     "is_harmless_redirection",
+    "printed",
     "read_command_pattern",
     "read_script",
     "runs_any",
+    "spells_redirects",
     "understand",
     "understand_command",
 ]

@@ -11,6 +11,7 @@ from policy.commands.refusal import NotReadable
 from policy.commands.script import Script
 from policy.commands.script_reader import ScriptReader
 from policy.commands.shell import Shell
+from policy.commands.syntax_tree import CommandList
 from policy.commands.word import Assignment
 from policy.records import replace
 from policy.values import Unreadable, is_ordinary
@@ -46,6 +47,19 @@ def read_script_anew(text: str, *, whole: bool = False) -> Script | Unreadable:
         return Unreadable(reason=reason)
     plain = None if whole else read_plain(text)
     return _read_whole(text) if plain is None else Script(commands=plain)
+
+
+def read_tree(text: str) -> CommandList:
+    """Read a script for what it is made of; what cannot be read, or be told apart, is raised."""
+    reason = _unfit(text)
+    if reason is not None:
+        raise NotReadable(reason)
+    findings = Findings()
+    tree = ScriptReader(Cursor(text, findings), Shell(findings), ()).read()
+    if findings.aliased:
+        # What it stands for goes on with the spelling of what follows.
+        raise NotReadable("an alias")
+    return tree
 
 
 def _read_whole(text: str) -> Script | Unreadable:

@@ -9,6 +9,23 @@ from policy.commands.redirections import Redirected, read_redirection
 from policy.commands.refusal import NotReadable
 from policy.commands.reserved import Lists, reserved_word
 from policy.commands.script import SimpleCommand
+from policy.commands.syntax_tree import (
+    Arm,
+    Case,
+    Command,
+    CommandList,
+    Compound,
+    Computation,
+    CountingFor,
+    For,
+    Group,
+    If,
+    Loop,
+    Parts,
+    Redirecting,
+    Subshell,
+    WithRedirections,
+)
 from policy.commands.whereabouts import NOWHERE, UNKNOWN, Places, either, folders_of
 from policy.commands.word import Word
 from policy.records import replace
@@ -29,35 +46,38 @@ class CompoundReader:
     def __init__(self, reader: Lists) -> None:
         self.reader = reader
 
-    def read(self, kind: str) -> None:
+    def read(self, kind: str) -> Command:
         """Read a compound command with the redirections behind it."""
         findings, cursor, shell = self.reader.findings, self.reader.cursor, self.reader.shell
         findings.enter()
         shell.fed_by = ()
         first, start, outside = len(findings.commands), cursor.place, shell.places
         cursor.place += len(kind)
+        node: Compound
         if kind == "(":
             before = shell.fork()
-            self.reader.read_list()
+            node = Subshell(self.reader.read_list())
             self.reader.close(")")
             shell.become(before)
             shell.stay()
         elif kind == "{":
-            self.reader.read_list()
+            node = Group(self.reader.read_list())
             self.reader.close("}")
         elif kind == "((":
-            self.reader.expansions.arithmetic("))")
+            node = Computation(self.reader.expansions.arithmetic("))"))
         elif kind == "[[":
-            read_test(self.reader, start)
+            node = read_test(self.reader, start)
         else:
-            self._conditional(kind)
+            node = self._conditional(kind)
         findings.leave()
-        end = cursor.place
-        if self._redirections(first, cursor.text[start:end], outside=outside):
-            # Where one fails, nothing runs.
-            shell.failed = either(shell.failed, outside)
+        redirections = self._redirections(first, outside=outside)
+        if not redirections:
+            return node
+        # Where one fails, nothing runs.
+        shell.failed = either(shell.failed, outside)
+        return WithRedirections(node, tuple(redirections))
 
-    def _redirections(self, first: int, text: str, *, outside: Places) -> bool:
+    def _redirections(self, first: int, *, outside: Places) -> list[Redirecting]:
         """Read the redirections of a compound command, as a command without words, if any."""
         cursor, findings = self.reader.cursor, self.reader.findings
         given = Redirected()
@@ -68,7 +88,7 @@ class CompoundReader:
             if not char or not read_redirection(self.reader.words, given, self.reader.shell):
                 break
         if not given.redirections and not given.inputs:
-            return False
+            return []
         if given.inputs:
             for place in range(first, len(findings.commands)):
                 if findings.commands[place].stdin is None:
@@ -87,26 +107,27 @@ class CompoundReader:
         ]
         for document in given.texts:
             document.commands += range(number - 1, len(findings.commands))
-        return True
+        return given.nodes
 
-    def _conditional(self, kind: str) -> None:
+    def _conditional(self, kind: str) -> Compound:
         """Read a compound command whose parts may run once, not at all or many times."""
         shell, commands = self.reader.shell, self.reader.findings.commands
         first, moves, carried = len(commands), shell.moves, shell.carried
         outside = shell.places
         shell.conditional += 1
         loops = kind not in ("if", "case")
+        node: Compound | None
         if kind == "if":
-            self._if()
+            node = self._if()
         elif kind == "case":
-            self._case()
-        elif not self._leaves_values(kind):
+            node = self._case()
+        elif (node := self._leaving_values(kind)) is None:
             shell.forget_values()
-            self._loop(kind)
+            node = self._loop(kind)
             shell.forget_values()
         shell.conditional -= 1
         if not loops:
-            return
+            return node
         shell.places = shell.failed = UNKNOWN if shell.moves != moves else outside
         later = shell.carried[len(carried) :]
         for place in range(first, len(commands)):
@@ -116,68 +137,72 @@ class CompoundReader:
             if later and command.words:
                 command = replace(command, assignments=(*later, *command.assignments))
             commands[place] = command
+        return node
 
-    def _loop(self, kind: str) -> None:
+    def _loop(self, kind: str) -> Compound:
         if kind in ("while", "until"):
-            self.reader.read_list()
-            self._group("do", "done")
-        else:
-            self._for(kind)
+            return Loop(kind, self.reader.read_list(), self._group("do", "done"))
+        return self._for(kind)
 
-    def _leaves_values(self, kind: str) -> bool:
+    def _leaving_values(self, kind: str) -> Compound | None:
         """Read a loop with the values that variables have before it.
 
-        False where it changes one of them, so that it has to be read without.
+        None where it changes one of them, so that it has to be read without.
         """
         cursor, findings, shell = self.reader.cursor, self.reader.findings, self.reader.shell
         values = shell.values
         if not values or cursor.pending or not findings.attempts:
-            return False
+            return None
         findings.attempts -= 1
         start, shell_before, before = cursor.place, shell.fork(), findings.copy()
-        self._loop(kind)
+        node = self._loop(kind)
         after = shell.values
         if after is not None and all(after.get(name) == value for name, value in values.items()):
             shell.values = values
-            return True
+            return node
         cursor.place = start
         cursor.pending.clear()
         findings.become(before)
         shell.become(shell_before)
-        return False
+        return None
 
-    def _group(self, first: str, last: str) -> None:
+    def _group(self, first: str, last: str) -> CommandList:
         self.reader.close(first)
-        self.reader.read_list()
+        body = self.reader.read_list()
         self.reader.close(last)
+        return body
 
-    def _if(self) -> None:
+    def _if(self) -> If:
         shell = self.reader.shell
         worked = failed = NOWHERE
         word = "if"
+        branches: list[tuple[CommandList, CommandList]] = []
+        alternative: CommandList | None = None
         while word in ("if", "elif"):
-            self.reader.read_list()
+            condition = self.reader.read_list()
             self.reader.close("then")
             otherwise, shell.failed = shell.failed, shell.places
-            self.reader.read_list()
+            branches.append((condition, self.reader.read_list()))
             worked, failed = either(worked, shell.places), either(failed, shell.failed)
             word = reserved_word(self.reader.cursor)
             if word in ("elif", "else"):
                 self.reader.cursor.place += len(word)
             shell.places = shell.failed = otherwise
         if word == "else":
-            self.reader.read_list()
+            alternative = self.reader.read_list()
             failed = either(failed, shell.failed)
         # Without an `else` it works, where no condition does.
         shell.places, shell.failed = either(worked, shell.places), failed
         self.reader.close("fi")
+        return If(tuple(branches), alternative)
 
-    def _case(self) -> None:
+    def _case(self) -> Case:
         cursor, shell = self.reader.cursor, self.reader.shell
         outside = worked = shell.places
         failed = NOWHERE
         cursor.skip_blanks()
         self._word()
+        subject, arms = self.reader.words.parts, []
         self.reader.new_lines()
         self.reader.close("in")
         while True:
@@ -188,18 +213,21 @@ class CompoundReader:
                 break
             if cursor.looking_at("("):
                 cursor.place += 1
+            patterns: list[Parts] = []
             while True:
                 cursor.skip_blanks()
                 self._word()
+                patterns.append(self.reader.words.parts)
                 cursor.skip_blanks()
                 if not cursor.looking_at("|"):
                     break
                 cursor.place += 1
             self.reader.close(")")
-            self.reader.read_list()
+            body = self.reader.read_list()
             worked, failed = either(worked, shell.places), either(failed, shell.failed)
             shell.settle()
             end = CASE_END.match(cursor.text, cursor.place)
+            arms.append(Arm(tuple(patterns), body, ";;" if end is None else end[0]))
             if end is None:
                 self.reader.close("esac")
                 break
@@ -207,49 +235,48 @@ class CompoundReader:
             # The next one may follow this one.
             shell.places = outside if end[0] == ";;" else either(outside, shell.places)
         shell.places, shell.failed = worked, failed
+        return Case(subject, tuple(arms))
 
-    def _for(self, kind: str) -> None:
+    def _for(self, kind: str) -> Compound:
         cursor = self.reader.cursor
         cursor.skip_blanks()
-        values: list[Word] = []
-        name = ""
         if kind == "for" and cursor.looking_at("(("):
             cursor.place += 2
-            for end in (";", ";", "))"):
-                self.reader.expansions.arithmetic(end)
+            parts = tuple(self.reader.expansions.arithmetic(end) for end in (";", ";", "))"))
             cursor.skip_blanks()
             if cursor.looking_at(";"):
                 cursor.place += 1
-        else:
-            name, values = self._named_for()
+            self.reader.new_lines()
+            return CountingFor(parts, self._body())
+        name, values, nodes = self._named_for()
         self.reader.new_lines()
-        if kind != "for" or not values or not self._passes(name, values):
-            self._body()
+        body = self._passes(name, values) if kind == "for" and values else None
+        return For(kind, name, nodes, self._body() if body is None else body)
 
-    def _body(self) -> None:
+    def _body(self) -> CommandList:
         if self.reader.cursor.looking_at("{"):
-            self._group("{", "}")
-        else:
-            self._group("do", "done")
+            return self._group("{", "}")
+        return self._group("do", "done")
 
-    def _passes(self, name: str, values: list[Word]) -> bool:
-        """Read the body once for each value, as it runs; False where that cannot be.
+    def _passes(self, name: str, values: list[Word]) -> CommandList | None:
+        """Read the body once for each value, as it runs; None where that cannot be.
 
         A glob stands for any of its files.
         """
         cursor, findings, shell = self.reader.cursor, self.reader.findings, self.reader.shell
         many = findings.passes * len(values) > _MOST_PASSES
         if many or cursor.pending or shell.values is None or not findings.attempts:
-            return False
+            return None
         findings.attempts -= 1
         start, first, passes = cursor.place, len(findings.commands), findings.passes
         shell_before, before = shell.fork(), findings.copy()
         findings.passes *= len(values)
+        body: CommandList | None = None
         try:
             for value in values:
                 cursor.place = start
                 shell.set_value(name, value.text if value.known else value)
-                self._body()
+                body = self._body()
                 if cursor.pending:
                     raise NotReadable("a here-document that its loop does not hold")
                 shell.settle()
@@ -260,14 +287,14 @@ class CompoundReader:
             cursor.pending.clear()
             findings.become(before)
             shell.become(shell_before)
-            return False
+            return None
         findings.passes = passes
         if len(findings.bodies) == len(before.bodies):
             findings.commands[first:] = dict.fromkeys(findings.commands[first:])
-        return True
+        return body
 
-    def _named_for(self) -> tuple[str, list[Word]]:
-        """Read `NAME in …;` of a loop; return the name, and the values if all are known."""
+    def _named_for(self) -> tuple[str, list[Word], tuple[Parts, ...] | None]:
+        """Read `NAME in …;` of a loop; return the name, the values if all are known, and words."""
         cursor, shell = self.reader.cursor, self.reader.shell
         name = _NAME.match(cursor.text, cursor.place)
         if name is None:
@@ -275,15 +302,17 @@ class CompoundReader:
         cursor.place = name.end()
         self.reader.new_lines()
         values: list[Word] = []
+        nodes: list[Parts] | None = None
         start = cursor.place
         if reserved_word(cursor) == "in":
             cursor.place += len("in")
-            start = cursor.place
+            start, nodes = cursor.place, []
             while True:
                 cursor.skip_blanks()
                 if cursor.peek() in ("", ";", "\n", "#"):
                     break
                 values += self._value()
+                nodes.append(self.reader.words.parts)
             if not cursor.peek():
                 raise NotReadable("a loop that could not be read")
         spelled = cursor.spelled(start, cursor.place).split()
@@ -297,7 +326,8 @@ class CompoundReader:
         else:
             shell.set_unknown(name[0])
         plain = all(each.shape != "opaque" and not each.home for each in values)
-        return name[0], values if plain else []
+        listed = None if nodes is None else tuple(nodes)
+        return name[0], values if plain else [], listed
 
     def _value(self) -> list[Word]:
         """Read one word of the list of a loop, in which `{1..5}` is as many numbers."""

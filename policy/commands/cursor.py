@@ -8,6 +8,7 @@ from typing import TypeAlias
 from policy import later
 from policy.commands.refusal import NotReadable
 from policy.commands.script import SimpleCommand
+from policy.commands.syntax_tree import CommandList, Redirecting
 from policy.commands.word import Assignment
 from policy.records import dataclass, field
 
@@ -47,6 +48,8 @@ class Findings:
     # Programs of which it matters that they print numbers.
     counting: set[str] = field(default_factory=set)
     replaced_functions: bool = False
+    # Whether a command stands where the shell may put an alias.
+    aliased: bool = False
     words: int = 0
     parts: int = 0
     replaced: int = 0
@@ -151,9 +154,10 @@ class PendingText:
     end: str
     quoted: bool
     strip_tabs: bool
+    node: Redirecting
     commands: list[int] = field(default_factory=list)
     standard_input: bool = True
 
 
 # Reads the commands of a substitution: those up to the closing `)`, or all of a text.
-ReadInside: TypeAlias = Callable[[Cursor, str], None]
+ReadInside: TypeAlias = Callable[[Cursor, str], CommandList]

@@ -9,6 +9,7 @@ from policy.commands.refusal import NotReadable
 from policy.commands.reserved import COMPOUND, Lists, reserved_word
 from policy.commands.shell import Shell
 from policy.commands.shell_builtins import is_relied_on
+from policy.commands.syntax_tree import Coprocess, Function
 from policy.commands.whereabouts import NOWHERE, UNKNOWN
 
 _FUNCTION_NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_.:+@-]*(?=[\s(]|\Z)")
@@ -27,24 +28,26 @@ class Definitions:
         self.reader = reader
         self.read_text = read_text
 
-    def read_coprocess(self) -> None:
+    def read_coprocess(self) -> Coprocess:
         """Read what follows `coproc`, which runs beside the script."""
         cursor, shell = self.reader.cursor, self.reader.shell
         cursor.place += len("coproc")
         cursor.skip_blanks()
         self.reader.findings.enter()
         named = _COPROCESS.match(cursor.text, cursor.place)
-        if named is not None and named[1] not in COMPOUND:
+        name = named[1] if named is not None and named[1] not in COMPOUND else None
+        if named is not None and name is not None:
             cursor.place = named.end()
-            shell.set_unknown(named[1])
-            shell.findings.computed.add(f"{named[1]}()")
+            shell.set_unknown(name)
+            shell.findings.computed.add(f"{name}()")
         before = shell.fork()
         shell.piped = True
-        self.reader.command()
+        node, _ = self.reader.command()
         shell.become(before)
         self.reader.findings.leave()
+        return Coprocess(name, node)
 
-    def read_function(self) -> None:
+    def read_function(self) -> Function:
         """Read what follows `function`."""
         cursor = self.reader.cursor
         cursor.place += len("function")
@@ -55,9 +58,9 @@ class Definitions:
         after = _PARENTHESES.match(cursor.text, name.end())
         assert after is not None
         cursor.place = after.end()
-        self.body(name[0])
+        return self.body(name[0])
 
-    def body(self, name: str) -> None:
+    def body(self, name: str) -> Function:
         """Read the body of a function, which runs wherever it is called."""
         shell, findings = self.reader.shell, self.reader.findings
         if not _FUNCTION_NAME.fullmatch(name):
@@ -71,7 +74,7 @@ class Definitions:
         if self.reader.cursor.peek() != "(" and reserved_word(self.reader.cursor) not in COMPOUND:
             raise NotReadable("a function whose body could not be read")
         jumps = findings.jumps
-        self.reader.command()
+        node, _ = self.reader.command()
         findings.bodies += range(first, len(findings.commands))
         ends = shell.places == shell.failed == NOWHERE and findings.jumps == jumps
         moved, carried = shell.moves != before.moves, shell.carried
@@ -84,6 +87,7 @@ class Definitions:
         if not shell.conditional:
             shell.functions |= {name}
             shell.ending = shell.ending | {name} if ends else shell.ending
+        return Function(name, node)
 
     def alias(self, name: str, rest: str) -> None:
         """Read what an alias means here, in case the shell replaces it."""

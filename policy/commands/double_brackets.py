@@ -12,6 +12,7 @@ from policy.commands.pieces import Piece, literal, to_word
 from policy.commands.refusal import NotReadable
 from policy.commands.reserved import Lists
 from policy.commands.script import SimpleCommand
+from policy.commands.syntax_tree import Condition, Parts, Raw
 from policy.commands.word import Word
 from policy.records import replace
 
@@ -24,21 +25,25 @@ _Reader: TypeAlias = Callable[[str, Findings], None]
 _NAME_TEST = frozenset({"-v", "-R"})
 
 
-def read_test(reader: Lists, start: int) -> None:
+def read_test(reader: Lists, start: int) -> Condition:
     """Read what follows `[[`, whose words are neither split nor replaced by file names."""
     cursor, findings, shell = reader.cursor, reader.findings, reader.shell
     place = len(findings.commands)
     findings.commands.append(SimpleCommand())
     words = [Word("[[")]
     spelled: list[_Spelled] = [("", [])]
+    nodes: list[Parts] = []
     while spelled[-1][0] != "]]":
         reader.new_lines()
         before = cursor.place
         pattern = words[-1].text in _BEFORE_PATTERN
         sign = _SIGN.match(cursor.text, before)
         negates = not pattern and cursor.looking_at("!(")
-        if sign is not None and (negates or not cursor.text.startswith("(", before + 1)):
+        regex = words[-1].text == "=~" and cursor.looking_at("(")
+        follows = cursor.text.startswith("(", before + 1)
+        if sign is not None and not regex and (negates or not follows):
             cursor.place = sign.end()
+            nodes.append((Raw(sign[0]),))
             words.append(Word(sign[0]))
             spelled.append(("", []))
             continue
@@ -46,6 +51,7 @@ def read_test(reader: Lists, start: int) -> None:
         if cursor.place == before:
             raise NotReadable("a `[[` that could not be read")
         findings.count_word()
+        nodes.append(reader.words.parts)
         spelled.append((cursor.text[before : cursor.place], pieces))
         words.append(replace(to_word(pieces), many=False))
     _look_twice(words, spelled, findings)
@@ -59,6 +65,7 @@ def read_test(reader: Lists, start: int) -> None:
     )
     findings.commands[place] = command
     findings.commands += [replace(command, folders=each) for each in shell.folders[1:]]
+    return Condition(tuple(nodes[:-1]))
 
 
 def _look_twice(words: list[Word], spelled: list[_Spelled], findings: Findings) -> None:

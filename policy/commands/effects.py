@@ -5,6 +5,7 @@ from __future__ import annotations
 from policy.commands.invocation import Effect, Invocation, Verb
 from policy.commands.nested import ANY_WORDS, NOT_SEARCHED, Found, Nesting, Run
 from policy.commands.profiles import Profiles
+from policy.commands.redirects import Redirects
 from policy.commands.remote import is_web_url
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Assignment, Word
@@ -38,7 +39,7 @@ class Effects:
 
     __slots__ = (
         "command", "folder", "found", "gaps", "inner", "members", "name", "nesting", "profiles",
-        "settings", "suffixes", "unseen",
+        "redirects", "settings", "suffixes", "unseen",
     )  # fmt: skip
 
     def __init__(self, command: SimpleCommand, profiles: Profiles, *, nesting: Nesting) -> None:
@@ -56,6 +57,7 @@ class Effects:
         self.members: tuple[Word, ...] = ()
         # What is added to the names of files that are written.
         self.suffixes: tuple[Word, ...] = ()
+        self.redirects = Redirects()
 
     def touch(self, role: str, word: Word, *, option: str) -> None:
         """Note what is touched that a word names."""

@@ -15,6 +15,20 @@ from policy.commands.cursor import Cursor, ReadInside
 from policy.commands.pieces import Piece
 from policy.commands.refusal import NotReadable
 from policy.commands.shell import Shell
+from policy.commands.syntax_tree import (
+    Arithmetic,
+    CommandList,
+    DoubleQuoted,
+    Escaped,
+    Parameter,
+    Part,
+    Parts,
+    ProcessSubstitution,
+    Quoted,
+    Raw,
+    Substitution,
+    merged,
+)
 from policy.commands.word import Word
 
 _NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -47,12 +61,12 @@ class Expansions:
         self.read_inside = read_inside
         self.text = text
 
-    def read(self, *, quoted: bool) -> Piece:
+    def read(self, *, quoted: bool) -> tuple[Piece, Part]:
         """Read what begins here; a `$` that begins nothing stands for itself."""
         cursor, text = self.cursor, self.cursor.text
         if cursor.peek() == "`":
-            self._backticks(quoted=quoted)
-            return _unknown(quoted=quoted)
+            commands = self._backticks(quoted=quoted)
+            return _unknown(quoted=quoted), Substitution(commands)
         cursor.place += 1
         name = _NAME.match(text, cursor.place)
         after = cursor.place if name is None else name.end()
@@ -62,14 +76,14 @@ class Expansions:
         if char and not quoted and char in (",}" if name is None else ",{}"):
             # Alternatives in braces come first: `$x{a,b}` is `$xa $xb`.
             cursor.place = after
-            return ("many", "")
+            bare = Raw("$") if name is None else Parameter((Raw(name[0]),), bare=True)
+            return ("many", ""), bare
         if name is not None:
             cursor.place = after
             return self._variable(name[0], quoted=quoted)
         if text.startswith("((", cursor.place):
             cursor.place += 2
-            self.arithmetic("))")
-            return ("opaque", "")
+            return ("opaque", ""), Arithmetic(self.arithmetic("))"))
         if char == "(":
             return self._substitution(quoted=quoted)
         if char == "{":
@@ -83,56 +97,62 @@ class Expansions:
         if char and char in "0123456789@*#?$!-":
             cursor.place += 1
             return self._variable(char, quoted=quoted)
-        return ("quoted", "$")
+        return ("quoted", "$"), Raw("$")
 
-    def _substitution(self, *, quoted: bool) -> Piece:
+    def _substitution(self, *, quoted: bool) -> tuple[Piece, Part]:
         """Read `$(…)`, and note where it prints a number."""
         cursor = self.cursor
         start = cursor.place
-        self.commands_in(1, "$(…)")
+        commands = self.commands_in(1, "$(…)")
         program = counting_program(cursor.text[start + 1 : cursor.place - 1])
         if program:
             cursor.findings.counting.add(program)
             cursor.numbers[start - 1] = cursor.place
-        return _unknown(quoted=quoted)
+        return _unknown(quoted=quoted), Substitution(commands)
 
-    def commands_in(self, opening: int, inside: str) -> None:
+    def commands_in(self, opening: int, inside: str) -> CommandList:
         """Read the commands of a substitution whose opening is so long, and its `)`."""
         cursor = self.cursor
         outer, cursor.pending = cursor.pending, []
         start = cursor.place
         cursor.place += opening
-        self.read_inside(cursor, inside)
+        commands = self.read_inside(cursor, inside)
         if cursor.pending:
             raise NotReadable("a here-document that its substitution does not hold")
         if outer and "\n" in cursor.text[start : cursor.place]:
             raise NotReadable("a here-document that begins inside of a substitution")
         cursor.pending = outer
+        return commands
 
-    def arithmetic(self, end: str) -> None:
+    def arithmetic(self, end: str) -> Parts:
         """Read arithmetic up to `end`, noting what it reads and sets."""
         cursor, text = self.cursor, self.cursor.text
         cursor.findings.enter()
         start, depth = cursor.place, 0
+        parts: list[Part] = []
         while depth or not cursor.looking_at(end):
             cursor.findings.count_part()
             signs = _SIGNS.match(text, cursor.place) or _QUOTED_NUMBER.match(text, cursor.place)
             char = cursor.peek()
             if signs is not None:
                 cursor.place = signs.end()
+                parts.append(Raw(signs[0]))
             elif char == "$" or char == "`":
-                self.read(quoted=True)
+                parts.append(self.read(quoted=True)[1])
             elif char == "(" or char == "[":
                 depth += 1
                 cursor.place += 1
+                parts.append(Raw(char))
             elif (char == ")" or char == "]") and depth:
                 depth -= 1
                 cursor.place += 1
+                parts.append(Raw(char))
             else:
                 raise NotReadable("arithmetic that could not be read")
         self._compute(cursor.spelled(start, cursor.place))
         cursor.place += len(end)
         cursor.findings.leave()
+        return merged(parts)
 
     def _compute(self, spelled: str) -> None:
         """Note the variables of arithmetic: their text is computed with too, and may be set."""
@@ -143,7 +163,10 @@ class Expansions:
             for name in _IDENTIFIER.findall(spelled):
                 self.shell.set_number(name)
 
-    def _variable(self, name: str, *, quoted: bool) -> Piece:
+    def _variable(self, name: str, *, quoted: bool) -> tuple[Piece, Part]:
+        return self._value(name, quoted=quoted), Parameter((Raw(name),))
+
+    def _value(self, name: str, *, quoted: bool) -> Piece:
         if name == "HOME":
             return ("home", "")
         value = self.shell.values.get(name) if self.shell.values else None
@@ -155,7 +178,7 @@ class Expansions:
             return ("quoted", value)
         return ("many", "") if name == "@" else _unknown(quoted=quoted)
 
-    def _braced(self, *, quoted: bool) -> Piece:
+    def _braced(self, *, quoted: bool) -> tuple[Piece, Part]:
         """Read `${…}`."""
         cursor, text = self.cursor, self.cursor.text
         cursor.findings.enter()
@@ -165,6 +188,7 @@ class Expansions:
         if parameter is None:
             raise NotReadable("a `${` that could not be read")
         cursor.place = parameter.end()
+        parts: list[Part] = [Raw(parameter[0])]
         name = parameter[0].lstrip("!#")
         if parameter[0].startswith("!"):
             # `${!x}` computes the subscript in the text of `x`.
@@ -173,12 +197,12 @@ class Expansions:
             cursor.findings.computed.add(name)
         subscripted = cursor.peek() == "["
         if subscripted:
-            self._subscript()
+            parts += self._subscript()
         if cursor.peek() == "@" and cursor.peek(1) != "}":
-            self._transformed()
+            parts.append(self._transformed())
         elif cursor.peek() == ":" and cursor.peek(1) not in tuple("-=?+"):
             cursor.place += 1
-            self.arithmetic("}")
+            parts += (Raw(":"), *self.arithmetic("}"))
             cursor.place -= 1
         else:
             operator = _OPERATOR.match(text, cursor.place)
@@ -186,9 +210,11 @@ class Expansions:
                 if "=" in operator[0] and name:
                     self._assigned(name, element=subscripted)
                 cursor.place = operator.end()
+                parts.append(Raw(operator[0]))
             elif cursor.peek() == "@":
                 cursor.place += 1
-            self._alternative(quoted=quoted)
+                parts.append(Raw("@"))
+            parts += self._alternative(quoted=quoted)
         if cursor.peek() != "}":
             raise NotReadable("a `${` that could not be read")
         cursor.place += 1
@@ -197,7 +223,8 @@ class Expansions:
         if "\n" in spelled and cursor.pending:
             raise NotReadable("a here-document that begins inside of a `${`")
         many = "@" in spelled
-        return ("many", "") if many else _unknown(quoted=quoted)
+        piece: Piece = ("many", "") if many else _unknown(quoted=quoted)
+        return piece, Parameter(merged(parts))
 
     def _assigned(self, name: str, *, element: bool) -> None:
         """Follow `${x:=…}`."""
@@ -205,71 +232,83 @@ class Expansions:
         if element:
             self.cursor.findings.computed.add(f"{name}()")
 
-    def _subscript(self) -> None:
+    def _subscript(self) -> Parts:
         cursor = self.cursor
         cursor.place += 1
-        if cursor.peek() in ("@", "*") and cursor.peek(1) == "]":
+        sign = cursor.peek()
+        if sign in ("@", "*") and cursor.peek(1) == "]":
             cursor.place += 2
-            return
-        self.arithmetic("]")
+            return (Raw(f"[{sign}]"),)
+        return (Raw("["), *self.arithmetic("]"), Raw("]"))
 
-    def _transformed(self) -> None:
+    def _transformed(self) -> Part:
         cursor = self.cursor
         if cursor.peek(1) == "P":
             cursor.findings.gap("`@P`, which runs the substitutions in the text of a variable")
         elif cursor.peek(1) not in tuple("UuLQEAKak"):
             raise NotReadable("a `${` that could not be read")
         cursor.place += 2
+        return Raw(cursor.text[cursor.place - 2 : cursor.place])
 
-    def _alternative(self, *, quoted: bool) -> None:
+    def _alternative(self, *, quoted: bool) -> list[Part]:
         """Read the word after the operator of `${x:-…}` up to the `}`."""
         cursor, text = self.cursor, self.cursor.text
+        parts: list[Part] = []
         while cursor.peek() != "}":
             cursor.findings.count_part()
             char = cursor.peek()
             if not char:
                 raise NotReadable("a `${` that is not closed")
+            if char == "$" and cursor.peek(1) in ("'", '"'):
+                raise NotReadable("quotes in a `${` that shells read differently")
             if char == "$" or char == "`":
-                self.read(quoted=quoted)
+                parts.append(self.read(quoted=quoted)[1])
             elif char == "\\":
-                cursor.place += 2
+                parts.append(_escaped(cursor))
             elif char in "'\"":
-                self._quotes(char, quoted=quoted)
+                parts.append(self._quotes(char, quoted=quoted))
             elif char in "<>" and text.startswith("(", cursor.place + 1):
                 # In quotes too: `"${x#<(a)}"` runs `a`, though `"${x:-<(a)}"` does not.
                 if self.text:
                     raise NotReadable("a process substitution in a here-document")
-                self.commands_in(2, f"{char}(…)")
+                parts.append(ProcessSubstitution(char, self.commands_in(2, f"{char}(…)")))
             else:
                 cursor.place += 1
+                parts.append(Raw(char))
+        return parts
 
-    def _quotes(self, mark: str, *, quoted: bool) -> None:
+    def _quotes(self, mark: str, *, quoted: bool) -> Part:
         """Read quotes after the operator; what bash does with them depends on those around."""
         cursor, text = self.cursor, self.cursor.text
         plain = _HARMLESS_QUOTED.match(text, cursor.place)
         if mark == "'" and plain is not None:
             cursor.place = plain.end()
-            return
+            return Quoted(plain[0][1:-1])
         if mark == "'" and not quoted:
-            end = text.find("'", cursor.place + 1)
+            start, end = cursor.place + 1, text.find("'", cursor.place + 1)
             cursor.place = end + 1
             if end >= 0:
-                return
+                return Quoted(text[start:end])
         if mark == "'" or self.text:
             raise NotReadable("quotes in a `${` that shells read differently")
         cursor.place += 1
+        parts: list[Part] = []
         while cursor.peek() != '"':
             cursor.findings.count_part()
             char = cursor.peek()
             if not char:
                 raise NotReadable("a quote that is not closed")
             if char == "$" or char == "`":
-                self.read(quoted=True)
+                parts.append(self.read(quoted=True)[1])
+            elif char == "\\":
+                parts.append(_escaped(cursor))
             else:
-                cursor.place += 2 if char == "\\" else 1
+                cursor.place += 1
+                parts.append(Raw(char))
         cursor.place += 1
+        return DoubleQuoted(merged(parts))
 
-    def _backticks(self, *, quoted: bool) -> None:
+    def _backticks(self, *, quoted: bool) -> CommandList:
         cursor = self.cursor
         found = _BACKTICKED.match(cursor.text, cursor.place + 1)
         if found is None:
@@ -281,10 +320,18 @@ class Expansions:
             raise NotReadable("back-ticks that shells read differently")
         escaped = _ESCAPED_QUOTED if quoted else _ESCAPED
         inner = Cursor(escaped.sub(r"\1", content), cursor.findings)
-        self.read_inside(inner, "`…`")
+        commands = self.read_inside(inner, "`…`")
         if inner.pending:
             raise NotReadable("a here-document that its substitution does not hold")
         cursor.place = found.end()
+        return commands
+
+
+def _escaped(cursor: Cursor) -> Part:
+    """Take a backslash and what it takes the meaning of; nothing is left of a continued line."""
+    char = cursor.peek(1)
+    cursor.place += 2
+    return Raw("") if char == "\n" else Escaped(char)
 
 
 def _unknown(*, quoted: bool) -> Piece:

@@ -138,6 +138,17 @@ def uncovered_options(invocation: Invocation, pattern: CommandPattern) -> tuple[
     )
 
 
+def spells_redirects(invocation: Invocation, pattern: CommandPattern) -> bool:
+    """Tell whether a pattern that covers a command spells the options by which it is sent on."""
+    by = {name for effect in invocation.effects if effect.redirected for name in effect.by}
+    spelled = (pattern, *pattern.inner)
+    return any(
+        fits(invocation, each, redirections_covered=True) is True
+        and any(option.name in by for option in each.options)
+        for each in spelled
+    )
+
+
 # ------------------------------------------------------------------ the program
 
 

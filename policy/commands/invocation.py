@@ -50,6 +50,7 @@ class Effect:
     `folder` is the folder that an option such as `-C` changed to before, as spelled. `unseen`: what
     the call does not tell, such as the host of a configured remote. `listed`: names and attributes
     alone are read, and no contents. `follows`: symbolic links below a tree are followed.
+    `redirected`: another host that the program may be sent on to; `by` are the options that say so.
     """
 
     verb: Verb
@@ -61,6 +62,8 @@ class Effect:
     unseen: bool = False
     listed: bool = False
     follows: bool = True
+    redirected: bool = False
+    by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

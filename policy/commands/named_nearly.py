@@ -17,7 +17,7 @@ from policy.records import replace
 # Roles of words that name something by a part of them, or something besides.
 INSIDE = frozenset(
     {
-        "at-file", "at-host", "keyed-read", "keyed-write", "list",
+        "at-file", "at-host", "host-list", "keyed-read", "keyed-write", "list",
     }
 )  # fmt: skip
 
@@ -46,8 +46,13 @@ def note_inside(effects: Effects, role: str, word: Word, label: str, *, option: 
         case "at-host":
             if not word.known or word.text.startswith("@"):
                 effects.touch("host", replace(word, text=word.text[1:]), option=option)
-        case "list" if is_web_url(word.text):
+        case "list" | "host-list" if is_web_url(word.text):
             effects.touch("host", word, option=option)
+            effects.not_known("connects", f"`{label}` names hosts in a page")
+        case "host-list":
+            if word.text != "-":
+                effects.touch("read", word, option=option)
+            effects.not_known("connects", f"`{label}` names hosts in a file")
         case "list":
             effects.touch("read", word, option=option)
             effects.not_known("reads", f"`{label}` names files in a file")

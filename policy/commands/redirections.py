@@ -11,8 +11,9 @@ from policy.commands.expansions import Expansions
 from policy.commands.pieces import Piece, literal, to_word
 from policy.commands.refusal import NotReadable
 from policy.commands.shell import Shell
+from policy.commands.syntax_tree import Part, Parts, Quoted, Redirecting, in_double_quotes
 from policy.commands.word import Redirection, Word
-from policy.commands.word_reader import WordReader
+from policy.commands.word_reader import WordReader, literal_dollar
 from policy.records import dataclass, field, replace
 
 _START = later.pattern(
@@ -32,6 +33,7 @@ class Redirected:
     """What the redirections of one command give it."""
 
     redirections: list[Redirection] = field(default_factory=list)
+    nodes: list[Redirecting] = field(default_factory=list)
     stdin: Word | None = None
     texts: list[PendingText] = field(default_factory=list)
     # How many times its standard input was redirected.
@@ -57,13 +59,17 @@ def read_redirection(words: WordReader, given: Redirected, shell: Shell) -> bool
     cursor.place = end
     cursor.skip_blanks()
     cursor.findings.count_word()
+    node = Redirecting(op, fd=fd, name=start["name"])
+    given.nodes.append(node)
     if op in ("<<", "<<-"):
-        _begin_text(cursor, given, strip_tabs=op == "<<-", standard_input=not fd)
+        node.op = "<<"
+        _begin_text(cursor, given, node=node, strip_tabs=op == "<<-", standard_input=not fd)
         return True
     before = cursor.place
     pieces = words.pieces()
     if cursor.place == before:
         raise NotReadable("a redirection without a target")
+    node.target = words.parts
     if op == "<<<":
         _take_input(given, _text_of(pieces) if not fd and not start["name"] else _UNKNOWN)
         return True
@@ -71,7 +77,11 @@ def read_redirection(words: WordReader, given: Redirected, shell: Shell) -> bool
         given.inputs += 1
         if given.stdin is not None:
             given.stdin = _UNKNOWN
-    given.redirections.append(_redirection(op, pieces, fd=fd, cursor=cursor))
+    redirection = _redirection(op, pieces, fd=fd, cursor=cursor)
+    if redirection.target.known:
+        # `>&file` writes both outputs; whether another target is a file shows when it runs.
+        node.op = redirection.op
+    given.redirections.append(redirection)
     return True
 
 
@@ -139,7 +149,12 @@ def _may_connect(target: Word) -> bool:
 
 
 def _begin_text(
-    cursor: Cursor, given: Redirected, *, strip_tabs: bool, standard_input: bool
+    cursor: Cursor,
+    given: Redirected,
+    *,
+    node: Redirecting,
+    strip_tabs: bool,
+    standard_input: bool,
 ) -> None:
     """Read the delimiter of a here-document, whose text begins on the next line."""
     delimiter = re.compile(r"(?:[^\s'\"\\$`;&|<>()]+|'[^'\n]*'|\"[^\"\\$`\n]*\"|\\[^\n])+").match(
@@ -154,6 +169,7 @@ def _begin_text(
         end=re.sub(r"'([^']*)'|\"([^\"]*)\"|\\(.)", r"\1\2\3", spelled),
         quoted=quoted,
         strip_tabs=strip_tabs,
+        node=node,
         standard_input=standard_input,
     )
     _take_input(given, _UNKNOWN)
@@ -171,7 +187,9 @@ def read_pending(cursor: Cursor, expansions: Expansions, *, substituted: bool) -
         if substituted and not _PLAIN_END.fullmatch(document.end):
             raise NotReadable("a here-document whose end shells spell differently")
         body = _lines(cursor, document, substituted=substituted)
-        text = Word(body) if document.quoted else _expanded(body, cursor, expansions)
+        text, parts = _read_body(body, cursor, expansions if not document.quoted else None)
+        if body:
+            document.node.op, document.node.target = "<<<", _here_string(parts)
         commands = cursor.findings.commands
         for place in document.commands:
             if document.standard_input:
@@ -213,22 +231,35 @@ def _continues(line: str) -> bool:
     return (len(line) - len(line.rstrip("\\"))) % 2 == 1
 
 
-def _expanded(body: str, outer: Cursor, expansions: Expansions) -> Word:
-    """Read what a shell expands in a here-document, as in double quotes."""
-    if not any(char in body for char in "\\$`"):
-        return Word(body)
+def _here_string(parts: list[Part]) -> Parts:
+    """Return the word of a here-string for a text, which always ends a line."""
+    last = parts[-1]
+    assert isinstance(last, Quoted)
+    return (in_double_quotes([*parts[:-1], Quoted(last.text.removesuffix("\n"))]),)
+
+
+def _read_body(body: str, outer: Cursor, expansions: Expansions | None) -> tuple[Word, list[Part]]:
+    """Read what a shell expands in a here-document, if it does, as in double quotes."""
+    if expansions is None or not any(char in body for char in "\\$`"):
+        return Word(body), [Quoted(body)]
     cursor = Cursor(body, outer.findings)
     inner = Expansions(cursor, expansions.shell, read_inside=expansions.read_inside, text=True)
     reader = WordReader(cursor, inner)
     pieces: list[Piece] = [("quoted", "")]
+    parts: list[Part] = []
     while cursor.place < len(body):
         cursor.findings.count_part()
         plain = _TEXT.match(body, cursor.place)
         if plain is not None:
             cursor.place = plain.end()
             pieces.append(("quoted", plain[0]))
+            parts.append(Quoted(plain[0]))
         elif body[cursor.place] == "\\":
-            pieces.append(("quoted", reader.escaped(_ESCAPED_IN_TEXT)))
+            escaped = reader.escaped(_ESCAPED_IN_TEXT)
+            pieces.append(("quoted", escaped))
+            parts.append(Quoted(escaped))
         else:
-            pieces.append(inner.read(quoted=True))
-    return to_word(pieces)
+            piece, part = inner.read(quoted=True)
+            pieces.append(piece)
+            parts.append(literal_dollar(piece, part))
+    return to_word(pieces), parts

@@ -26,6 +26,12 @@ def is_web_url(text: str) -> bool:
     return scheme is not None and scheme[1].lower() in ("http", "https", "ftp")
 
 
+def scheme_of(text: str) -> str:
+    """Return the scheme of a URL, empty if the text has none."""
+    scheme = _SCHEME.match(text.strip())
+    return "" if scheme is None else scheme[1].lower()
+
+
 def read_remote(text: str) -> Doings:
     """Return what a URL, `user@host:path`, a folder or a configured name of a remote touches."""
     if _HELPER.match(text):

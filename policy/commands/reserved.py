@@ -8,6 +8,7 @@ from policy import later
 from policy.commands.cursor import Cursor, Findings
 from policy.commands.expansions import Expansions
 from policy.commands.shell import Shell
+from policy.commands.syntax_tree import Command, CommandList
 from policy.commands.word_reader import WordReader
 
 _RESERVED = later.pattern(r"(?:[a-z]+|[{}!]|\[\[|\]\])(?=[\s;&|()<>]|\Z)")
@@ -25,7 +26,7 @@ class Lists(Protocol):
     words: WordReader
     inside: tuple[str, ...]
 
-    def read_list(self) -> None:
+    def read_list(self) -> CommandList:
         """Read commands up to the end, a `)` or a word that closes a compound command."""
 
     def close(self, word: str) -> None:
@@ -34,7 +35,7 @@ class Lists(Protocol):
     def new_lines(self) -> None:
         """Skip blanks, comments and new lines."""
 
-    def command(self) -> bool:
+    def command(self) -> tuple[Command, bool]:
         """Read one command; tell whether it is a simple one."""
 
 

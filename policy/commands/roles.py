@@ -92,6 +92,7 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "piped-write": (None, "writes"),
     "tunnel": ("connects",),
     "list": ("reads",),
+    "host-list": ("reads", "connects"),
     "sed": (None, "reads", "writes"),
     "awk": (None, "reads", "writes"),
     "jq": ("reads",),
@@ -101,6 +102,10 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "guarded": ("reads", "writes", "connects"),
     "unseen": (None,),
     "hides": (None,),
+    # Another host that is connected to: noted with all options, as one may undo another.
+    "redirect": (),
+    "no-redirect": (),
+    "redirect-limit": (),
 }
 
 ROLES = frozenset(_TOUCHES)
@@ -115,7 +120,7 @@ _BY_TEXT = frozenset(
 # Roles of programs in a small language: what they work on is another operand, or the input.
 PROGRAMS = frozenset({"sed", "awk", "jq", "sql"})
 # Roles without a word of their own: they stand after `flag`, in `bare` and in `always`.
-WORDLESS = frozenset({"unseen", "hides"})
+WORDLESS = frozenset({"unseen", "hides", "redirect", "no-redirect"})
 
 
 def bare_role(role: str) -> str:

@@ -13,9 +13,11 @@ from policy.commands.reserved import CLOSING, COMPOUND, reserved_word
 from policy.commands.script import SimpleCommand
 from policy.commands.shell import Shell
 from policy.commands.simple_reader import SimpleReader
+from policy.commands.syntax_tree import Chain, Command, CommandList, Pipeline
 from policy.commands.whereabouts import NOWHERE, either
 from policy.commands.word import Word
 from policy.commands.word_reader import WordReader
+from policy.records import replace
 
 _TIME_OPTIONS = later.pattern(r"(?:-p(?=\s)|--(?=\s)|[ \t])*")
 
@@ -36,41 +38,48 @@ class ScriptReader:
         self.compound = CompoundReader(self)
         self.definitions = Definitions(self, read_text=self._read_alias)
 
-    def read(self) -> None:
+    def read(self) -> CommandList:
         """Read all of the text."""
-        self.read_list()
+        commands = self.read_list()
         if self.cursor.place < len(self.cursor.text):
             raise NotReadable("something closes that was not opened")
         if self.cursor.pending:
             raise NotReadable("a here-document without its end")
+        return commands
 
-    def _read_inside(self, cursor: Cursor, inside: str) -> None:
+    def _read_inside(self, cursor: Cursor, inside: str) -> CommandList:
         """Read what stands in a substitution: back-ticks have a text of their own."""
         self.findings.enter()
         shell = self.shell.fork()
         shell.piped = shell.piped or inside.startswith(">")
         reader = ScriptReader(cursor, shell, (*self.inside, inside))
         if inside == "`…`":
-            reader.read()
+            commands = reader.read()
         else:
-            reader.read_list()
+            commands = reader.read_list()
             reader.close(")")
         self.findings.leave()
+        return commands
 
-    def read_list(self) -> None:
+    def read_list(self) -> CommandList:
         """Read commands up to the end, a `)` or a word that closes a compound command."""
         self.shell.stay()
+        chains: list[Chain] = []
         while True:
+            start = self.cursor.place
             self.new_lines()
+            if chains and "\n" in self.cursor.text[start : self.cursor.place]:
+                chains[-1] = replace(chains[-1], ends_line=True)
             if self._at_end():
-                return
+                break
             self.shell.settle()
             before = self.shell.fork()
-            self._chain(before)
+            chains.append(self._chain(before))
             self.cursor.skip_blanks()
             char = self.cursor.peek()
             if char == "&":
                 self._operator("&")
+                chains[-1] = replace(chains[-1], background=True)
                 self.shell.become(before)
             elif char == ";" and not CASE_END.match(self.cursor.text, self.cursor.place):
                 if self.documented:
@@ -80,7 +89,10 @@ class ScriptReader:
             elif char == "#" or char == "\n":
                 continue
             else:
-                return
+                break
+        if chains and chains[-1].ends_line:
+            chains[-1] = replace(chains[-1], ends_line=False)
+        return CommandList(tuple(chains))
 
     def _at_end(self) -> bool:
         cursor = self.cursor
@@ -106,12 +118,13 @@ class ScriptReader:
             else:
                 return
 
-    def _chain(self, before: Shell) -> None:
+    def _chain(self, before: Shell) -> Chain:
         """Read what `&&` and `||` join."""
         shell, cursor = self.shell, self.cursor
         conditional = shell.conditional
         earlier = NOWHERE
-        plain = self._pipeline(before)
+        pipeline, plain = self._pipeline(before)
+        pipelines, operators = [pipeline], []
         worked, failed = shell.places, shell.failed
         while True:
             cursor.skip_blanks()
@@ -126,7 +139,9 @@ class ScriptReader:
             self.new_lines()
             if self._at_end():
                 raise NotReadable("nothing follows the last `&&` or `||`")
-            plain = self._pipeline(before)
+            pipeline, plain = self._pipeline(before)
+            pipelines.append(pipeline)
+            operators.append(operator)
             if operator == "&&":
                 earlier = failed
                 worked, failed = shell.places, either(failed, shell.failed)
@@ -137,6 +152,7 @@ class ScriptReader:
             # The shell ends where the last of them fails, and goes on where one before it does.
             failed = earlier
         shell.places, shell.failed, shell.conditional = worked, failed, conditional
+        return Chain(tuple(pipelines), tuple(operators))
 
     def _stops(self) -> bool:
         """Tell whether a plain command that fails here surely ends the shell (`set -e`)."""
@@ -151,7 +167,7 @@ class ScriptReader:
             if cursor.peek() and cursor.peek() in "&|;>":
                 raise NotReadable("an operator that is spelled over two lines")
 
-    def _pipeline(self, before: Shell) -> bool:
+    def _pipeline(self, before: Shell) -> tuple[Pipeline, bool]:
         """Read what `|` joins: each of them runs in a shell of its own.
 
         Tell whether it is a simple command, whose failure is that of the whole.
@@ -161,8 +177,9 @@ class ScriptReader:
         prefixes = self._prefixes()
         negated = "!" in prefixes
         first = len(cursor.findings.commands)
-        simple = self.command()
-        if "time" in prefixes:
+        command, simple = self.command()
+        commands, operators = [command], []
+        if any(each != "!" for each in prefixes):
             # To some shells that is a program, which changes nothing about them.
             shell.places, shell.failed = (
                 either(outside, each) for each in (shell.places, shell.failed)
@@ -179,7 +196,8 @@ class ScriptReader:
             if simple and cursor.peek(1) != "&":
                 fed_by = _plain_words(cursor.findings.commands[first:])
                 cursor.findings.feeding |= {word.text for word in fed_by[:1]}
-            self._operator("|&" if cursor.peek(1) == "&" else "|")
+            operators.append("|&" if cursor.peek(1) == "&" else "|")
+            self._operator(operators[-1])
             self.new_lines()
             if self._at_end():
                 raise NotReadable("nothing follows the last `|`")
@@ -190,51 +208,52 @@ class ScriptReader:
             joined = True
             first = len(cursor.findings.commands)
             shell.fed_by = fed_by
-            simple = self.command()
+            command, simple = self.command()
+            commands.append(command)
             shell.fed_by = ()
         if joined:
             conditional = shell.conditional
             shell.become(before)
             shell.conditional = conditional
-        return simple and not (prefixes or joined)
+        node = Pipeline(prefixes, tuple(commands), tuple(operators))
+        return node, simple and not (prefixes or joined)
 
-    def _prefixes(self) -> set[str]:
-        """Skip `!` and `time`, and return which of them are there."""
+    def _prefixes(self) -> tuple[str, ...]:
+        """Skip `!`, `time` and `time -p`, and return them."""
         cursor = self.cursor
-        found: set[str] = set()
+        found: list[str] = []
         while True:
             word = reserved_word(cursor)
             if word not in ("!", "time"):
-                return found
+                return tuple(found)
             cursor.findings.count_part()
             cursor.place += len(word)
-            found.add(word)
+            found.append(word)
             cursor.skip_blanks()
             if word == "time":
                 options = _TIME_OPTIONS.match(cursor.text, cursor.place)
                 assert options is not None
                 cursor.place = options.end()
+                if "-p" in options[0]:
+                    found[-1] = "time -p"
                 if cursor.peek() in ("-", "", "\n", ";"):
                     raise NotReadable("a `time` that could not be read")
 
-    def command(self) -> bool:
+    def command(self) -> tuple[Command, bool]:
         """Read one command, of any kind; tell whether it is a simple one."""
         cursor = self.cursor
         self.shell.stay()
         if cursor.peek() == "(":
-            self.compound.read("((" if cursor.looking_at("((") else "(")
-            return False
+            return self.compound.read("((" if cursor.looking_at("((") else "("), False
         word = reserved_word(cursor)
         if word in COMPOUND:
-            self.compound.read(word)
-        elif word == "function":
-            self.definitions.read_function()
-        elif word == "coproc":
-            self.definitions.read_coprocess()
-        else:
-            self.simple.read(function=self.definitions.body, alias=self.definitions.alias)
-            return True
-        return False
+            return self.compound.read(word), False
+        if word == "function":
+            return self.definitions.read_function(), False
+        if word == "coproc":
+            return self.definitions.read_coprocess(), False
+        read = self.simple.read
+        return read(function=self.definitions.body, alias=self.definitions.alias), True
 
     def _read_alias(self, text: str, shell: Shell) -> None:
         ScriptReader(Cursor(text, self.findings), shell, self.inside).read()

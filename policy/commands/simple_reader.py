@@ -15,10 +15,11 @@ from policy.commands.refusal import NotReadable
 from policy.commands.script import SimpleCommand
 from policy.commands.shell import Shell
 from policy.commands.shell_builtins import Spelled, declares, is_of_the_shell, take_effect
+from policy.commands.syntax_tree import Assigning, Function, Parts, Quoted, Raw, Simple, Values
 from policy.commands.trapped import sets_trap
 from policy.commands.word import Assignment, Word
 from policy.commands.word_reader import WordReader
-from policy.records import replace
+from policy.records import dataclass, field, replace
 
 # Words that mean to every shell what they spell, with the blanks before them.
 _PLAIN_WORD = later.pattern(
@@ -40,7 +41,7 @@ _ELEMENT = later.pattern(r"\{[A-Za-z_][A-Za-z0-9_]*\[")
 _ENDS = frozenset("\n;&|)")
 _BEGINS_REDIRECTION = frozenset("<>&0123456789{")
 
-ReadFunction = Callable[[str], None]
+ReadFunction = Callable[[str], Function]
 ReadAlias = Callable[[str, str], None]
 
 
@@ -54,7 +55,7 @@ class SimpleReader:
         self.shell: Shell = expansions.shell
         self.inside = inside
 
-    def read(self, *, function: ReadFunction, alias: ReadAlias) -> None:
+    def read(self, *, function: ReadFunction, alias: ReadAlias) -> Simple | Function:
         """Read the simple command here. What is a function's definition goes to `function`."""
         cursor, findings = self.cursor, self.cursor.findings
         start = end = cursor.place
@@ -65,6 +66,7 @@ class SimpleReader:
         assignments: list[tuple[Assignment, bool]] = []
         given = Redirected()
         lists: list[int] = []
+        node = _Spelled()
         after_name = start
         while True:
             plain = None
@@ -76,7 +78,8 @@ class SimpleReader:
                 number = plain.lastindex
                 assert number is not None
                 words.append(Word(plain[number]))
-            elif not self._other(words, assignments, given=given, lists=lists):
+                node.words.append((Raw(plain[1]) if number == 1 else Quoted(plain[number]),))
+            elif not self._other(words, assignments, given=given, lists=lists, node=node):
                 break
             end = cursor.place
             if len(words) == 1 and after_name == start:
@@ -85,8 +88,7 @@ class SimpleReader:
                 if named is not None and not assignments and not given.redirections:
                     del findings.commands[place:]
                     cursor.place = named.end()
-                    function(cursor.text[start:end])
-                    return
+                    return function(cursor.text[start:end])
         self._finish(
             place,
             words,
@@ -101,7 +103,9 @@ class SimpleReader:
             self._effects(tuple(words), given=given, spelled=spelled)
             name = words[0].text
             if self.shell.aliases and name in self.shell.aliases:
+                findings.aliased = True
                 alias(name, cursor.text[after_name:end])
+        return Simple(tuple(node.assignments), tuple(node.words), tuple(given.nodes))
 
     def _other(
         self,
@@ -110,6 +114,7 @@ class SimpleReader:
         *,
         given: Redirected,
         lists: list[int],
+        node: _Spelled,
     ) -> bool:
         """Read a word, assignment or redirection of any spelling; False at the command's end."""
         cursor, text = self.cursor, self.cursor.text
@@ -128,12 +133,12 @@ class SimpleReader:
         if not words:
             assigned = _ASSIGNMENT.match(text, start)
             if assigned is not None:
-                assignments.append(self._assignment(assigned))
+                assignments.append(self._assignment(assigned, node.assignments))
                 return True
         elif declares(words[0]):
             assigned = _ASSIGNMENT.match(text, start)
             if assigned is not None and "=" in assigned[0]:
-                assignment, _ = self._assignment(assigned)
+                assignment, _ = self._assignment(assigned, node.words)
                 if text.startswith("(", assigned.end()):
                     lists.append(len(words))
                 words.append(_declared(assignment))
@@ -146,15 +151,19 @@ class SimpleReader:
         if char == "{" and cursor.peek() in ("<", ">") and _ELEMENT.match(text, start):
             raise NotReadable("a descriptor in an element of an array")
         words += to_words(pieces)
+        node.words.append(self.words.parts)
         return True
 
-    def _assignment(self, assigned: re.Match[str]) -> tuple[Assignment, bool]:
+    def _assignment(
+        self, assigned: re.Match[str], nodes: list[Assigning] | list[Parts | Assigning]
+    ) -> tuple[Assignment, bool]:
         """Read what is assigned; the second answer tells whether it surely is a number."""
         cursor, text = self.cursor, self.cursor.text
         start = cursor.place = assigned.end()
         name, appends = assigned[1], assigned[2] == "+"
+        subscript: Parts | None = None
         if assigned[2] is None:
-            self.expansions.arithmetic("]")
+            subscript = self.expansions.arithmetic("]")
             operator = _ASSIGNS.match(text, cursor.place)
             if operator is None:
                 raise NotReadable("a subscript that could not be read")
@@ -163,11 +172,12 @@ class SimpleReader:
         if cursor.peek() == "(":
             cursor.place += 1
             self.cursor.findings.computed.add(f"{name}()")
-            self._array()
+            nodes.append(Assigning(name, self._array(), appends, subscript))
             return Assignment(name, _UNKNOWN, appends), False
         if assigned[2] is None:
             cursor.findings.computed.add(f"{name}()")
         pieces = self.words.pieces()
+        nodes.append(Assigning(name, self.words.parts, appends, subscript))
         value = self._value(pieces)
         number = len(pieces) == 1 and _NUMERIC.fullmatch(text, start, cursor.place) is not None
         number = number or _COUNTED.fullmatch(cursor.spelled(start, cursor.place)) is not None
@@ -187,15 +197,16 @@ class SimpleReader:
             literal[0] = ("opaque", "")
         return to_word(literal)
 
-    def _array(self) -> None:
+    def _array(self) -> Values:
         """Read the values of an array up to its `)`."""
         cursor, text = self.cursor, self.cursor.text
+        values: list[Parts] = []
         while True:
             cursor.skip_blanks()
             char = cursor.peek()
             if char == ")":
                 cursor.place += 1
-                return
+                return Values(tuple(values))
             if char == "\n" and not cursor.pending:
                 cursor.place += 1
             elif char == "#":
@@ -206,6 +217,7 @@ class SimpleReader:
                 pieces = self.words.pieces()
                 if cursor.place == start:
                     raise NotReadable("an array that could not be read")
+                values.append(self.words.parts)
                 cursor.findings.count_word()
                 if pieces[0][0] == "bracket":
                     self._element(text[start : cursor.place])
@@ -291,6 +303,14 @@ def _declared(given: Assignment) -> Word:
     if value.home or not value.known:
         return Word(f"{given.name}{sign}{'' if value.home else value.text}", "opaque")
     return Word(f"{given.name}{sign}{value.text}")
+
+
+@dataclass(slots=True)
+class _Spelled:
+    """What a command is spelled with, as far as it is read."""
+
+    assignments: list[Assigning] = field(default_factory=list)
+    words: list[Parts | Assigning] = field(default_factory=list)
 
 
 _READING = SimpleCommand()

@@ -54,6 +54,7 @@ def note_shaped(effects: Effects, role: str, word: Word, label: str) -> bool:
     """Note a setting, a variable or a place on some host; tell whether it does harm."""
     match role:
         case "config":
+            effects.redirects.setting(word, label.rpartition(" ")[2])
             known = word.known or "=" in word.text
             if known and is_harmless_setting(word.text, effects.settings):
                 return False

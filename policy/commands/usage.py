@@ -13,6 +13,7 @@ from policy.commands.named_nearly import note_suffixes
 from policy.commands.nested import NOT_SEARCHED, Found
 from policy.commands.operand_places import argv_start, possible_roles
 from policy.commands.profile import Follows, Profile
+from policy.commands.redirects import REDIRECTING, redirected
 from policy.commands.roles import PROGRAMS, bare_role, touches
 from policy.commands.searched import found_by, handed_on, takes_found
 from policy.commands.word import Word
@@ -41,17 +42,19 @@ class Usage:
         parts = _varied(parts, profile, given)
         roles = self._give_words(parts, operand_roles(profile, given), profile)
         self._whole(profile, given, roles=roles)
-        if self.effects.suffixes:
-            note_suffixes(self.effects)
+        effects = self.effects
+        if effects.suffixes:
+            note_suffixes(effects)
         follows = _follows(profile, parts, given)
         if follows != "always":
-            found = self.effects.found
+            found = effects.found
             found[before:] = [
                 replace(each, follows=follows == "written" and each.verb == "writes")
                 if each.tree
                 else each
                 for each in found[before:]
             ]
+        effects.found += redirected(effects.redirects, effects.found, effects.name)
 
     def fear_lists(self, program: str, words: Sequence[Word]) -> None:
         """Note what is done by words that stand in a file, which a word `@FILE` is replaced by."""
@@ -118,6 +121,8 @@ class Usage:
             effects.run_words(
                 option.role, item.words, option=item.spelled, stand_in=stand_in, found=found
             )
+        elif option.role in REDIRECTING:
+            effects.redirects.option(option.role, item.value, option.name)
         elif option.takes == "nothing":
             if option.text:
                 note_text(effects, option.role, option.text)

@@ -8,6 +8,16 @@ from policy.commands.cursor import Cursor
 from policy.commands.expansions import Expansions
 from policy.commands.pieces import Piece, joined
 from policy.commands.refusal import NotReadable
+from policy.commands.syntax_tree import (
+    Escaped,
+    Part,
+    Parts,
+    ProcessSubstitution,
+    Quoted,
+    Raw,
+    in_double_quotes,
+    merged,
+)
 
 _PLAIN = later.pattern(r"[^\s'\"\\$`*?\[{},~!=()<>;&|#@+]+")
 _ENDS = frozenset(" \t\n;&|)")
@@ -23,24 +33,36 @@ class WordReader:
     def __init__(self, cursor: Cursor, expansions: Expansions) -> None:
         self.cursor = cursor
         self.expansions = expansions
+        # What the word consists of that is read, or was read last.
+        self._parts: list[Part] = []
+        self._pattern = False
+
+    @property
+    def parts(self) -> Parts:
+        """The parts of the word that was read last."""
+        return merged(self._parts)
 
     def pieces(self, *, pattern: bool = False) -> list[Piece]:
         """Read the word here. In a `pattern` of `[[` parentheses and bars belong to the word."""
         cursor, text = self.cursor, self.cursor.text
         start, braces, parens = cursor.place, 0, 0
         pieces: list[Piece] = []
+        parts = self._parts = []
+        self._pattern = pattern
         while cursor.place < len(text):
             plain = _PLAIN.match(text, cursor.place)
             cursor.findings.count_part()
             if plain is not None:
                 cursor.place = plain.end()
                 pieces.append(("text", plain[0]))
+                parts.append(Raw(plain[0]))
                 continue
             char = text[cursor.place]
             if pattern and (char in "(|" or (char in ")<>;&" and parens)):
                 parens += {"(": 1, ")": -1}.get(char, 0)
                 cursor.place += 1
                 pieces.append(("glob", char))
+                parts.append(Raw(char))
             elif char in _ENDS:
                 break
             elif char in "<>(":
@@ -57,6 +79,7 @@ class WordReader:
         cursor = self.cursor
         place = cursor.place
         cursor.place += 1
+        self._parts.append(Raw(char))
         if char in "*?":
             pieces.append(("glob", char))
         elif char == "[":
@@ -88,7 +111,8 @@ class WordReader:
             return True
         if not cursor.text.startswith("(", cursor.place + 1):
             return False
-        self.expansions.commands_in(2, f"{char}(…)")
+        commands = self.expansions.commands_in(2, f"{char}(…)")
+        self._parts.append(ProcessSubstitution(char, commands))
         pieces.append(("pipe", "/dev/fd/"))
         return True
 
@@ -108,6 +132,7 @@ class WordReader:
             if char in "\n;&<>":
                 raise NotReadable("a `(` in a word that is not closed")
             depth += {"(": 1, ")": -1}.get(char, 0)
+            self._parts.append(Raw(char))
             cursor.place += 1
             if depth == 0:
                 break
@@ -120,6 +145,7 @@ class WordReader:
             if end < 0:
                 raise NotReadable("a quote that is not closed")
             pieces.append(("quoted", text[cursor.place + 1 : end]))
+            self._parts.append(Quoted(text[cursor.place + 1 : end]))
             self._move(end + 1)
         elif char == '"':
             cursor.place += 1
@@ -130,17 +156,23 @@ class WordReader:
             if text[cursor.place + 1] == "\n":
                 self._continue_line()
             else:
-                pieces.append(("quoted", text[cursor.place + 1]))
+                char = text[cursor.place + 1]
+                pieces.append(("quoted", char))
+                self._parts.append(Escaped(char) if self._pattern else Quoted(char))
                 cursor.place += 2
         elif text.startswith("$'", cursor.place):
             value, end = read_ansi_quotes(text, cursor.place + 2)
             pieces.append(("quoted", value))
+            self._parts.append(Quoted(value))
             self._move(end)
         elif text.startswith('$"', cursor.place):
             cursor.place += 2
             self.double_quoted(pieces)
         else:
-            pieces.append(self.expansions.read(quoted=False))
+            piece, part = self.expansions.read(quoted=False)
+            pieces.append(piece)
+            # At the end of a pattern a `$` is a sign.
+            self._parts.append(part if self._pattern else literal_dollar(piece, part))
 
     def _continue_line(self) -> None:
         """Go on in the next line; nothing but letters may be joined by that."""
@@ -154,12 +186,14 @@ class WordReader:
         """Read up to the closing `\"`, which is taken too."""
         cursor, text = self.cursor, self.cursor.text
         start, first = cursor.place, len(pieces)
+        parts: list[Part] = []
         pieces.append(("quoted", ""))
         while True:
             cursor.findings.count_part()
             plain = _QUOTED.match(text, cursor.place)
             if plain is not None:
                 pieces.append(("quoted", plain[0]))
+                parts.append(Quoted(plain[0]))
                 cursor.place = plain.end()
             char = cursor.peek()
             if char == '"':
@@ -167,11 +201,16 @@ class WordReader:
             if not char:
                 raise NotReadable("a quote that is not closed")
             if char == "\\":
-                pieces.append(("quoted", self.escaped(_ESCAPED_IN_QUOTES)))
+                escaped = self.escaped(_ESCAPED_IN_QUOTES)
+                pieces.append(("quoted", escaped))
+                parts.append(Quoted(escaped))
             else:
-                pieces.append(self.expansions.read(quoted=True))
+                piece, part = self.expansions.read(quoted=True)
+                pieces.append(piece)
+                parts.append(literal_dollar(piece, part))
         if len(pieces) > first + 1:
             del pieces[first]
+        self._parts.append(in_double_quotes(parts))
         end = cursor.place + 1
         cursor.place = start
         self._move(end)
@@ -190,3 +229,8 @@ class WordReader:
         if cursor.pending and "\n" in cursor.text[cursor.place : end]:
             raise NotReadable("a here-document that begins inside of a quote")
         cursor.place = end
+
+
+def literal_dollar(piece: Piece, part: Part) -> Part:
+    """Return what an expansion is, a `$` that begins nothing as the character that it is."""
+    return Quoted("$") if piece == ("quoted", "$") and part == Raw("$") else part

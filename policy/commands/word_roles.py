@@ -60,6 +60,9 @@ def note_input(effects: Effects, role: str, text: Word) -> None:
 
 def note_text(effects: Effects, role: str, text: str) -> None:
     """Note an effect that a profile spells out, `?` where it is not known on what."""
+    if role == "redirect":
+        effects.redirects.by_itself = True
+        return
     if text != "?":
         note_word(effects, role, Word(text))
         return

@@ -21,6 +21,7 @@ from policy.program.truth import Undecided, Value
 from policy.records import dataclass, replace
 from policy.values import (
     Endpoint,
+    MayBeRedirected,
     Path,
     PathContext,
     Unreadable,
@@ -228,6 +229,9 @@ class Effects:
         return self.folder(touch.folders, None if touch.by is None else touch.by.command)
 
     def _item(self, touch: Touch) -> Item:
+        if touch.redirected:
+            reason = MayBeRedirected(reason=touch.why)
+            return Item(reason, "another host", touch.origin, touch)
         if touch.text is None:
             return Item(Unreadable(reason=touch.why), "(not known)", touch.origin, touch)
         paths = self._paths_of(touch)

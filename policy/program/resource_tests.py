@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from policy.checks import checked
-from policy.commands import Invocation
-from policy.program.effects import Effects
+from policy.commands import CommandPattern, Invocation, spells_redirects
+from policy.program.effects import Effects, Item
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.membership import SetTest
 from policy.program.possible import possible
+from policy.program.set_items import patterns_of
 from policy.program.touches import Origin
 from policy.program.truth import (
     ABSENT,
@@ -22,7 +23,7 @@ from policy.program.truth import (
     Undecided,
     negated,
 )
-from policy.values import Endpoint, Path, Unreadable, quote
+from policy.values import Endpoint, MayBeRedirected, Path, Unreadable, quote
 
 Resource: TypeAlias = Callable[[Evaluation], Truth | Absent]
 
@@ -42,7 +43,7 @@ def compile_resource_test(
     if test.operand is None:
         return _some_effect(verb, declared)
     covers_redirections = covering and test.operand.kind == "commands"
-    key = (verb, test.form, test.operand, covers_redirections)
+    key = (verb, test.form, test.operand, test.beside, covers_redirections)
     known: Resource | None = declared.tests.get(key)
     if known is None:
         members = SetTest(
@@ -52,8 +53,12 @@ def compile_resource_test(
             prepared=declared.prepared,
         )
         form = "only" if not test.operand.included else test.form
-        compile_form = {"outside": _outside, "only": _only}.get(form, _some)
-        known = declared.tests[key] = compile_form(verb, members, declared)
+        if form == "only":
+            beside = () if test.beside is None else patterns_of(test.beside, declared.profiles)
+            known = _only(verb, members, declared, beside)
+        else:
+            known = (_outside if form == "outside" else _some)(verb, members, declared)
+        declared.tests[key] = known
     return known
 
 
@@ -147,9 +152,14 @@ def _outside(verb: str, members: SetTest, declared: DeclaredResources) -> Resour
     return test
 
 
-def _only(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
+def _only(
+    verb: str,
+    members: SetTest,
+    declared: DeclaredResources,
+    beside: tuple[CommandPattern, ...],
+) -> Resource:
     def look(call: Evaluation, effects: Effects) -> Truth | Absent:
-        found = _all_in(verb, members, call, effects=effects)
+        found = _all_in(verb, members, call, effects=effects, beside=beside)
         if found is not True:
             return found
         if verb in effects.absent and not effects.of(verb):
@@ -167,17 +177,35 @@ def _only(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
     return test
 
 
-def _all_in(verb: str, members: SetTest, call: Evaluation, *, effects: Effects) -> Truth:
-    """Tell whether all that is in sight is in the set."""
+def _all_in(
+    verb: str,
+    members: SetTest,
+    call: Evaluation,
+    *,
+    effects: Effects,
+    beside: tuple[CommandPattern, ...] = (),
+) -> Truth:
+    """Tell whether all that is in sight is in the set.
+
+    A redirect is not held against it where a pattern `beside` it spells that one is followed.
+    """
     undecided: Truth = True
     holds = members.whole
     for item in effects.items.get(verb) or effects.of(verb):
         answer = holds(item.thing, call, effects.paths)
         if answer is False:
             return False
-        if answer is None and undecided is True:
+        if answer is None and undecided is True and not _is_spelled(item, beside):
             undecided = _undecided(item.thing, members)
     return undecided
+
+
+def _is_spelled(item: Item, patterns: tuple[CommandPattern, ...]) -> bool:
+    """Tell whether a pattern spells that a command follows the redirect that an item stands for."""
+    command = item.touch.by if item.touch is not None else None
+    if not isinstance(item.thing, MayBeRedirected) or command is None:
+        return False
+    return any(spells_redirects(command, pattern) for pattern in patterns)
 
 
 def out_of_sight(verb: str, effects: Effects) -> Undecided | None:

@@ -24,8 +24,10 @@ from policy.commands import (
 from policy.program.evaluation import Evaluation
 from policy.records import dataclass, replace
 from policy.values import (
+    REDIRECTED,
     Endpoint,
     HostPattern,
+    MayBeRedirected,
     Path,
     PathContext,
     PathPattern,
@@ -125,17 +127,27 @@ def host_tests(parts: tuple[Any, ...], outs: tuple[Any, ...], *, prepared: bool)
     """Return the tests of items of hosts."""
     included, excluded = _host_patterns(parts), _host_patterns(outs)
     look_up = PreparedHosts(included, excluded).holds
+    redirected = _of_redirected(parts, outs)
 
     def looked_up(thing: Any, call: Evaluation, paths: PathContext) -> bool | None:
-        return look_up(thing, call.hosts) if isinstance(thing, Endpoint) else None
+        if isinstance(thing, Endpoint):
+            return look_up(thing, call.hosts)
+        return redirected if isinstance(thing, MayBeRedirected) else None
 
     def tried(thing: Any, call: Evaluation, paths: PathContext) -> bool | None:
-        if not isinstance(thing, Endpoint):
-            return None
-        return host_in(thing, included, excluded, call.hosts)
+        if isinstance(thing, Endpoint):
+            return host_in(thing, included, excluded, call.hosts)
+        return redirected if isinstance(thing, MayBeRedirected) else None
 
     test = looked_up if prepared else tried
     return ItemTests(test, test)
+
+
+def _of_redirected(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> bool | None:
+    """Tell whether the set holds hosts that nothing names; None where it does not speak of them."""
+    if REDIRECTED in outs:
+        return False
+    return True if REDIRECTED in parts else None
 
 
 def prepared_hosts(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> PreparedHosts:
@@ -153,6 +165,14 @@ def _host_patterns(parts: tuple[Any, ...]) -> tuple[HostPattern, ...]:
 def command_patterns(parts: tuple[Any, ...], profiles: Profiles) -> tuple[CommandPattern, ...]:
     """Return items of commands as patterns."""
     return tuple(_readable([read_command_pattern(part, profiles) for part in parts]))
+
+
+def patterns_of(values: checked.ValueSet, profiles: Profiles) -> tuple[CommandPattern, ...]:
+    """Return the patterns of all that a set includes, exceptions or not."""
+    own = tuple(part for part in values.included if not isinstance(part, checked.ValueSet))
+    nested = (part for part in values.included if isinstance(part, checked.ValueSet))
+    inner = (pattern for part in nested for pattern in patterns_of(part, profiles))
+    return (*command_patterns(own, profiles), *inner)
 
 
 def _command_tests(

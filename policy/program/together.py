@@ -17,7 +17,7 @@ from policy.program.effects import Effects, Item
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.membership import plain_items
 from policy.program.resource_tests import Resource, compile_resource_test, out_of_sight
-from policy.program.set_items import command_patterns, prepared_hosts, prepared_paths
+from policy.program.set_items import patterns_of, prepared_hosts, prepared_paths
 from policy.program.truth import Absent, Truth, Undecided
 from policy.records import dataclass
 from policy.values import Endpoint, HostSets, Path, PathSets, PreparedHosts, PreparedPaths
@@ -61,7 +61,7 @@ class Together:
         # Without a lock: a tool's tests are numbered by whoever writes its function, and nobody
         # else has these declarations before it is written.
         anything = test.operand is None and test.permits
-        key = (test.form, test.operand, anything, covering, absent_is_false)
+        key = (test.form, test.operand, test.beside, anything, covering, absent_is_false)
         number = self._numbers.get(key)
         if number is None and self._sorted is None:
             self._tests.append(_Asked(test, covering, absent_is_false))
@@ -249,7 +249,7 @@ def _prepared(
 ) -> PreparedPaths | PreparedHosts | tuple[CommandPattern, ...] | None:
     """Return a set as things are looked up in it; None where only its own test will do."""
     if values.kind == "commands":
-        return _patterns(values, profiles)
+        return patterns_of(values, profiles)
     parts, outs = plain_items(values.included), plain_items(values.excluded)
     if parts is None or outs is None:
         return None
@@ -260,14 +260,6 @@ def _prepared(
             return prepared_hosts(parts, outs)
         case _:
             return None
-
-
-def _patterns(values: checked.ValueSet, profiles: Profiles) -> tuple[CommandPattern, ...]:
-    """Return the patterns of all that a set includes, exceptions or not."""
-    own = tuple(part for part in values.included if not isinstance(part, checked.ValueSet))
-    nested = (part for part in values.included if isinstance(part, checked.ValueSet))
-    inner = (pattern for part in nested for pattern in _patterns(part, profiles))
-    return (*command_patterns(own, profiles), *inner)
 
 
 def _has_exceptions(values: checked.ValueSet) -> bool:

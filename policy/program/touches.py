@@ -28,14 +28,16 @@ class Touch:
     `tree`: with all below it. `folders` are what was changed to before, None where that is not
     known. `names` is a glob of what is meant below a tree, where a wildcard spells it. `by` is the
     command that touches it, `steps` the place of the argument in the input.
-    `unseen`: the call does not tell which, so that only `only` is touched by it.
+    `unseen`: the call does not tell which, so that only `only` is touched by it. `redirected`:
+    another host that a program may be sent on to.
 
     Written once and then read. (A plain class: a frozen record of ten fields takes three times as
     long to make, and every call makes some.)
     """
 
     __slots__ = (
-        "by", "folders", "names", "origin", "steps", "text", "tree", "unseen", "verb", "why",
+        "by", "folders", "names", "origin", "redirected", "steps", "text", "tree", "unseen", "verb",
+        "why",
     )  # fmt: skip
 
     def __init__(
@@ -51,6 +53,7 @@ class Touch:
         by: Invocation | None = None,
         steps: tuple[str, ...] = (),
         unseen: bool = False,
+        redirected: bool = False,
     ) -> None:
         self.verb = verb
         self.text = text
@@ -62,6 +65,7 @@ class Touch:
         self.by = by
         self.steps = steps
         self.unseen = unseen
+        self.redirected = redirected
 
 
 _OF_GAPS = ("reads", "writes", "connects", "sends")
@@ -122,6 +126,7 @@ def _effect(effect: Effect, command: Invocation) -> Touch:
         folders=folders,
         by=command,
         unseen=effect.unseen,
+        redirected=effect.redirected,
     )
 
 

@@ -33,10 +33,16 @@ from policy.reload.pause import no_collecting
 from policy.reload.status import Reloaded, Status, first_error
 from policy.reload.turns import short_turns
 from policy.reload.watcher import watch_path
+from policy.threads import Threads
 
 # How often a folder that changes while it is being built is built again before what was read
 # last is published after all; the watcher looks again anyway.
 _ROUNDS = 10
+# What is in force counts as stale when nobody has looked at the files for so many polls, or for so
+# many seconds where that is longer.
+_POLLS_MISSED = 5
+_OVERDUE = 5.0
+_NOT_LOOKED_AT = "the files could not be looked at since"
 
 Subscriber: TypeAlias = Callable[[Reloaded], None]
 
@@ -69,6 +75,7 @@ class PolicyStore:
     `guarded` are files besides those of the policy that no tool may write. Without
     `remembering`, every build checks everything anew; with `plain`, statements are read by
     Lark alone; `shortcuts` are those that deciding takes. None of them changes what comes out.
+    `clock` says what time it is, and `ticks` how much has passed.
     """
 
     def __init__(
@@ -85,6 +92,7 @@ class PolicyStore:
         plain: bool = False,
         shortcuts: Shortcuts = ALL_SHORTCUTS,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        ticks: Callable[[], float] = time.monotonic,
     ) -> None:
         self._path = place_of(path)
         self._catalog = builtin_catalog() if catalog is None else catalog
@@ -92,6 +100,12 @@ class PolicyStore:
         self._poll = poll
         self._settle = settle
         self._clock = clock
+        self._ticks = ticks
+        # When the last look that came to an end began, by `ticks` and by `clock`.
+        self._looked = (ticks(), clock())
+        self._watching = 0
+        # Reloading has a thread that no call of a tool can take.
+        self._aside = Threads("reloading", most=1)
         self._subscribers: tuple[Subscriber, ...] = tuple(on_change)
         self._building = threading.RLock()
         kept = tuple(os.path.abspath(os.fspath(file)) for file in guarded)
@@ -133,8 +147,14 @@ class PolicyStore:
 
     @property
     def status(self) -> Status:
-        """Which generation is in force, and whether the files say something newer."""
-        return self._state.status
+        """Which generation is in force, and whether the files say something newer.
+
+        While they are watched, it is stale too where nobody came to look at them for too long.
+        """
+        status = self._state.status
+        if status.stale or not self._is_overdue():
+            return status
+        return replace(status, stale_since=self._looked[1], because=_NOT_LOOKED_AT)
 
     @property
     def catalog(self) -> Catalog:
@@ -164,7 +184,8 @@ class PolicyStore:
     def subscribe(self, callback: Subscriber) -> Callable[[], None]:
         """Call `callback` after every swap and every change of the status; return how to stop.
 
-        It is called in the thread that reloads, in the order of the changes.
+        It is called in the thread that reloads, in the order of the changes; that the files were
+        not looked at in time is told by the event loop that watches them.
         """
         with self._building:
             self._subscribers = (*self._subscribers, callback)
@@ -229,12 +250,13 @@ class PolicyStore:
         """
         started = time.perf_counter()
         with self._building, no_collecting(), short_turns():
-            before = self._state
+            before, looked = self._state, (self._ticks(), self._clock())
             try:
                 self._bring_up_to_date()
             except Exception as error:  # noqa: BLE001 — watching must outlive any flaw of ours
                 self._done = None
                 self._stay((unexpected(error),), self._clock())
+            self._looked = looked
             after = self._state
             outcome = Reloaded(
                 changed=after.generation is not before.generation,
@@ -252,29 +274,73 @@ class PolicyStore:
         """Reload in the background whenever the files change, until the block ends."""
         ready = asyncio.Event()
         watching = asyncio.create_task(
-            watch_path(self._path, self._reload_aside, poll=self._poll, ready=ready)
+            watch_path(
+                self._path,
+                self._reload_aside,
+                poll=self._poll,
+                ready=ready,
+                looked=self._has_looked,
+                ticks=self._ticks,
+            )
         )
         listening = asyncio.create_task(ready.wait())
+        timing = asyncio.create_task(self._tell_when_overdue())
         try:
             await asyncio.wait((watching, listening), return_when=asyncio.FIRST_COMPLETED)
             if watching.done():
                 await watching
             # What changed between the last load and the beginning of listening.
             await self._reload_aside()
-            yield self
+            self._watching += 1
+            try:
+                yield self
+            finally:
+                self._watching -= 1
         finally:
-            for task in (listening, watching):
+            for task in (listening, watching, timing):
                 task.cancel()
-            await asyncio.gather(listening, watching, return_exceptions=True)
+            await asyncio.gather(listening, watching, timing, return_exceptions=True)
 
     async def _reload_aside(self) -> None:
         """Reload in a thread, so that calls go on being served; cancelling waits for its end."""
-        work = asyncio.ensure_future(asyncio.to_thread(self.reload))
+        work = asyncio.ensure_future(self._aside.run(self.reload))
         try:
             await asyncio.shield(work)
         except asyncio.CancelledError:
             await work
             raise
+
+    def _has_looked(self, began: float) -> None:
+        """Note a look that found nothing new."""
+        if began > self._looked[0]:
+            self._looked = (began, self._clock())
+
+    @property
+    def _patience(self) -> float:
+        return max(_OVERDUE, _POLLS_MISSED * self._poll)
+
+    def _is_overdue(self) -> bool:
+        return self._watching > 0 and self._ticks() - self._looked[0] > self._patience
+
+    async def _tell_when_overdue(self) -> None:
+        """Tell subscribers when the files were not looked at in time, and when they are again."""
+        was_overdue, before = False, _told(self._state.status)
+        while True:
+            await asyncio.sleep(self._patience / 4)
+            generation, status, read = self.current, self.status, _told(self._state.status)
+            is_overdue = status.because == _NOT_LOOKED_AT
+            # What a reload has found out meanwhile, it has told itself.
+            if is_overdue != was_overdue and (is_overdue or read == before):
+                self._tell(
+                    Reloaded(
+                        changed=False,
+                        generation=generation,
+                        diagnostics=status.diagnostics,
+                        status=status,
+                        milliseconds=0.0,
+                    )
+                )
+            was_overdue, before = is_overdue, read
 
     def _bring_up_to_date(self) -> None:
         """Build until what was built is what stands on disk, and publish that."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+import time
 from collections.abc import Awaitable, Callable
 
 from watchfiles import Change, awatch
@@ -18,6 +19,7 @@ from policy.records import dataclass
 from policy.reload.folder import signature
 from policy.reload.turns import short_turns
 from policy.reload.walk import DATA_SUFFIXES, POLICY_SUFFIX
+from policy.threads import Threads
 
 _DEBOUNCE = 50  # milliseconds that a burst may last before it is looked at anyway
 _STEP = 10  # milliseconds of quiet that end a burst
@@ -69,11 +71,15 @@ async def watch_path(
     *,
     poll: float,
     ready: asyncio.Event | None = None,
+    looked: Callable[[float], None] = lambda began: None,
+    ticks: Callable[[], float] = time.monotonic,
 ) -> None:
     """Await `changed` after every change at `path`, until cancelled.
 
-    `ready` is set once listening has begun: what changes after that is not missed.
+    `ready` is set once listening has begun: what changes after that is not missed. `looked` is told
+    of every look that found nothing new, when it began by `ticks`.
     """
+    looking = Threads("looking for edits", most=1)
     # From before listening began, so that a change in between is seen by the first comparison.
     seen = signature(path)
     woken = False
@@ -89,10 +95,13 @@ async def watch_path(
             while targets(path) == here:
                 # From here on, so that every step from thread to thread is a short one.
                 with short_turns():
-                    now = await asyncio.to_thread(signature, path)
+                    began = ticks()
+                    now = await looking.run(signature, path)
                     if woken or now != seen:
                         seen = now
                         await changed()
+                    else:
+                        looked(began)
                 woken = await _woken(wake, poll)
         finally:
             stop.set()

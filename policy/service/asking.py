@@ -66,13 +66,13 @@ class Asking:
         except NotApproved as problem:
             if problem.noted is not None:
                 call.approvals.append(problem.noted)
-            raise _denied(call.judgement or judgement, problem) from None
+            raise _denied(call, judgement, problem) from None
         except ToolError:
             raise
         except Exception as error:
             # Where nobody can look up what was refused, and what is left, nothing is approved.
             unknown = NotApproved("approval-failed", "what was approved cannot be looked up")
-            raise _denied(call.judgement or judgement, unknown) from error
+            raise _denied(call, judgement, unknown) from error
 
     async def _settled(self, held: OnHold, adjudicator: Adjudicator, raw: RawCall) -> Judgement:
         asked, given = 0, freeze(raw.input)
@@ -159,12 +159,13 @@ class Asking:
         return True
 
 
-def _denied(judgement: Judgement, problem: NotApproved) -> PermissionDenied:
-    """Return the error of a call that nobody let through, its decision saying so."""
-    judged = judgement.decision
+def _denied(call: InFlight, judgement: Judgement, problem: NotApproved) -> PermissionDenied:
+    """Return the error of a call that nobody let through; what is judged of it says so from now."""
+    judged = (call.judgement or judgement).decision
     asked = replace(judged, verdict=Verdict.ASK)
     refusal = Reason(rule="approval", verdict=Verdict.DENY, message=str(problem))
     decision = replace(judged, verdict=Verdict.DENY, reasons=(refusal, *judged.reasons))
+    call.judgement = replace(call.judgement or judgement, decision=decision)
     why = asked_because(asked)
     said = "; asked because: ".join(part for part in (problem.said, why) if part)
     if why and not problem.said:

@@ -21,11 +21,14 @@ from policy.service.adjudicator import Judgement
 from policy.service.guards import GuardCell
 from policy.service.in_flight import InFlight, RawCall, carrying, current_call, enclosing_call
 from policy.service.service import ToolDefinition, ToolOutput, ToolService
+from policy.threads import Threads
 from policy.values import Unreadable
 from policy.verdict import Verdict
 
 # As the record names it: no tool can have such a name.
 CONFIGURE = "placet:configure"
+# One after the other, as the files are one; no call of a tool can take this thread.
+_EDITS = Threads("edits of the configuration", most=1)
 
 _ALLOWED = Reason(rule="configuration", verdict=Verdict.ALLOW, message="the owner may configure")
 _REFUSED = Reason(
@@ -169,7 +172,7 @@ def _told(input: Any, edit: Configured) -> dict[str, Any]:
 
 async def _to_its_end(work: Callable[[], Configured]) -> Configured:
     """Run beside the calls; cancelled, wait for the end, so that the record tells what was done."""
-    running = asyncio.ensure_future(asyncio.to_thread(work))
+    running = asyncio.ensure_future(_EDITS.run(work))
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:

@@ -8,9 +8,10 @@ from typing import Any
 from policy.call import freeze, thaw
 from policy.catalog import ToolSpec
 from policy.diagnostics import visible
-from policy.errors import Execution, NotFound, PermissionDenied, ToolError
+from policy.errors import NotFound, PermissionDenied
 from policy.records import replace
 from policy.service.adjudicator import Judgement
+from policy.service.failing import failure
 from policy.service.handler import ContextDraft, ExecutionContext, ToolHandler
 from policy.service.in_flight import HERE, InFlight, current_call
 from policy.service.registry import ToolRegistry
@@ -55,11 +56,8 @@ class CoreDispatch:
         token = HERE.set(None if call is None else (call,))
         try:
             value = await handler.invoke(thaw(given), context)
-        except Exception as error:
-            failed = _failure(error, name)
-            if failed is None:
-                raise
-            raise failed from error
+        except Exception as error:  # noqa: BLE001 - whatever a tool raises, its call failed
+            raise failure(error, name) from error.__cause__ or error
         finally:
             HERE.reset(token)
         return self._output(value, handler)
@@ -142,16 +140,3 @@ def _context(call: InFlight) -> ExecutionContext:
 
 
 _NOWHERE = ExecutionContext()
-
-
-def _failure(error: Exception, name: str) -> Execution | None:
-    """Return what an error in a tool is to its caller; None where it is that already."""
-    if not isinstance(error, ToolError):
-        return Execution(name, f"{name} failed: {type(error).__name__}")
-    if error.kind in _OF_HANDLERS and error.tool == name:
-        return None
-    # What another tool said to this one is no statement about this call.
-    return Execution(name, f"{name} failed: {error.message}")
-
-
-_OF_HANDLERS = frozenset({"execution", "transport", "timeout", "validation-failed"})

@@ -102,10 +102,10 @@ class _Elevating:
         except NotApproved as refused:
             if refused.noted is not None:
                 call.approvals.append(refused.noted)
-            raise _denied(name, call.judgement, refused) from None
+            raise _denied(name, call, call.judgement, refused) from None
         except Exception as error:
             unkept = NotApproved("approval-failed", "what was approved cannot be kept")
-            raise _denied(name, call.judgement, unkept) from error
+            raise _denied(name, call, call.judgement, unkept) from error
 
     def _require_somebody(self, call: InFlight, input: Any) -> None:
         """Raise PermissionDenied where some caller of the chain may call no tool at all.
@@ -192,13 +192,16 @@ class _Elevating:
         return None
 
 
-def _denied(name: str, judgement: Judgement, problem: NotApproved) -> PermissionDenied:
+def _denied(
+    name: str, call: InFlight, judgement: Judgement, problem: NotApproved
+) -> PermissionDenied:
     refusal = Reason(rule="approval", verdict=Verdict.DENY, message=str(problem))
     decision = replace(
         judgement.decision,
         verdict=Verdict.DENY,
         reasons=(refusal, *judgement.decision.reasons),
     )
+    call.judgement = replace(judgement, decision=decision)
     return denial(name, decision, code=problem.code, said=problem.said or None)
 
 

@@ -83,7 +83,6 @@ def record_of(
         arrived.error = arrived.code = arrived.message = None
     else:
         _tell_problem(arrived, problem)
-        decision = _decision(decision, problem)
     if decision is None:
         _tell_undecided(arrived)
     else:
@@ -94,7 +93,7 @@ def record_of(
 def _tell_problem(draft: RecordDraft, problem: BaseException) -> None:
     """Say how a call ended that has no output."""
     draft.outcome = outcome_of(problem)
-    draft.error = getattr(problem, "kind", type(problem).__name__)
+    draft.error = problem.kind if isinstance(problem, ToolError) else type(problem).__name__
     draft.code = code_of(problem)
     draft.message = _message(problem)
 
@@ -214,12 +213,6 @@ def tokens_used(call: InFlight, output: ToolOutput | None) -> int | None:
     said = None if output is None else output.metadata.tokens_used
     known = None if said is None else tokens(said)
     return call.usage.tokens if known is None else known
-
-
-def _decision(judged: Decision | None, problem: BaseException) -> Decision | None:
-    """Return the decision a call ended with: that of its denial, if it was denied."""
-    denial = getattr(problem, "decision", None)
-    return denial if isinstance(denial, Decision) else judged
 
 
 def _message(problem: BaseException | None) -> str | None:

@@ -7,6 +7,7 @@ a tool that asks them again gets what was judged, whatever has happened to the l
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ from policy.facts import (
 )
 from policy.records import dataclass, field
 from policy.reload import Disk
+from policy.threads import NoThreadFree, Threads
 
 # Looks a host name up; None where it does not resolve.
 LookUp: TypeAlias = Callable[[str], Awaitable[tuple[str, ...] | None]]
@@ -35,6 +37,9 @@ _ROUNDS = 8
 # A call that names more hosts is not worth as many questions: those beyond do not resolve.
 _MOST_NAMES = 100
 _BLIND = Resolvers()
+_LOG = logging.getLogger(__name__)
+# The system's resolver goes on for a while after nobody waits any more for what it finds.
+_LOOK_UPS = Threads("looking up host names", most=32, patience=4.0)
 
 
 class Clock(Protocol):
@@ -230,10 +235,16 @@ class World:
 
 async def look_up_host(name: str, *, seconds: float = 5.0) -> tuple[str, ...] | None:
     """Return the addresses of a host name by the system's resolver; None without an answer."""
-    loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(seconds):
-            found = await loop.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+            found = await _LOOK_UPS.run(_all_addresses, name)
     except (OSError, UnicodeError, TimeoutError):
         return None
+    except NoThreadFree as error:
+        _LOG.warning("a host name is not looked up: %s", error)
+        return None
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in found)) or None
+
+
+def _all_addresses(name: str) -> list[Any]:
+    return socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
         literal_text,
     )
     from policy.values.host import Endpoint, read_endpoint
-    from policy.values.host_pattern import HostPattern, host_in, is_localhost, read_host_pattern
+    from policy.values.host_pattern import (
+        REDIRECTED,
+        HostPattern,
+        host_in,
+        is_localhost,
+        read_host_pattern,
+    )
     from policy.values.host_sets import HostSets
     from policy.values.json_text import (
         Limits,
@@ -50,7 +56,7 @@ if TYPE_CHECKING:
     from policy.values.plain_regex import PlainRegex
     from policy.values.prepared_hosts import PreparedHosts
     from policy.values.prepared_paths import PreparedPaths
-    from policy.values.reading import Unreadable
+    from policy.values.reading import MayBeRedirected, Unreadable
     from policy.values.recipient import check_recipient_pattern, read_recipient, recipient_in
     from policy.values.sql import can_read_sql, read_sql
     from policy.values.sql_dialect import SQL_DIALECTS
@@ -85,7 +91,7 @@ else:
                 "literal_text"
             ),
             "host": "Endpoint read_endpoint",
-            "host_pattern": "HostPattern host_in is_localhost read_host_pattern",
+            "host_pattern": "REDIRECTED HostPattern host_in is_localhost read_host_pattern",
             "host_sets": "HostSets",
             "json_text": "Limits check_value copy_value read_json read_plain_json",
             "links": "links_in()",
@@ -99,7 +105,7 @@ else:
             "plain_regex": "PlainRegex",
             "prepared_hosts": "PreparedHosts",
             "prepared_paths": "PreparedPaths",
-            "reading": "Unreadable",
+            "reading": "MayBeRedirected Unreadable",
             "recipient": "check_recipient_pattern read_recipient recipient_in",
             "sql": "can_read_sql() read_sql()",
             "sql_dialect": "SQL_DIALECTS",
@@ -118,12 +124,14 @@ else:
 
 __all__ = [
     "NETWORK_WORDS",
+    "REDIRECTED",
     "SQL_DIALECTS",
     "SQL_KINDS",
     "Endpoint",
     "HostPattern",
     "HostSets",
     "Limits",
+    "MayBeRedirected",
     "Path",
     "PathContext",
     "PathPattern",

@@ -29,6 +29,8 @@ _SCHEME = later.pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _PORT = later.pattern(r":([0-9]{1,5})$")
 # `10.0.0.0/8` and `[fd00::]/8` before a port or path: the slash belongs to the network.
 _NETWORK = later.pattern(r"\[?[0-9A-Fa-f:.]+\]?/[0-9]{1,3}(?=[:/]|$)", re.ASCII)
+# The word for hosts that a program may be redirected to: no endpoint that a call names is one.
+REDIRECTED = "redirected"
 _LOCALHOST = ("127.0.0.1", "::1")
 
 
@@ -36,8 +38,9 @@ _LOCALHOST = ("127.0.0.1", "::1")
 class HostPattern:
     """One item of a set of hosts: a name, the names below one, networks, or anything.
 
-    Exactly one of `name` and `networks` is set, or neither: any host. `below` means the
-    subdomains of `name` and not the name itself. A scheme, port or path that is None is any.
+    Exactly one of `name` and `networks` is set, or neither: any host, or with the word `redirected`
+    none that a call names. `below` means the subdomains of `name` and not the name itself. A
+    scheme, port or path that is None is any.
     """
 
     name: str | None = None
@@ -51,6 +54,8 @@ class HostPattern:
 
 def read_host_pattern(text: str) -> HostPattern | Unreadable:
     """Read an item such as `*.corp.example`, `10.0.0.0/8`, `https://api.example/v1/**`."""
+    if text == REDIRECTED:
+        return HostPattern(word=text)
     if text in NETWORK_WORDS:
         return HostPattern(word=text, networks=NETWORK_WORDS[text])
     networks = _read_networks(text)
@@ -114,6 +119,8 @@ def fits_endpoint(
 ) -> bool | None:
     """Tell whether one pattern fits the endpoint."""
     name = pattern.name
+    if pattern.word == REDIRECTED:
+        return False
     if name is not None and (endpoint.address is not None or not _is_named(endpoint.host, pattern)):
         return False
     if pattern.scheme is not None and pattern.scheme != endpoint.scheme:
@@ -217,7 +224,7 @@ def _read_base(host: str) -> tuple[str | None, bool, tuple[Network, ...]] | Unre
     name = canonical_name(bare)
     if isinstance(name, Unreadable):
         return name
-    if name in NETWORK_WORDS:
+    if name in NETWORK_WORDS or name == REDIRECTED:
         return Unreadable(reason=f"the word `{name}` stands alone, in small letters: {quote(host)}")
     return name, below, ()
 

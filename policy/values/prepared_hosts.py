@@ -13,7 +13,7 @@ from typing import TypeAlias
 from policy.facts import ResolveHost
 from policy.values.address import METADATA_NAMES
 from policy.values.host import Endpoint
-from policy.values.host_pattern import HostPattern, fits_endpoint, is_localhost
+from policy.values.host_pattern import REDIRECTED, HostPattern, fits_endpoint, is_localhost
 from policy.values.logic import both, negate
 
 _NAMES_REMEMBERED = 1024
@@ -69,6 +69,8 @@ class _HostIndex:
         others: list[HostPattern] = []
         for pattern in patterns:
             name = pattern.name
+            if pattern.word == REDIRECTED:
+                continue
             if name is None:
                 others.append(pattern)
             elif pattern.scheme is None and pattern.port is None and pattern.path is None:

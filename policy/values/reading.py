@@ -13,3 +13,8 @@ class Unreadable:
     """
 
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MayBeRedirected(Unreadable):
+    """A host that a program may be redirected to, and that nothing in the call names."""

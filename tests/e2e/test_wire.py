@@ -146,3 +146,22 @@ async def test_a_signal_ends_running_commands_too(tmp_path: Path) -> None:
         assert await process.wait() == 0
     (record,) = Place(folder=tmp_path).records()
     assert (record["tool"], record["outcome"]) == ("bash_exec", "cancelled")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_signals_in_a_row_leave_nothing_running_or_unrecorded(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    async with started(tmp_path) as process:
+        endless = {"name": "bash_exec", "arguments": {"command": ENDLESS}}
+        say(process, request(1, "tools/call", endless))
+        while not (tmp_path / "work" / "begun").exists():
+            say(process, request(2, "ping", {}))
+            assert (await hear(process))["id"] == 2
+        while process.returncode is None:
+            process.send_signal(number)
+            await asyncio.sleep(0.02)
+        # Once all has ended, the last one may meet the interpreter on its way out.
+        assert process.returncode in (0, -number)
+    (record,) = Place(folder=tmp_path).records()
+    assert (record["tool"], record["outcome"]) == ("bash_exec", "cancelled")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +9,12 @@ from typing import Any
 from policy.service.authoring.output import OutputShape, as_json
 from policy.service.handler import ExecutionContext
 from policy.service.service import ToolOutput
+from policy.threads import Threads
+
+# Of tools that are not written for the loop, as many may run or wait at once.
+_MOST = 16
+_PATIENCE = 10.0  # seconds that a call waits until one of them has ended
+_TOOLS = Threads("tools that block", most=_MOST, patience=_PATIENCE)
 
 
 async def run(call: Callable[..., Any], *given: Any) -> Any:
@@ -18,16 +23,8 @@ async def run(call: Callable[..., Any], *given: Any) -> Any:
         return await call(*given)
     # What is not written for the loop must not stop it: other calls, time limits and
     # approvals go on beside it.
-    result = await asyncio.to_thread(_finished, call, *given)
+    result = await _TOOLS.run(call, *given)
     return await result if inspect.isawaitable(result) else result
-
-
-def _finished(call: Callable[..., Any], *given: Any) -> Any:
-    try:
-        return call(*given)
-    except StopIteration as error:
-        # A future cannot hold this one: whoever waits would wait for ever.
-        raise RuntimeError("the function raised StopIteration") from error
 
 
 def takes_context(call: Callable[..., Any]) -> bool:

@@ -1,0 +1,50 @@
+"""A script in, whether a rule set lets it run, out: decided as the service would, of this disk."""
+
+from __future__ import annotations
+
+from policy.call import Caller
+from policy.records import dataclass
+from policy.service.world import World
+from policy.verdict import Verdict
+from tests.attack.rule_sets import RuleSet
+from tests.attack.scene import HOME, WORKSPACE
+
+_CALLER = Caller(agent="attacker", session="s1", user="mallory")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What a policy says of a script; `command` is what would run, rewrites applied."""
+
+    allowed: bool
+    command: str
+    why: str
+
+
+class Judge:
+    """A rule set that decides."""
+
+    def __init__(self, rules: RuleSet) -> None:
+        self._generation = rules.load()
+        self._world = World(workspace=WORKSPACE, home=HOME)
+
+    def judged(self, script: str) -> Judged:
+        """Decide one script, as one call."""
+        facts, _ = self._world.seen_by(_CALLER)
+        decision = self._generation.answer(
+            "bash_exec", {"command": script}, caller=_CALLER, facts=facts
+        ).decision
+        command = decision.call.input.get("command")
+        return Judged(
+            allowed=decision.verdict is Verdict.ALLOW,
+            command=command if isinstance(command, str) else script,
+            why="; ".join(f"{one.verdict} {one.rule}: {one.undecided}" for one in decision.reasons),
+        )
+
+
+class AllowsEverything:
+    """The worst of judges: with it, whatever the suite can see is found."""
+
+    def judged(self, script: str) -> Judged:
+        """Allow a script."""
+        return Judged(allowed=True, command=script, why="")

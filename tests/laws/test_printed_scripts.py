@@ -1,0 +1,100 @@
+"""The printed form of a script: what is read of it is what was read of the script itself."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from policy.commands import NotPrintable, Script, printed
+from policy.commands.bash import read_script, read_tree
+from policy.commands.plain_script import read_words
+from policy.commands.printer import print_tree
+from policy.values import Unreadable
+from tests.laws.here_documents import here_documents
+from tests.laws.shell_scripts import scripts
+
+# What has no printed form, though it is read.
+_NAMED = (
+    "an alias",
+    "an empty here-document",
+    "a compound command without commands",
+    "a `;` after",
+)
+
+
+@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@given(script=scripts() | here_documents())
+def test_the_printed_form_is_read_as_the_script_is(script: str) -> None:
+    read = read_script(script, whole=True)
+    if isinstance(read, Unreadable):
+        assert isinstance(printed(script), NotPrintable)
+        return
+    form = printed(script)
+    if isinstance(form, NotPrintable):
+        assert form.reason.startswith(_NAMED), form.reason
+        return
+    again = read_script(form, whole=True)
+    assert isinstance(again, Script)
+    assert read_tree(form) == read_tree(script)
+    assert set(again.gaps) <= set(read.gaps)
+    if not read.gaps:
+        # What stands in a here-document is found where its text stands.
+        assert set(again.commands) == set(read.commands)
+    assert printed(form) == form
+
+
+@pytest.mark.parametrize(
+    ("script", "form"),
+    [
+        ("git status", "git status"),
+        ("  ls   -la;", "ls -la"),
+        ("rm  \"a b\"'c'\\ d e\"f\"", "rm 'a bc d' e'f'"),
+        ("a $'\\x41\\n' $\"b\"", "a 'A\n' 'b'"),
+        ("a $'\\x01\\u200b'", "a $'\\001\\342\\200\\213'"),
+        ("a `b \\`c\\``", "a $(b $(c))"),
+        ('a $x"$y z"${1}', 'a ${x}"${y} z"${1}'),
+        ("a ~/b *.py {c,d} 'e'*", "a ~/b *.py {c,d} 'e'*"),
+        ("a; b & c\nd # e", "a; b & c\nd"),
+        ("a>b 2>&1 <c d", "a d > b 2>&1 < c"),
+        ("a >&b", "a &> b"),
+        ("cat <<'E' | b\n$x\n\ny\nE\nc", "cat <<< '$x\n\ny' | b\nc"),
+        ("cat <<-E\n\t$x \\$y \"z\"\n\tE\n", 'cat <<< "${x} \\$y \\"z\\""'),
+        ("cat 3<<E && b\nE", "cat 3<<'E' && b\nE\n"),
+        ("( (a) )", "( ( a; ); )"),
+        ("x=$( (a) )", "x=$( ( a; ))"),
+        ("f() { a; }", "function f () { a; }"),
+        ("if a; then b; else c & fi", "if a; then b; else c & fi"),
+        ("for x in 1 \"2\"\n{ a; }", "for x in 1 '2'; do a; done"),
+        ("case $x in a|'b') c;; *) esac", "case ${x} in (a | 'b') c ;; (*) ;; esac"),
+        ("[[ $x =~ ^(a|b)$ && ! -f c ]]", "[[ ${x} =~ ^(a|b)$ && ! -f c ]]"),
+        ("x=(1 '2'\n3) y[1]+=$((z+1))", "x=(1 '2' 3) y[1]+=$((z+1))"),
+        ("time -p ! a |& b", "time -p ! a |& b"),
+        ("coproc N { a; }", "coproc N { a; }"),
+        ("'if' \\! \"{\"", "'if' '!' '{'"),
+        ("a $x{b,c} ${d:-'e'}", "a $x{b,c} ${d:-'e'}"),
+    ],
+)  # fmt: skip
+def test_a_script_is_spelled_in_one_way(script: str, form: str) -> None:
+    assert printed(script) == form
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("a 'b", "a quote that is not closed"),
+        ("alias a='b c'; a 'd'", "an alias"),
+        ("cat <<E 'a\nb'\nE\n", "a here-document that begins inside of a quote"),
+        ("cat <<E && { a\nE\nb\n}", "an empty here-document beside a text of several lines"),
+        ("a ${x:-$'b'}", "quotes in a `${` that shells read differently"),
+    ],
+)
+def test_what_has_no_printed_form_says_why(script: str, reason: str) -> None:
+    form = printed(script)
+    assert isinstance(form, NotPrintable)
+    assert reason in form.reason
+
+
+@given(script=scripts())
+def test_plain_words_are_their_own_form(script: str) -> None:
+    if read_words(script) is not None:
+        assert print_tree(read_tree(script)) == script
