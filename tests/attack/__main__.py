@@ -20,7 +20,7 @@ from tests.attack.rule_sets import BY_NAME, RULE_SETS
 from tests.attack.sandbox import missing
 
 _LENGTH = 50
-_COUNTED = [one.name for one in fields(Done) if one.name != "found"]
+_COUNTED = [one.name for one in fields(Done) if one.name not in ("found", "unlike")]
 
 
 def main() -> int:
@@ -33,6 +33,7 @@ def main() -> int:
     names = [chosen.rules] if chosen.rules else [one.name for one in RULE_SETS]
     total: dict[str, dict[str, int]] = {name: dict.fromkeys(_COUNTED, 0) for name in names}
     found: list[dict[str, Any]] = []
+    unlike: list[str] = []
     start = last = time.monotonic()
     for answer in answers(_requests(chosen, names), workers=chosen.workers):
         for name in _COUNTED:
@@ -40,11 +41,14 @@ def main() -> int:
         for one in answer["found"]:
             found.append(one)
             _tell(one, chosen.seed)
+        unlike += answer["unlike"]
         if time.monotonic() - last > 30:
             last = time.monotonic()
             print(f"… {_sum(total, 'generated')} scripts, {len(found)} found", flush=True)
     for name, counted in total.items():
         print(f"{name}: " + ", ".join(f"{counted[one]} {one}" for one in _COUNTED))
+    for script in unlike[: chosen.unlike]:
+        print(f"unlike its printed form, perhaps by chance: {script!r}")
     print("all: " + ", ".join(f"{_sum(total, one)} {one}" for one in _COUNTED))
     print(
         f"seed {chosen.seed}, {time.monotonic() - start:.0f} s: {len(found)} did what they may not"
@@ -58,6 +62,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="what all of them follow from")
     parser.add_argument("--rules", choices=sorted(BY_NAME), help="one rule set in place of all")
     parser.add_argument("--line", type=int, help="one line of scripts, by its number")
+    parser.add_argument(
+        "--unlike", type=int, default=0, help="show so many unlike their printed form"
+    )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     return parser.parse_args()
 

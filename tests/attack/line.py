@@ -5,11 +5,13 @@ All of a line follows from its seed and number, so that it can be had again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Protocol
 
+from policy.commands import read_script
+from policy.values import Unreadable
 from tests.attack.grammar import grow
 from tests.attack.happenings import Happening
 from tests.attack.judging import Judged
@@ -20,6 +22,8 @@ from tests.attack.seeds import EVERYDAY, seeds
 from tests.attack.shrinking import shrink
 
 _MOST_FOUND = 3
+# What grows longer is not gone on from.
+_LONGEST_KEPT = 600
 
 
 class Decides(Protocol):
@@ -53,14 +57,21 @@ class Found:
 
 @dataclass(slots=True, kw_only=True)
 class Done:
-    """What came of a line: how many scripts there were, and what was found."""
+    """What came of a line: how many scripts there were, and what was found.
+
+    `printable` counts the allowed scripts that have a printed form, `respelled` the runs of one
+    that is another text. Of the scripts `unlike` it seems to do something else, which may be
+    chance where they run things at once.
+    """
 
     generated: int = 0
+    readable: int = 0
     allowed: int = 0
     run: int = 0
     printable: int = 0
-    different: int = 0
+    respelled: int = 0
     found: list[Found] = field(default_factory=list)
+    unlike: list[str] = field(default_factory=list)
 
 
 def attack(
@@ -69,45 +80,48 @@ def attack(
     """Make, judge and run the scripts of one line."""
     done = Done()
     seen: set[str] = set()
-    for index, script in enumerate(scripts(judge, seed=seed, number=number, length=length)):
+    for index, (script, judged) in enumerate(
+        scripts(judge, seed=seed, number=number, length=length)
+    ):
         done.generated += 1
-        judged = judge.judged(script)
+        done.readable += not isinstance(read_script(script), Unreadable)
         if not judged.allowed or judged.command in seen:
             continue
         seen.add(judged.command)
         done.allowed += 1
         form = printed(judged.command)
-        forms = (
-            [(judged.command, False)] if form is None else [(judged.command, False), (form, True)]
-        )
         done.printable += form is not None
-        for text, is_printed in forms:
-            if is_printed and text == judged.command:
-                continue
-            done.run += 1
-            done.different += is_printed
-            wrong = rules.bounds.forbidden(text, sandbox.run(text))
+        forms = [judged.command] if form in (None, judged.command) else [judged.command, form]
+        happened: list[list[Happening]] = []
+        for text in filter(None, forms):
+            happened.append(sandbox.run(text))
+            wrong = rules.bounds.forbidden(text, happened[-1])
             if wrong and len(done.found) < _MOST_FOUND:
+                is_printed = len(happened) > 1
+                smaller = shrink(script, _still(judge, sandbox, rules, wrong, is_printed))
                 done.found.append(
                     Found(
                         rules=rules.name,
                         number=number,
                         index=index,
                         script=script,
-                        smaller=shrink(script, _still(judge, sandbox, rules, wrong, is_printed)),
+                        smaller=smaller,
                         printed=is_printed,
                         effects=[str(one) for one in wrong],
                     )
                 )
+        done.run += len(happened)
+        done.respelled += len(happened) - 1
+        if any(set(one) != set(happened[0]) for one in happened):
+            done.unlike.append(script)
     return done
 
 
-def scripts(judge: Decides, *, seed: int, number: int, length: int) -> Sequence[str]:
-    """Return the scripts of one line."""
+def scripts(judge: Decides, *, seed: int, number: int, length: int) -> Iterator[tuple[str, Judged]]:
+    """Yield the scripts of one line, and what is decided of them."""
     rng = Random(f"{seed}:{number}")
-    # Those to go on from: what was allowed last goes first.
+    # Those to go on from.
     kept = [rng.choice(EVERYDAY)]
-    made: list[str] = []
     for _ in range(length):
         way = rng.random()
         if way < 0.12:
@@ -118,10 +132,10 @@ def scripts(judge: Decides, *, seed: int, number: int, length: int) -> Sequence[
             script = mutate(rng, rng.choice(seeds()), seeds())
         else:
             script = mutate(rng, rng.choice(kept[-8:]), (*kept, rng.choice(seeds())))
-        made.append(script)
-        if len(script) < 600 and judge.judged(script).allowed:
+        judged = judge.judged(script)
+        if judged.allowed and len(script) < _LONGEST_KEPT:
             kept.append(script)
-    return made
+        yield script, judged
 
 
 def _still(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from policy.commands import printed as printed_form
+
 
 def printed(script: str) -> str | None:
     """Return what the service runs in place of a script that it read."""
-    return None
+    form = printed_form(script)
+    return form if isinstance(form, str) else None
