@@ -12,6 +12,7 @@ import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from policy.proxy.request_ids import UniqueIds
 from policy.proxy.server import ToolServer
 from policy.records import dataclass
 
@@ -57,6 +58,7 @@ async def serve_http(
             allowed_origins=[f"http://{host}:*" for host in hosts],
         ),
     )
+    app = UniqueIds(app, largest=_LARGEST_BODY)
     if token is not None:
         app = _TokenRequired(app, token)
     bound = _bound(address)

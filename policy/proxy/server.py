@@ -24,6 +24,7 @@ from policy.catalog import ToolSpec, schema_strictify
 from policy.decision import operations_in
 from policy.errors import ToolError
 from policy.proxy.answers import answer, plain, refusal
+from policy.proxy.attended import Attendance
 from policy.proxy.changes import Context, ListChanges
 from policy.proxy.ended import ending
 from policy.service import GovernedService, ToolDefinition, ToolHandler
@@ -68,8 +69,11 @@ def tool_server(service_for: ServiceFor, changes: ListChanges) -> ToolServer:
         service = service_for()
         return ListToolsResult(tools=[_shown(tool, service.registry) for tool in service.list()])
 
+    attendance = Attendance()
+
     async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
-        return await called(service_for(), params.name, params.arguments)
+        call = called(service_for(), params.name, params.arguments)
+        return await attendance.result_of(ctx, call)
 
     return ToolServer(
         "placet",

@@ -1,0 +1,93 @@
+"""HTTP requests in, those whose JSON-RPC id is in use in their session refused, the rest passed on.
+
+An answer finds its request by session and id. A second request of the same id would get the answer
+of the first, and the first none, so it is refused before anything runs.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from mcp.types import INVALID_REQUEST
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+ID_IN_USE = "a request of this id has not been answered yet"
+_SESSION = b"mcp-session-id"
+
+
+class UniqueIds:
+    """An application that is never given two requests of one id in one session at once.
+
+    Bodies of more than `largest` bytes are passed on as they are: the application refuses them.
+    """
+
+    def __init__(self, app: ASGIApp, *, largest: int) -> None:
+        self._app = app
+        self._largest = largest
+        self._in_use: set[tuple[bytes, str]] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or have it answered."""
+        session = _session_of(scope)
+        if session is None:
+            await self._app(scope, receive, send)
+            return
+        messages = await _read(receive, most=self._largest)
+        id = _id_in(b"".join(message.get("body", b"") for message in messages))
+        if id is None:
+            await self._app(scope, _again(messages, receive), send)
+            return
+        key = (session, str(id))
+        if key in self._in_use:
+            error = {"code": INVALID_REQUEST, "message": ID_IN_USE}
+            refusal = JSONResponse({"jsonrpc": "2.0", "id": id, "error": error}, status_code=400)
+            await refusal(scope, receive, send)
+            return
+        self._in_use.add(key)
+        try:
+            await self._app(scope, _again(messages, receive), send)
+        finally:
+            self._in_use.discard(key)
+
+
+def _session_of(scope: Scope) -> bytes | None:
+    """Return the session that a message is posted to; None for any other request."""
+    if scope["type"] != "http" or scope["method"] != "POST":
+        return None
+    return next((bytes(value) for name, value in scope["headers"] if name == _SESSION), None)
+
+
+async def _read(receive: Receive, *, most: int) -> list[Message]:
+    """Return the parts of a body, up to where it ends or is too long."""
+    messages, size = [await receive()], 0
+    while messages[-1]["type"] == "http.request" and messages[-1].get("more_body", False):
+        size += len(messages[-1].get("body", b""))
+        if size > most:
+            break
+        messages.append(await receive())
+    return messages
+
+
+def _again(messages: list[Message], receive: Receive) -> Receive:
+    """Return what gives the parts that were read once more, and then those that follow."""
+    parts = iter(messages)
+
+    async def receive_again() -> Message:
+        part = next(parts, None)
+        return await receive() if part is None else part
+
+    return receive_again
+
+
+def _id_in(body: bytes) -> str | int | None:
+    """Return the id of a request; None for what is none, which the application answers."""
+    try:
+        message: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(message, dict) or "method" not in message:
+        return None
+    id = message.get("id")
+    return id if isinstance(id, str | int) and not isinstance(id, bool) else None
