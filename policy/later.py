@@ -59,37 +59,4 @@ def function(module: str, name: str, *, into: dict[str, Any] | None = None) -> C
     return call
 
 
-_METHODS = (
-    "match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer", "pattern",
-    "flags", "groups", "groupindex",
-)  # fmt: skip
-
-
-class _Pattern:
-    """A pattern that was used: what patterns have stands in the object itself."""
-
-
-class _LatePattern(_Pattern):
-    """Stands for a pattern, and becomes it when something of it is first asked for."""
-
-    def __init__(self, text: str, flags: int) -> None:
-        self.__said = (text, flags)
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in _METHODS:
-            raise AttributeError(f"a pattern has no {name!r}")
-        compiled = re.compile(*self.__said)
-        vars(self).update({method: getattr(compiled, method) for method in _METHODS})
-        # Without this hook, what stands in the object is found as fast as a method.
-        self.__class__ = _Pattern  # type: ignore[assignment]
-        return vars(self)[name]
-
-
-def _late_pattern(text: str, flags: int = 0) -> _LatePattern:
-    return _LatePattern(text, flags)
-
-
-if TYPE_CHECKING:
-    pattern = re.compile
-else:
-    pattern = _late_pattern
+pattern = re.compile
