@@ -217,7 +217,7 @@ def _foreign_fields(value: dict[str, Any], spec: ToolSpec, gate: Gate) -> Refuse
 
 
 def _unknown(name: str, catalog: Catalog) -> Refused:
-    near = nearest(name, catalog.near(name))
+    near = nearest(name, catalog.names)
     hint = f"; did you mean `{near}`?" if near else ""
     shown_name = escape_for_people(name, 60)
     return _refused(

@@ -5,24 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from policy import later
 from policy.catalog.beginnings import Beginnings
+from policy.catalog.names import LOOSEST, spellings
 from policy.catalog.pattern import ToolSelector
 from policy.catalog.tool import VERSION_MARK, Origin, ToolSpec, full_name
 from policy.catalog.view import SchemaViews
+from policy.diagnostics import one_slip_from
 from policy.records import dataclass, field
-
-if TYPE_CHECKING:
-    from policy.catalog.guesses import Guesses, guesses_of
-else:
-    guesses_of = later.function("policy.catalog.guesses", "guesses_of")
 
 # As many selectors are remembered with the tools they fit.
 _MOST_FITTING = 50_000
 
-_VERSIONED = later.pattern(rf".+{VERSION_MARK}[0-9]+", re.S)
+_VERSIONED = re.compile(rf".+{VERSION_MARK}[0-9]+", re.S)
 
 
 class CatalogError(Exception):
@@ -42,7 +37,9 @@ class Catalog:
     complete: bool = False
     _by_name: Mapping[str, ToolSpec] = field(init=False, repr=False, compare=False)
     _versions: Mapping[str, tuple[ToolSpec, ...]] = field(init=False, repr=False, compare=False)
-    _guesses: Guesses | None = field(init=False, repr=False, compare=False)
+    _spelled: Mapping[tuple[str, str], tuple[str, ...]] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
     _fitting: dict[ToolSelector, tuple[ToolSpec, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -64,7 +61,6 @@ class Catalog:
         by_name |= {base: specs[-1] for base, specs in versions.items()}
         object.__setattr__(self, "_by_name", MappingProxyType(by_name))
         object.__setattr__(self, "_versions", MappingProxyType(versions))
-        object.__setattr__(self, "_guesses", None)
         object.__setattr__(self, "_beginnings", Beginnings(self.specs))
 
     def get(self, flat_name: str) -> ToolSpec | None:
@@ -117,22 +113,26 @@ class Catalog:
 
     def spelled(self, style: str, key: str) -> tuple[str, ...]:
         """Return the names whose spelling in `style` is `key`; see `names.STYLES`."""
-        return self._guessing().spelled.get((style, key), ())
+        return self._spellings.get((style, key), ())
 
     def slips(self, key: str) -> tuple[str, ...]:
         """Return the names whose spelling in the loosest style is one slip from `key`, sorted."""
-        return self._guessing().slips.of(key)
+        loosest = [spelled for style, spelled in self._spellings if style == LOOSEST]
+        near = one_slip_from(key, loosest)
+        found = (name for each in near for name in self.spelled(LOOSEST, each))
+        return tuple(sorted(found))
 
-    def near(self, name: str) -> tuple[str, ...]:
-        """Return the few names that a mistyped one may stand for, to be compared with it."""
-        return self._guessing().nearby.of(name)
-
-    def _guessing(self) -> Guesses:
-        """Return what names may stand for that are no tool's, made once."""
-        if self._guesses is None:
-            object.__setattr__(self, "_guesses", guesses_of(self._by_name))
-            assert self._guesses is not None
-        return self._guesses
+    @property
+    def _spellings(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
+        """The names by style and spelling; found when first asked for, by an unknown name."""
+        if self._spelled is None:
+            spelled: dict[tuple[str, str], tuple[str, ...]] = {}
+            for name in self._by_name:
+                for key in spellings(name):
+                    spelled[key] = (*spelled.get(key, ()), name)
+            object.__setattr__(self, "_spelled", spelled)
+            return spelled
+        return self._spelled
 
     def find(self, origin: str, path: str) -> ToolSpec | None:
         """Return the tool of origin `mcp`, `ext` or `host` at `SERVER/TOOL` (host: `TOOL`).

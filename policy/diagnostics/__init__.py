@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     )
     from policy.diagnostics.formats.text import summary
     from policy.diagnostics.renderer import Format, render
-    from policy.diagnostics.suggest import did_you_mean, nearest
+    from policy.diagnostics.suggest import did_you_mean, nearest, one_slip_from
 else:
     __getattr__ = exported(
         __name__,
@@ -29,7 +29,7 @@ else:
             "diagnostic": "Diagnostic Fix Label Severity has_errors in_order",
             "formats.text": "summary()",
             "renderer": "Format render()",
-            "suggest": "did_you_mean() nearest()",
+            "suggest": "did_you_mean() nearest() one_slip_from()",
         },
     )
 
@@ -46,6 +46,7 @@ __all__ = [
     "has_errors",
     "in_order",
     "nearest",
+    "one_slip_from",
     "page",
     "render",
     "summary",

@@ -1,19 +1,24 @@
-"""Did you mean: a mistyped word and the known ones in, the nearest known one (or none) out.
+"""Did you mean: the known words that a mistyped one may stand for.
 
-Distance counts inserted, dropped and changed letters and swapped neighbours; case is free, and the
-same parts in another order (`read_file` for `file_read`) count as one mistake. How much may differ
-grows with the word, so that a short word is not led to an unrelated one.
+Distance counts inserted, dropped and changed letters and swapped neighbours (optimal string
+alignment); case is free, and the same parts in another order (`read_file` for `file_read`) count
+as one mistake. How much may differ grows with the word, so that a short word is not led to an
+unrelated one.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
-from policy import later
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
 
 # Nobody mistypes a longer name by a few letters, and a hostile one must not cost its square.
 _LONGEST = 80
-_PARTS = later.pattern(r"[_\-./\s]+")
+# Shorter names differ by a letter on purpose.
+_SHORTEST_SLIP = 5
+_PARTS = re.compile(r"[_\-./\s]+")
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
@@ -24,15 +29,13 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     if len(word) > _LONGEST:
         return None
     target = word.casefold()
-    best: tuple[int, str] | None = None
     limit = _tolerance(target)
-    for candidate in candidates:
-        distance = _distance(target, candidate.casefold(), limit)
-        if distance is None or candidate == word:
-            continue
-        if best is None or (distance, candidate) < best:
-            best, limit = (distance, candidate), distance
-    return best[1] if best else None
+    known = [name for name in dict.fromkeys(candidates) if name != word]
+    folded = [name.casefold() for name in known]
+    near = [(distance, known[place]) for distance, place in _within(target, folded, limit)]
+    if limit and not any(distance <= 1 for distance, _ in near):
+        near += [(1, name) for name in known if _has_same_parts(name.casefold(), target)]
+    return min(near)[1] if near else None
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
@@ -41,43 +44,46 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     return f"did you mean `{found}`?" if found is not None else ""
 
 
+def one_slip_from(word: str, candidates: Iterable[str]) -> tuple[str, ...]:
+    """Return the candidates that are one slip of a letter, or of `_`, away from a word.
+
+    A slip is a letter dropped, added or changed, or two neighbours swapped. Short words and digits
+    never slip: `report1` and `report2` are two names that somebody chose.
+    """
+    if not _SHORTEST_SLIP <= len(word) <= _LONGEST:
+        return ()
+    known = [name for name in candidates if len(name) >= _SHORTEST_SLIP]
+    near = (known[place] for distance, place in _within(word, known, 1) if distance == 1)
+    return tuple(name for name in near if _differ_in_letters(word, name))
+
+
+def _within(word: str, candidates: list[str], limit: int) -> list[tuple[int, int]]:
+    """Return the distance and the number of each candidate that is no further than `limit`."""
+    found = process.extract(word, candidates, scorer=OSA.distance, score_cutoff=limit, limit=None)
+    return [(int(distance), place) for _, distance, place in found]
+
+
+def _differ_in_letters(one: str, other: str) -> bool:
+    """Tell whether what stands between the common beginning and end is letters or `_`."""
+    shorter = min(len(one), len(other))
+    start = 0
+    while start < shorter and one[start] == other[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    differing = one[start : len(one) - end] + other[start : len(other) - end]
+    return all(char == "_" or char.isalpha() for char in differing)
+
+
+def _has_same_parts(one: str, other: str) -> bool:
+    if len(one) != len(other):
+        return False
+    return sorted(_PARTS.split(one)) == sorted(_PARTS.split(other))
+
+
 def _tolerance(word: str) -> int:
-    """How many mistakes a word of this length may hold."""
+    """Return how many mistakes a word of this length may hold."""
     if len(word) < 2:
         return 0
     return min(1 + len(word) // 6, 3) if len(word) > 3 else 1
-
-
-def _distance(a: str, b: str, limit: int) -> int | None:
-    """Return the number of mistakes between two words, or None if there are more than `limit`."""
-    if a == b:
-        return 0
-    if limit >= 1 and len(a) == len(b) and sorted(_PARTS.split(a)) == sorted(_PARTS.split(b)):
-        return 1
-    if abs(len(a) - len(b)) > limit:
-        return None
-    return _edits(a, b, limit)
-
-
-def _edits(a: str, b: str, limit: int) -> int | None:
-    """Count edits row by row, only within `limit` of the diagonal; stop when all are beyond it."""
-    far = limit + 1
-    before: list[int] = []
-    above = [min(j, far) for j in range(len(b) + 1)]
-    for i, letter in enumerate(a, start=1):
-        row = [far] * (len(b) + 1)
-        if i <= limit:
-            row[0] = i
-        for j in range(max(1, i - limit), min(len(b), i + limit) + 1):
-            cost = min(
-                above[j] + 1,
-                row[j - 1] + 1,
-                above[j - 1] + (letter != b[j - 1]),
-            )
-            if i > 1 and j > 1 and letter == b[j - 2] and a[i - 2] == b[j - 1]:
-                cost = min(cost, before[j - 2] + 1)
-            row[j] = min(cost, far)
-        if min(row) > limit:
-            return None
-        before, above = above, row
-    return above[-1] if above[-1] <= limit else None

@@ -89,3 +89,30 @@ def test_two_mistakes_are_forgiven_in_a_word_of_six_letters_and_three_are_not(
 ) -> None:
     found = nearest(word, [candidate])
     assert (found == candidate) == (0 < _distance(word, candidate) <= 2)
+
+
+_CROWD = tuple(
+    f"srv{number:03d}__{verb}_{kind}"
+    for number in range(200)
+    for verb in ("read", "write", "fetch", "query", "push")
+    for kind in range(4)
+)
+
+
+@pytest.mark.parametrize(
+    ("slip", "meant"),
+    [
+        ("srv103__wirte_0", "srv103__write_0"),
+        ("rsv103__write_0", "srv103__write_0"),
+        ("srv103__query_22", "srv103__query_2"),
+        ("SRV103__PUSH_3", "srv103__push_3"),
+        ("read_2__srv044", "srv044__read_2"),
+    ],
+)
+def test_the_word_that_was_meant_is_found_among_thousands(slip: str, meant: str) -> None:
+    assert nearest(slip, _CROWD) == meant
+
+
+@pytest.mark.parametrize("word", ["", "x", "srv103", "unknown12__tool", "srv103__write_0" * 2_000])
+def test_a_far_word_gets_no_suggestion_among_thousands(word: str) -> None:
+    assert nearest(word, _CROWD) is None
