@@ -20,6 +20,7 @@ from policy.facts import Facts
 from policy.records import dataclass, replace
 from policy.reload import Generation
 from policy.service.guards import GuardCell, Guards
+from policy.service.identity import LapsedScopes
 from policy.service.joining import joined
 from policy.service.judge import Answer, Judge, JudgeSource, NoPolicy, Refusal
 from policy.service.known_tools import KnownTools
@@ -83,6 +84,7 @@ class Adjudicator:
         self._tools = tools
         self._stale = stale
         self._known_tools = KnownTools()
+        self._lapsed = LapsedScopes()
 
     @classmethod
     def fixed(cls, guards: Guards) -> Adjudicator:
@@ -101,6 +103,7 @@ class Adjudicator:
         name = tool if meant is None else meant.name
         try:
             facts, hosts = self._world.seen_by(caller)
+            caller = self._lapsed.seen_on(caller, facts.now)
             answer = judge.answer(name, input, caller=caller, facts=facts)
             if hosts.wanted:
 

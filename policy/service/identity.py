@@ -6,12 +6,13 @@ Where nobody knows more of a tool than its name, that is read as what wildcards 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
 from policy.call import Caller
 from policy.catalog import Origin, ToolSpec
 from policy.decision import Reason, identity_reasons
+from policy.records import replace
 from policy.service.classification import Allow, Classification, Deny
 from policy.service.reasons import described
 from policy.service.world import Clock, utc_now
@@ -31,6 +32,7 @@ class PolicyEngine:
 
     def __init__(self, clock: Clock = utc_now) -> None:
         self._clock = clock
+        self._lapsed = LapsedScopes()
 
     def check(self, caller: Caller, tool: ToolSpec | str) -> Classification:
         """Return Deny where one caller of the chain may not call the tool now, else Allow.
@@ -38,8 +40,43 @@ class PolicyEngine:
         A text is the name of a tool without versions, that of a server or extension where it
         holds `__`.
         """
-        reason = next(denials(caller, tool, self._clock()), None)
+        now = self._clock()
+        reason = next(denials(self._lapsed.seen_on(caller, now), tool, now), None)
         return Allow() if reason is None else Deny(described(reason))
+
+
+class LapsedScopes:
+    """What is known of scopes that have expired: they stay so, though a clock steps back."""
+
+    def __init__(self) -> None:
+        # The latest end of a scope that was seen to have expired.
+        self._latest: datetime | None = None
+
+    def seen_on(self, caller: Caller, now: datetime | None) -> Caller:
+        """Return the caller to judge now: each scope that has once expired in its chain has."""
+        if now is None or (caller.scope is None and caller.parent is None):
+            return caller
+        ends = [end for one in caller.chain() if (end := _end_of(one)) is not None]
+        past = [end for end in ends if end <= now]
+        if past:
+            self._latest = max(past if self._latest is None else (*past, self._latest))
+        latest = self._latest
+        if latest is None or not any(now < end <= latest for end in ends):
+            return caller
+        above: Caller | None = None
+        for one in reversed(tuple(caller.chain())):
+            scope, end = one.scope, _end_of(one)
+            if scope is not None and end is not None and end <= latest:
+                scope = replace(scope, expires_at=_LONG_AGO)
+            above = replace(one, scope=scope, parent=above)
+        return above or caller
+
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+def _end_of(caller: Caller) -> datetime | None:
+    return None if caller.scope is None else caller.scope.expires_at
 
 
 def denials(caller: Caller, tool: ToolSpec | str, now: datetime | None) -> Iterator[Reason]:

@@ -112,6 +112,27 @@ async def test_a_scope_ends_at_its_very_moment(after: int, may: bool, tmp_path: 
     assert (await g.call("look", bare) == {}) is may
 
 
+async def test_a_scope_that_has_ended_stays_so_when_the_clock_steps_back(tmp_path: Path) -> None:
+    look = CountingHandler("look")
+    g = Governed(tmp_path, "allow *\n", look)
+    engine = PolicyEngine(g.clock)
+    first = guest("look", expires=g.clock() + timedelta(seconds=60))
+    later = guest("look", expires=g.clock() + timedelta(seconds=600))
+    helper = Caller(agent="helper", parent=first)
+    assert await g.call("look", first) == {}
+    g.clock.move(seconds=60)
+    assert await g.call("look", first) == "permission-denied/outside-scope"
+    assert isinstance(engine.check(first, "look"), Deny)
+    g.clock.move(seconds=-30)
+    for who in (first, helper, Caller(agent="deeper", parent=helper)):
+        assert await g.call("look", who) == "permission-denied/outside-scope"
+        assert isinstance(engine.check(who, "look"), Deny)
+    # What has not ended goes on, and so does what ends later.
+    for who in (later, OWNER):
+        assert await g.call("look", who) == {}
+        assert isinstance(engine.check(who, "look"), Allow)
+
+
 async def test_a_scope_that_ends_while_somebody_is_asked_ends_the_call(tmp_path: Path) -> None:
     look = CountingHandler("look")
 
