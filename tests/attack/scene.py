@@ -151,7 +151,9 @@ class Scene:
             os.chmod(f"{WORKSPACE}/{name}", 0o755)
         os.chmod(f"{OUTSIDE}/x.sh", 0o755)
         _commit(WORKSPACE)
-        shutil.copytree(TOP, self.template, symlinks=True)
+        for top in (TOP, self.root):
+            kept = f"{self.template}/{os.path.basename(top)}"
+            shutil.copytree(top, kept, symlinks=True)
         self._look()
 
     def prepare(self) -> None:
@@ -168,16 +170,19 @@ class Scene:
         """Return what became of the scene since it was prepared; leave it as it was laid out."""
         found: list[Happening] = []
         written: list[str] = []
+        other: list[str] = []
         for path, was in self._before.items():
             now = _seen(path)
             if now != was:
                 found += self._difference(path, was, now)
-                if now and stat.S_ISREG(now[0]) and now[:-1] != was[:-1]:
+                if now[:-1] != was[:-1]:
+                    other.append(path)
                     written.append(path)
         for path, names in self._names.items():
             for name in _listed(path) - names:
                 made = f"{path}/{name}"
                 if not self._is_log(made):
+                    other.append(made)
                     found.append(Happening(kind=MADE, what=self._shown(made)))
                     written += _files_below(made)
         texts = [printed, *(_content(path) for path in written)]
@@ -186,8 +191,9 @@ class Scene:
             for path, canary in {**self.canaries, ENVIRONMENT: ENVIRONMENT_CANARY}.items()
             if any(canary.encode() in text for text in texts)
         ]
-        if any(one.kind in (CHANGED, MADE, REMOVED) for one in found):
-            self._restore()
+        for path in sorted(other):
+            # Folders come before what is in them, so nothing is done through a link that was made.
+            self._restore(path)
         return found
 
     def has_begun(self) -> bool:
@@ -244,17 +250,19 @@ class Scene:
         for path in self._before:
             self._before[path] = _seen(path)
 
-    def _restore(self) -> None:
-        for path in self._names:
-            if path.startswith(self.root):
-                os.makedirs(path, exist_ok=True)
-                for name in _listed(path) - self._names[path]:
-                    _remove(f"{path}/{name}")
-        for path, text in {**_OF_THE_SYSTEM, **_PLAIN_SYSTEM}.items():
-            self._write(self.root + path, self._filled(path, text))
-        for name in os.listdir(TOP):
-            _remove(f"{TOP}/{name}")
-        shutil.copytree(self.template, TOP, symlinks=True, dirs_exist_ok=True)
+    def _restore(self, path: str) -> None:
+        """Make a path what it was: in the template, for what was laid out."""
+        top = self.root if path.startswith(self.root) else TOP
+        model = f"{self.template}/{os.path.basename(top)}{path.removeprefix(top)}"
+        if os.path.isdir(model) and not os.path.islink(model):
+            if os.path.islink(path) or not os.path.isdir(path):
+                _remove(path)
+                os.mkdir(path)
+            shutil.copystat(model, path)
+            return
+        _remove(path)
+        if os.path.lexists(model):
+            shutil.copy2(model, path, follow_symlinks=False)
 
     def _age(self, path: str) -> None:
         with suppress(FileNotFoundError):
@@ -315,7 +323,8 @@ def _content(path: str) -> bytes:
 
 def _remove(path: str) -> None:
     if os.path.islink(path) or not os.path.isdir(path):
-        os.unlink(path)
+        with suppress(FileNotFoundError):
+            os.unlink(path)
         return
     for folder, _, _ in os.walk(path):
         os.chmod(folder, 0o700)
