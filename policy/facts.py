@@ -5,7 +5,7 @@ The core does no I/O: clock, links and addresses come from whoever asks for the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -28,6 +28,57 @@ ResolveHost: TypeAlias = Callable[[str], tuple[str, ...] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What the disk is asked of a place: what a wildcard names there, what a tree holds.
+
+    `place` is an absolute path without links, `spelled` the way to it. `steps` are the segments of
+    a shell's glob below it, as a shell spells them; a step `**/` is any number of folders, as a
+    search goes through them. `loose`: wildcards take hidden names and other letter case. `tree`:
+    with all below what is named; `follows`: through links that stand below as well. `written`:
+    files with other names are asked for.
+    """
+
+    place: str
+    spelled: str
+    steps: tuple[str, ...] = ()
+    tree: bool = False
+    follows: bool = False
+    loose: bool = False
+    written: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """What stands below a folder: ways from there to all of a name, by name.
+
+    `lexical` is the folder as it was spelled, `resolved` the same without links.
+    """
+
+    lexical: str
+    resolved: str
+    names: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What the disk says to a `Look`: what is there, and which ways of it lead off by a link.
+
+    `led` are absolute paths, dots included where a way has them; `shared` are such paths of files
+    with other names. Where not `whole`, there is more than is looked at, or something that cannot
+    be looked into.
+    """
+
+    held: tuple[Held, ...] = ()
+    led: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    whole: bool = True
+
+
+# What the disk says of trees and wildcards; None: it does not say.
+LookAt: TypeAlias = Callable[[Look], Seen | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PastCall:
     """One earlier call of the session tree."""
 
@@ -46,14 +97,16 @@ class Resolvers:
     """The outside world's answers. Without one, paths are judged lexically and names as names.
 
     `folds` and `other_names` say what file systems make of a path; without them, letter case
-    counts, and a file is known by its name. The floor asks `identity`, and a tool compares what it
-    opens with it.
+    counts, and a file is known by its name. `look` says what wildcards name and trees hold; whoever
+    gives `path` without it leaves that undecidable. The floor asks `identity`, and a tool compares
+    what it opens with it.
     """
 
     path: ResolvePath | None = None
     folds: FoldsCase | None = None
     other_names: HasOtherNames | None = None
     identity: Identify | None = None
+    look: LookAt | None = None
     host: ResolveHost | None = None
 
 

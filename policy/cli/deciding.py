@@ -94,7 +94,7 @@ def _resolvers() -> Resolvers:
     def seen() -> Resolvers:
         return _disk().resolvers()
 
-    def asked(what: str) -> Callable[[str], Any]:
+    def asked(what: str) -> Callable[[Any], Any]:
         return lambda path: getattr(seen(), what)(path)
 
     return Resolvers(
@@ -102,6 +102,7 @@ def _resolvers() -> Resolvers:
         folds=asked("folds"),
         other_names=asked("other_names"),
         identity=asked("identity"),
+        look=asked("look"),
     )
 
 

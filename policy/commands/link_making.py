@@ -93,4 +93,6 @@ def targets_of(profile: Profile, parts: Parts) -> Iterator[Effect]:
     for word in words:
         for verb in verbs:
             for folder in stands:
-                yield Effect(verb=verb, word=word, tree=True, folder=(folder,))
+                yield Effect(
+                    verb=verb, word=word, tree=True, folder=(folder,), listed=True, follows=False
+                )

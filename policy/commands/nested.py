@@ -32,10 +32,14 @@ ANY_WORDS = Word("", "opaque", many=True)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search hands on: paths below `root` that the glob `name` fits; empty: not known."""
+    """What a search hands on: paths below `root` that the glob `name` fits; empty: not known.
+
+    `through`: also what it found behind links below the root.
+    """
 
     root: str = ""
     name: str = "*"
+    through: bool = False
 
     def word(self) -> Word:
         """Return any one of them."""
@@ -44,7 +48,8 @@ class Found:
             return Word(root, "opaque")
         # What was found stands below the folder that was looked through.
         below = self.name if self.name == "*" else f"*/{self.name}"
-        return Word(f"{escape_glob(root.rstrip('/'))}/{below}", "glob")
+        spelled = f"{escape_glob(root.rstrip('/'))}/{below}"
+        return Word(spelled, "glob", found=True, through=self.through)
 
 
 NOT_SEARCHED = Found()

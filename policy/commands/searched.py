@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from policy import later
 from policy.commands.argv import Item, OperandItem, OptionItem, take_apart
+from policy.commands.following import followed_links
 from policy.commands.nested import NOT_SEARCHED, Found, common_root
 from policy.commands.profile import Profile
 from policy.commands.profiles import Profiles
@@ -22,7 +23,8 @@ _QUIET = frozenset({"text", "null-ended"}) | _CHOOSING
 def found_by(items: Sequence[Item], profile: Profile) -> Found:
     """Return what a search finds, by its options and operands."""
     operands = [item for item in items if isinstance(item, OperandItem)]
-    return Found(_root(operands, profile), _name(items))
+    through = followed_links(profile, items) == "always"
+    return Found(_root(operands, profile), _name(items), through)
 
 
 def takes_found(items: Sequence[Item]) -> bool:
@@ -67,7 +69,8 @@ def _name(items: Sequence[Item]) -> str:
     for item in items:
         if not isinstance(item, OptionItem) or item.option is None:
             continue
-        if (item.words or item.option.role == "null-ended") and not chosen:
+        acts = bool(item.words) or item.option.role in ("null-ended", "guarded")
+        if acts and not chosen:
             return "*"
         if item.option.role in _CHOOSING:
             chosen.append((item.option.role, item.value or Word("")))

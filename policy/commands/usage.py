@@ -8,11 +8,12 @@ from fnmatch import fnmatchcase
 from policy.commands.argv import Item, OperandItem, OptionItem, Parts, operand_roles
 from policy.commands.destination import written_into
 from policy.commands.effects import Effects
+from policy.commands.following import followed_links
 from policy.commands.invocation import Effect, GivenOperand, GivenOption
 from policy.commands.named_nearly import note_suffixes
 from policy.commands.nested import NOT_SEARCHED, Found
 from policy.commands.operand_places import argv_start, possible_roles
-from policy.commands.profile import Follows, Profile
+from policy.commands.profile import Profile
 from policy.commands.redirects import REDIRECTING, redirected
 from policy.commands.roles import PROGRAMS, bare_role, touches
 from policy.commands.searched import found_by, handed_on, takes_found
@@ -45,7 +46,8 @@ class Usage:
         effects = self.effects
         if effects.suffixes:
             note_suffixes(effects)
-        follows = _follows(profile, parts, given)
+        self._choose(profile, parts.items, before)
+        follows = followed_links(profile, parts.items)
         if follows != "always":
             found = effects.found
             found[before:] = [
@@ -55,6 +57,18 @@ class Usage:
                 for each in found[before:]
             ]
         effects.found += redirected(effects.redirects, effects.found, effects.name)
+
+    def _choose(self, profile: Profile, items: Sequence[Item], before: int) -> None:
+        """Keep of the trees that a search deletes what it asks for by name."""
+        found = found_by(items, profile)
+        if found.name == "*":
+            return
+        for place in range(before, len(self.effects.found)):
+            effect = self.effects.found[place]
+            if effect.verb == "writes" and effect.tree and effect.word and effect.word.known:
+                chosen = replace(found, root=effect.word.text).word()
+                if chosen.shape == "glob" and not effect.word.home:
+                    self.effects.found[place] = replace(effect, word=chosen)
 
     def fear_lists(self, program: str, words: Sequence[Word]) -> None:
         """Note what is done by words that stand in a file, which a word `@FILE` is replaced by."""
@@ -237,18 +251,6 @@ class Usage:
             effects.unseen = True
         else:
             effects.gap(f"`{effects.name}` {_INPUT}")
-
-
-def _follows(profile: Profile, parts: Parts, given: set[str]) -> Follows:
-    """Tell in which trees links are followed; most of all, where a word may be such an option."""
-    said = [one for one in profile.variants if one.follows_links is not None]
-    if not said:
-        return profile.follows_links
-    if any(isinstance(item, OperandItem) and item.may_be_option for item in parts.items):
-        possible = [profile.follows_links, *(one.follows_links for one in said)]
-        return next(one for one in ("always", "written", "never") if one in possible)
-    holding = [one.follows_links for one in said if one.holds(given)]
-    return (holding or [profile.follows_links])[-1] or profile.follows_links
 
 
 def _tells(profile: Profile, option: str) -> bool:

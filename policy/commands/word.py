@@ -18,7 +18,8 @@ class Word:
     `\\`, and of an opaque word the literal beginning. `many` says that it may become no word or
     several. `home` says that an unquoted `~` or a `$HOME` begins it (`text` then begins with `~`);
     the `~` of any other word is a character of a name. `pipe` says that it is `<(…)` or `>(…)`: a
-    pipe to commands of the script, and no file.
+    pipe to commands of the script, and no file. `found`: the first wildcard stands for any number
+    of folders, as a search goes through them, and all take hidden names; `through` links as well.
     """
 
     text: str
@@ -26,6 +27,8 @@ class Word:
     many: bool = False
     home: bool = False
     pipe: bool = False
+    found: bool = False
+    through: bool = False
 
     @property
     def known(self) -> bool:

@@ -16,6 +16,7 @@ from policy.commands import Assignment, Invocation, Profiles, SimpleCommand, und
 from policy.facts import HasOtherNames
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.links_made import LinksMade
+from policy.program.looked import NOTHING_SEEN, Meant, looked_at
 from policy.program.touches import Folders, Origin, Touch, looked_for, redirects, touches_of
 from policy.program.truth import Undecided, Value
 from policy.records import dataclass, replace
@@ -81,6 +82,7 @@ class Effects:
 
     __slots__ = (
         "_folders",
+        "_loose",
         "_other_names",
         "_sources",
         "_touches",
@@ -121,6 +123,8 @@ class Effects:
         self.paths = paths
         self.links: LinksMade | None = None
         self._other_names = other_names
+        # Whether wildcards take what no plain shell does.
+        self._loose = False
         self._folders: dict[Folders, PathContext] = {(): paths}
 
     def of(self, verb: str) -> tuple[Item, ...]:
@@ -130,7 +134,9 @@ class Effects:
             items: list[Item] = []
             if verb == "runs":
                 items += [Item(each, each.command.text, "command") for each in self.commands]
-            items += [self._item(touch) for touch in self._touched(verb) if not touch.unseen]
+            for touch in self._touched(verb):
+                if not touch.unseen:
+                    items += self._items(touch)
             found = self.items[verb] = tuple(items)
         return found
 
@@ -192,7 +198,13 @@ class Effects:
 
     def add(self, source: Touch | Invocation) -> None:
         """Take in what an argument touches, or a command with what it does."""
+        if isinstance(source, Invocation):
+            self._loose = self._loose or _widens_globs(source)
         self._sources.append(source)
+
+    def widen_globs(self) -> None:
+        """Let wildcards take hidden names, and other letter case."""
+        self._loose = True
 
     def _touched(self, verb: str) -> list[Touch]:
         found = self._touches.get(verb)
@@ -228,21 +240,42 @@ class Effects:
             return self.paths
         return self.folder(touch.folders, None if touch.by is None else touch.by.command)
 
-    def _item(self, touch: Touch) -> Item:
+    def _items(self, touch: Touch) -> Iterator[Item]:
+        """Yield what is touched as it is spelled, and what it leads to besides."""
         if touch.redirected:
-            reason = MayBeRedirected(reason=touch.why)
-            return Item(reason, "another host", touch.origin, touch)
+            yield Item(MayBeRedirected(reason=touch.why), "another host", touch.origin, touch)
+            return
         if touch.text is None:
-            return Item(Unreadable(reason=touch.why), "(not known)", touch.origin, touch)
+            yield Item(Unreadable(reason=touch.why), "(not known)", touch.origin, touch)
+            return
+        paths = self._judged_in(touch)
+        thing = read_resource(touch.verb, touch.text, paths)
+        looked = NOTHING_SEEN
+        if touch.tree and isinstance(thing, Path):
+            if touch.meant is not None:
+                meant = replace(touch.meant, loose=True) if self._loose else touch.meant
+                text = touch.text if touch.base is None else touch.base
+                written = touch.verb == "writes"
+                made = _none_made if written else self._made
+                looked = looked_at(text, meant, paths, written=written, made=made)
+            thing = replace(thing, tree=True, names=touch.names, held=looked.held)
+        yield Item(thing, _shown(thing, touch.text), touch.origin, touch)
+        for other in looked.others:
+            yield Item(other, _shown(other, touch.text), touch.origin, touch)
+
+    def _made(self) -> Iterator[tuple[str, str]]:
+        """Yield the files that the call writes by name."""
+        for item in self.of("writes"):
+            if isinstance(item.thing, Path) and not item.thing.tree:
+                yield item.thing.lexical, item.thing.resolved or item.thing.lexical
+
+    def _judged_in(self, touch: Touch) -> PathContext:
         paths = self._paths_of(touch)
         if touch.verb == "writes" and self._other_names is not None:
             # To write a file with several names is to write all of them. Reading one is not held
             # against it: packages are hard links wherever a package cache is used.
             paths = replace(paths, other_names=self._other_names)
-        thing = read_resource(touch.verb, touch.text, paths)
-        if touch.tree and isinstance(thing, Path):
-            thing = replace(thing, tree=True, names=touch.names)
-        return Item(thing, _shown(thing, touch.text), touch.origin, touch)
+        return paths
 
 
 def read_effects(call: Evaluation, declared: DeclaredResources) -> Effects:
@@ -343,7 +376,8 @@ def _texts(value: Any) -> Iterator[str]:
 def _add_leaf(effects: Effects, call: Evaluation, resource: Resource, *, leaf: Any) -> None:
     verb = resource.verb
     if leaf.__class__ is str and verb != "runs" and resource.tree_field is None:
-        effects.add(Touch(verb, leaf, tree=resource.tree, steps=resource.steps))
+        meant = _tree_of(resource) if resource.tree else None
+        effects.add(Touch(verb, leaf, tree=resource.tree, steps=resource.steps, meant=meant))
     elif not isinstance(leaf, str):
         why = leaf.reason if isinstance(leaf, Unreadable) else "not a text"
         _add_unknown(effects, _ALL if verb == "runs" else (verb,), why=why)
@@ -351,7 +385,36 @@ def _add_leaf(effects: Effects, call: Evaluation, resource: Resource, *, leaf: A
         _add_script(effects, leaf)
     else:
         tree = resource.tree or bool(resource.tree_field and call.input.get(resource.tree_field))
-        effects.add(Touch(verb, leaf, tree=tree, steps=resource.steps))
+        meant = _tree_of(resource) if tree else None
+        effects.add(Touch(verb, leaf, tree=tree, steps=resource.steps, meant=meant))
+
+
+def _none_made() -> tuple[tuple[str, str], ...]:
+    return ()
+
+
+def _tree_of(resource: Resource) -> Meant:
+    """Return what a tool does with a tree: one that an argument asks for is a listing."""
+    if resource.tree:
+        return Meant(tree=True, follows=resource.verb == "reads")
+    return Meant(tree=True, listed=True)
+
+
+def _widens_globs(command: Invocation) -> bool:
+    """Tell whether a command may make wildcards take hidden names, or another letter case."""
+    if any(one.name == _SETS_GLOBS for one in command.command.assignments):
+        return True
+    if any(_SETS_GLOBS in word.text for word in command.command.words):
+        return True
+    if command.program[:1] in (("bash",), ("sh",)):
+        return any(one.unknown or one.name[:2] in ("-O", "+O") for one in command.options)
+    return not _OTHER_GLOBS.isdisjoint(command.program[:1])
+
+
+# A variable that makes wildcards of bash take hidden names.
+_SETS_GLOBS = "GLOBIGNORE"
+# The shell's settings, and shells whose wildcards are others.
+_OTHER_GLOBS = frozenset("shopt setopt zsh fish csh tcsh ksh ksh93 mksh".split())
 
 
 def _add_unknown(effects: Effects, verbs: tuple[str, ...], *, why: str) -> None:
@@ -368,6 +431,8 @@ _ALL = ("runs", "reads", "writes", "connects", "sends")
 
 def _add_script(effects: Effects, text: str) -> None:
     script = understand(text, effects.profiles)
+    if _SETS_GLOBS in text:
+        effects.widen_globs()
     if isinstance(script, Unreadable):
         _add_unknown(effects, _ALL, why=script.reason)
         return

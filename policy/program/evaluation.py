@@ -14,7 +14,7 @@ from policy import later
 from policy.call import Caller
 from policy.catalog import ToolSpec
 from policy.commands import NO_PROFILES, Profiles
-from policy.facts import Facts, HasOtherNames, Identify, ResolveHost
+from policy.facts import Facts, HasOtherNames, Identify, Look, ResolveHost, Seen
 from policy.program.truth import ABSENT, Value
 from policy.values import Regex, Unreadable, by_re2_alone, compile_regex
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 else:
     PathContext = later.function("policy.values", "PathContext", into=globals())
 
+_Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")
 _PLACES_REMEMBERED = 64
 
@@ -94,6 +95,9 @@ class Evaluation:
                 workspace=facts.workspace,
                 resolve=_remembering(disk.path, failing=None),
                 folds=_remembering(disk.folds, failing=True),
+                look=_remembering(
+                    disk.look if disk.path is None else disk.look or _not_seen, failing=None
+                ),
             )
         return self._paths
 
@@ -130,14 +134,19 @@ def _without_disk(cwd: str | None, home: str | None, workspace: str | None) -> P
     return PathContext(cwd=cwd, home=home, workspace=workspace)
 
 
+def _not_seen(asked: Look) -> Seen | None:
+    """Answer for a disk that says where links lead, and not what it holds."""
+    return None
+
+
 def _remembering(
-    resolve: Callable[[str], _Answer] | None, *, failing: _Answer
-) -> Callable[[str], _Answer] | None:
+    resolve: Callable[[_Asked], _Answer] | None, *, failing: _Answer
+) -> Callable[[_Asked], _Answer] | None:
     """Ask the resolver once a question and decision, so that all clauses see the same world."""
     return None if resolve is None else _Remembered(resolve, failing)
 
 
-class _Remembered(Generic[_Answer]):
+class _Remembered(Generic[_Asked, _Answer]):
     """A resolver that is asked every question once.
 
     One that fails does not answer: what it would have said is not known, and `failing` stands for
@@ -146,12 +155,12 @@ class _Remembered(Generic[_Answer]):
 
     __slots__ = ("_failing", "_known", "_resolve")
 
-    def __init__(self, resolve: Callable[[str], _Answer], failing: _Answer) -> None:
+    def __init__(self, resolve: Callable[[_Asked], _Answer], failing: _Answer) -> None:
         self._resolve = resolve
         self._failing = failing
-        self._known: dict[str, _Answer] = {}
+        self._known: dict[_Asked, _Answer] = {}
 
-    def __call__(self, name: str) -> _Answer:
+    def __call__(self, name: _Asked) -> _Answer:
         if name not in self._known:
             try:
                 self._known[name] = self._resolve(name)

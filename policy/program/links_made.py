@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from policy import later
 from policy.commands import Effect, Invocation, SimpleCommand, Word
+from policy.facts import Look
 from policy.program.touches import looked_for
 from policy.records import dataclass, replace
 from policy.values import PathContext, Unreadable, after_cd, normalise, read_path
@@ -113,7 +114,11 @@ class LinksMade:
                 self._left = _MOST_LOOKS
                 return self._resolved(path, command)
 
-            paths = replace(self._paths, resolve=resolve, known_sets={})
+            def links_below(folder: str) -> bool:
+                self._left = _MOST_LOOKS
+                return self._may_link_below(folder, command)
+
+            paths = replace(self._paths, resolve=resolve, links_below=links_below, known_sets={})
             known = self._contexts[view] = {(): paths}
         return known
 
@@ -178,6 +183,15 @@ class LinksMade:
             real = followed
         return real
 
+    def _may_link_below(self, folder: str, command: SimpleCommand) -> bool:
+        """Tell whether something below a folder may have been made a link before a command."""
+        below = _key(folder).rstrip("/") + "/"
+        return any(
+            self._is_met(makings, command, _ANY_NAME)
+            for place, makings in self._places.items()
+            if place == _ANYWHERE or f"{place}/".startswith(below) or below.startswith(f"{place}/")
+        )
+
     def _is_met(
         self, makings: Sequence[_Making], command: SimpleCommand, rest: tuple[str, ...]
     ) -> bool:
@@ -195,6 +209,8 @@ class LinksMade:
 
     def _carries(self, making: _Making, rest: tuple[str, ...]) -> bool:
         """Tell whether there may be a link where something was taken from, on the way to `rest`."""
+        if rest is _ANY_NAME:
+            return any(map(self._holds_links, making.sources))
         return any(
             self._leads_off(source, each, making.by)
             for source in making.sources
@@ -208,11 +224,23 @@ class LinksMade:
         place = posixpath.join(folder, posixpath.basename(source), *rest)
         return self._resolved(place, by) != place
 
+    def _holds_links(self, source: str) -> bool:
+        """Tell whether there may be a link at or below what was taken along."""
+        if self._paths.resolve is None:
+            return False
+        place = self._paths.resolve(source)
+        if place != source or self._paths.look is None:
+            return True
+        seen = self._paths.look(Look(place=place, spelled=source, tree=True, follows=True))
+        return seen is None or not seen.whole or bool(seen.led)
+
     def _on_disk(self, path: str) -> str | None:
         return path if self._paths.resolve is None else self._paths.resolve(path)
 
 
 _NOT_KNOWN: tuple[str, ...] = ()
+# Some name, whichever it is.
+_ANY_NAME = ("*",)
 # The place of what may be anywhere: the name of no file.
 _ANYWHERE = ""
 

@@ -11,8 +11,9 @@ from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
 from policy.commands import Effect, Invocation, Redirection, Word, is_harmless_redirection
+from policy.program.looked import Meant, glob_of
 from policy.records import dataclass
-from policy.values import escape_glob, quote
+from policy.values import ANY_DEPTH, escape_glob, quote
 
 # Where a touch comes from. A pattern of `runs only` that spells a command covers what its words
 # do (`command`), and a redirection only where it spells that too.
@@ -26,7 +27,8 @@ class Touch:
     """One resource as spelled; `text` is None where it is not known, and `why` then says why.
 
     `tree`: with all below it. `folders` are what was changed to before, None where that is not
-    known. `names` is a glob of what is meant below a tree, where a wildcard spells it. `by` is the
+    known. `names` is a glob of what is meant below a tree, where a wildcard spells it, and `meant`
+    what the disk is asked of it, from `base` if that is another folder. `by` is the
     command that touches it, `steps` the place of the argument in the input.
     `unseen`: the call does not tell which, so that only `only` is touched by it. `redirected`:
     another host that a program may be sent on to.
@@ -36,8 +38,8 @@ class Touch:
     """
 
     __slots__ = (
-        "by", "folders", "names", "origin", "redirected", "steps", "text", "tree", "unseen", "verb",
-        "why",
+        "base", "by", "folders", "meant", "names", "origin", "redirected", "steps", "text", "tree",
+        "unseen", "verb", "why",
     )  # fmt: skip
 
     def __init__(
@@ -54,6 +56,8 @@ class Touch:
         steps: tuple[str, ...] = (),
         unseen: bool = False,
         redirected: bool = False,
+        meant: Meant | None = None,
+        base: str | None = None,
     ) -> None:
         self.verb = verb
         self.text = text
@@ -66,6 +70,8 @@ class Touch:
         self.steps = steps
         self.unseen = unseen
         self.redirected = redirected
+        self.meant = meant
+        self.base = base
 
 
 _OF_GAPS = ("reads", "writes", "connects", "sends")
@@ -112,10 +118,14 @@ def _effect(effect: Effect, command: Invocation) -> Touch:
             folders=folders,
             by=command,
             unseen=effect.unseen,
+            meant=_tree(effect) if effect.tree and files else None,
         )
     spelled = _Spelled(None, effect.why, effect.tree)
+    meant = None
     if word is not None:
         spelled = _spelled(word, tree=effect.tree, files=files)
+        if word.shape == "glob" and files:
+            meant = _glob(word, tree=effect.tree, follows=effect.follows, listed=effect.listed)
     return Touch(
         verb,
         spelled.text,
@@ -127,11 +137,31 @@ def _effect(effect: Effect, command: Invocation) -> Touch:
         by=command,
         unseen=effect.unseen,
         redirected=effect.redirected,
+        meant=meant,
+        base=None if meant is None or word is None else glob_of(word)[0],
+    )
+
+
+def _tree(effect: Effect) -> Meant:
+    return Meant(tree=True, follows=effect.follows, listed=effect.listed)
+
+
+def _glob(word: Word, *, tree: bool, follows: bool, listed: bool) -> Meant:
+    _, steps = glob_of(word)
+    if word.found:
+        steps = (ANY_DEPTH, *(steps[1:] or ("*",)))
+    return Meant(
+        steps=steps,
+        tree=tree,
+        follows=word.through or (tree and follows),
+        listed=listed,
+        loose=word.found,
     )
 
 
 def _redirected(redirection: Redirection, verb: str, command: Invocation) -> Touch:
     spelled = _spelled(redirection.target, tree=False, files=True)
+    globbed = redirection.target.shape == "glob"
     return Touch(
         verb,
         spelled.text,
@@ -141,6 +171,10 @@ def _redirected(redirection: Redirection, verb: str, command: Invocation) -> Tou
         origin="redirection",
         folders=command.command.folders,
         by=command,
+        meant=_glob(redirection.target, tree=False, follows=False, listed=False)
+        if globbed
+        else None,
+        base=glob_of(redirection.target)[0] if globbed else None,
     )
 
 
@@ -202,13 +236,12 @@ def looked_for(word: Word) -> tuple[str, str]:
     folder, slash, _ = _before_wildcard(word).file_name.rpartition("/")
     folder, names = folder + slash or ".", _names(word)
     segments = names.split("/")
-    if word.text.rpartition("/")[2].startswith(_NO_FOLDER_ABOVE):
-        segments.pop()
-    ups = sum(map(_may_go_up, segments))
-    if ups == 0:
+    going = segments[:-1] if word.text.rpartition("/")[2].startswith(_NO_FOLDER_ABOVE) else segments
+    ups = [place for place, segment in enumerate(going) if _may_go_up(segment)]
+    if not ups:
         return folder, names
-    # Some shells take `.*` and `.?` for `..` too.
-    return posixpath.join(folder, *[".."] * ups), ""
+    # Some shells take `.*` and `.?` for `..` too. What follows is looked for there.
+    return posixpath.join(folder, *[".."] * len(ups)), "/".join(segments[ups[-1] + 1 :])
 
 
 # The beginning of a glob of hidden files that fits no `..`.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from policy.reload.generation import Generation
     from policy.reload.links import follow_links
     from policy.reload.loading import load, read_policy
+    from policy.reload.looking import MOST_NAMES, MOST_SECONDS, Looking
     from policy.reload.proposing import propose_rule
     from policy.reload.replacing import Moved, replace_file
     from policy.reload.settings import (
@@ -47,6 +48,7 @@ else:
             "folder": "ReadFile Snapshot read_folder",
             "generation": "Generation",
             "links": "follow_links",
+            "looking": "MOST_NAMES MOST_SECONDS Looking",
             "loading": "load read_policy",
             "proposing": "propose_rule",
             "settings": (
@@ -66,6 +68,8 @@ else:
     )
 
 __all__ = [
+    "MOST_NAMES",
+    "MOST_SECONDS",
     "SETTINGS_FILE",
     "ApprovalSettings",
     "BashSettings",
@@ -75,6 +79,7 @@ __all__ = [
     "Configured",
     "Disk",
     "Generation",
+    "Looking",
     "Moved",
     "PolicyStore",
     "ReadFile",

@@ -105,11 +105,13 @@ class Adjudicator:
             facts, hosts = self._world.seen_by(caller)
             caller = self._lapsed.seen_on(caller, facts.now)
             answer = judge.answer(name, input, caller=caller, facts=facts)
-            if hosts.wanted:
+            if hosts.waits:
 
                 def ask(known: Facts = facts) -> Answer:
                     return judge.answer(name, input, caller=caller, facts=known)
 
+                answer = await self._world.looked(ask, hosts, answer)
+            if hosts.wanted:
                 denied = denied_anyway(judge, answer, ask=ask, caller=caller, facts=facts)
                 answer = await self._world.settled(ask, hosts) if denied is None else denied
             spec = None if answer.admitted is None else answer.admitted.spec

@@ -19,13 +19,15 @@ from policy.facts import (
     FoldsCase,
     HasOtherNames,
     Identify,
+    LookAt,
     PastCall,
     ResolveHost,
     ResolvePath,
     Resolvers,
 )
 from policy.records import dataclass, field
-from policy.reload import Disk
+from policy.reload import Disk, Looking
+from policy.service.trees import JudgedTrees
 from policy.threads import NoThreadFree, Threads
 
 # Looks a host name up; None where it does not resolve.
@@ -61,12 +63,19 @@ class JudgedHosts:
     A name it does not know yet is not resolved, but remembered as `wanted`.
     """
 
-    __slots__ = ("_known", "_look_up", "wanted")
+    __slots__ = ("_known", "_look_up", "trees", "wanted")
 
     def __init__(self, look_up: LookUp | None = None) -> None:
         self._look_up = look_up or look_up_host
         self._known: dict[str, tuple[str, ...] | None] = {}
         self.wanted: dict[str, None] = {}
+        # What the same call wants looked at on the disk.
+        self.trees: JudgedTrees | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether something is wanted that takes longer."""
+        return bool(self.wanted or (self.trees is not None and self.trees.wanted))
 
     def __call__(self, name: str) -> tuple[str, ...] | None:
         """Return the addresses of a name, None where it has none or is not known yet."""
@@ -102,7 +111,7 @@ class _DiskSeen:
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
-        self._seen: Resolvers | None = None
+        self._seen: tuple[Resolvers, Looking] | None = None
 
     def path(self, path: str) -> str | None:
         """Return a path with its links followed."""
@@ -120,10 +129,18 @@ class _DiskSeen:
         """Return device and inode of what stood at a path."""
         return self._resolvers.identity(path)  # type: ignore[misc]
 
+    def looking(self) -> Looking:
+        """Return what looks at trees and wildcards."""
+        return self._both[1]
+
     @property
     def _resolvers(self) -> Resolvers:
+        return self._both[0]
+
+    @property
+    def _both(self) -> tuple[Resolvers, Looking]:
         if self._seen is None:
-            self._seen = self._disk.resolvers()
+            self._seen = self._disk.seen()
         return self._seen
 
 
@@ -136,6 +153,7 @@ class _ResolversDraft:
     folds: FoldsCase
     other_names: HasOtherNames
     identity: Identify
+    look: LookAt
     host: ResolveHost
 
     def done(self) -> Resolvers:
@@ -204,22 +222,37 @@ class World:
         draft = _ResolversDraft()
         draft.path, draft.folds, draft.other_names = disk.path, disk.folds, disk.other_names
         draft.identity, draft.host = disk.identity, hosts
+        draft.look = hosts.trees = JudgedTrees(disk.looking)
         return self.facts(caller, draft.done()), hosts
 
     async def settled(self, ask: Callable[[], _Answered], hosts: JudgedHosts) -> _Answered:
         """Return what `ask` says once it wants no more names resolved than `hosts` knows.
 
-        `ask` is pure and quick; a name it wants resolved is looked up without blocking the loop,
-        and it is asked again with the answer.
+        `ask` is pure and quick; a name it wants resolved, or a tree it wants looked at, is looked
+        up without blocking the loop, and it is asked again with the answer.
         """
         for _ in range(_ROUNDS):
+            if hosts.trees is not None and hosts.trees.wanted:
+                await hosts.trees.settle()
             wanted = tuple(hosts.wanted)
             found = await asyncio.gather(*(self.look_up(name) for name in wanted))
             hosts.learn(dict(zip(wanted, found, strict=True)))
             answer = ask()
-            if not hosts.wanted:
+            if not hosts.waits:
                 break
         # Names beyond that stay unresolved, and so undecidable.
+        return answer
+
+    async def looked(
+        self, ask: Callable[[], _Answered], hosts: JudgedHosts, answer: _Answered
+    ) -> _Answered:
+        """Return what `ask` says once the disk has been looked at, with names still as they are."""
+        trees = hosts.trees
+        for _ in range(_ROUNDS):
+            if trees is None or not trees.wanted:
+                break
+            await trees.settle()
+            answer = ask()
         return answer
 
     async def answered(
@@ -228,7 +261,7 @@ class World:
         """Return `ask` of the facts of this moment, with the facts."""
         facts, hosts = self.seen_by(caller)
         answer = ask(facts)
-        if hosts.wanted:
+        if hosts.waits:
             answer = await self.settled(lambda: ask(facts), hosts)
         return answer, facts
 

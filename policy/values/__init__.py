@@ -43,7 +43,9 @@ if TYPE_CHECKING:
         links_passed,
         normal_path,
         read_path,
+        spelled_path,
     )
+    from policy.values.path_held import HeldBelow
     from policy.values.path_pattern import (
         PathPattern,
         folder_pattern,
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     from policy.values.prepared_paths import PreparedPaths
     from policy.values.reading import MayBeRedirected, Unreadable
     from policy.values.recipient import check_recipient_pattern, read_recipient, recipient_in
+    from policy.values.shell_glob import ANY_DEPTH, compile_step, step_text
     from policy.values.sql import can_read_sql, read_sql
     from policy.values.sql_dialect import SQL_DIALECTS
     from policy.values.sql_script import Sql, SqlStatement
@@ -97,10 +100,15 @@ else:
             "links": "links_in()",
             "logic": "any_of both negate",
             "number": "add compare_numbers exact is_number multiply subtract",
-            "path": "Path PathContext after_cd exact_path links_passed normal_path read_path",
+            "path": (
+                "Path PathContext after_cd exact_path links_passed normal_path read_path "
+                "spelled_path"
+            ),
+            "path_held": "HeldBelow",
             "path_pattern": "PathPattern folder_pattern path_pattern_text read_path_pattern",
             "path_set": "path_in path_meets path_within",
             "path_sets": "PathSets",
+            "shell_glob": "ANY_DEPTH compile_step step_text",
             "pattern": "Regex by_re2_alone compile_regex",
             "plain_regex": "PlainRegex",
             "prepared_hosts": "PreparedHosts",
@@ -123,11 +131,13 @@ else:
     )
 
 __all__ = [
+    "ANY_DEPTH",
     "NETWORK_WORDS",
     "REDIRECTED",
     "SQL_DIALECTS",
     "SQL_KINDS",
     "Endpoint",
+    "HeldBelow",
     "HostPattern",
     "HostSets",
     "Limits",
@@ -156,6 +166,7 @@ __all__ = [
     "compile_name_glob",
     "compile_path_glob",
     "compile_regex",
+    "compile_step",
     "compile_text_glob",
     "copy_value",
     "escape_for_people",
@@ -197,6 +208,8 @@ __all__ = [
     "read_zone",
     "recipient_in",
     "role_of",
+    "spelled_path",
+    "step_text",
     "subtract",
     "url_parts",
     "with_scheme",

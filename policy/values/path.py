@@ -8,14 +8,18 @@ are followed by the resolver of the context, where there is one.
 from __future__ import annotations
 
 import posixpath
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from policy import later
-from policy.facts import FoldsCase, HasOtherNames, ResolvePath
+from policy.facts import FoldsCase, HasOtherNames, LookAt, ResolvePath
 from policy.records import dataclass, field, replace
 from policy.values.path_text import path_spelled
 from policy.values.reading import Unreadable
 from policy.values.text import normalise, quote
+
+if TYPE_CHECKING:
+    from policy.values.path_held import HeldBelow
 
 _LONGEST = 4096
 # Ways to files that depend on who walks them.
@@ -36,9 +40,10 @@ class PathContext:
     """Where a path is read: folders as absolute paths, and what the disk says, if asked.
 
     Relative paths are below `cwd`, else below `workspace`, and Unreadable where `lost`: in a
-    script whose `cd` may have worked or not. `resolve` is asked again for every pattern and
-    path, so it is best given with a memory of this call; `known_sets` is such a memory of the sets
-    that paths of this call are held against.
+    script whose `cd` may have worked or not. `look` says what trees hold, and `links_below` whether
+    a command that ran before may have made a link below a folder. `resolve` is asked again for
+    every pattern and path, so it is best given with a memory of this call; `known_sets` is such a
+    memory of the sets that paths of this call are held against.
     """
 
     cwd: str | None = None
@@ -47,6 +52,8 @@ class PathContext:
     resolve: ResolvePath | None = None
     folds: FoldsCase | None = None
     other_names: HasOtherNames | None = None
+    look: LookAt | None = None
+    links_below: Callable[[str], bool] | None = None
     lost: bool = False
     known_sets: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -58,6 +65,7 @@ class Path:
     `resolved` is None where nobody follows links. `folds` says that letter case may make no
     difference there. `walked` is the way as spelled, dots included, where links lead off it.
     `names` is the glob of what is meant below a tree, where a wildcard of a command spelled it.
+    `held` is what stands there, where the disk is asked for it.
     """
 
     lexical: str
@@ -66,6 +74,7 @@ class Path:
     folds: bool = False
     names: str = ""
     walked: str | None = field(default=None, compare=False, repr=False)
+    held: HeldBelow | None = field(default=None, compare=False, repr=False)
 
 
 def read_path(text: str, context: PathContext, *, tree: bool = False) -> Path | Unreadable:
@@ -118,6 +127,11 @@ def exact_path(text: str, context: PathContext) -> str | Unreadable:
     if exact is None:
         return Unreadable(reason=_lost_way(text, absolute, context.resolve))
     return exact
+
+
+def spelled_path(text: str, context: PathContext) -> str | Unreadable:
+    """Return the way that `text` spells from the root, dots and links included."""
+    return _absolute(text, context)
 
 
 def links_passed(path: Path, context: PathContext) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from policy.values.glob import (
     literal_text,
     path_segments,
 )
-from policy.values.logic import both, negate
+from policy.values.logic import any_of, both, negate
 from policy.values.path import Path, PathContext
 from policy.values.path_names import may_name
 from policy.values.path_pattern import PathPattern, glob_below
@@ -48,7 +48,11 @@ def path_meets(
     """Tell whether some part of the path is in; a floating item meets only what is spelled."""
     wanted, unwanted = (_meets, _covers) if path.tree else (_fits, _fits)
     answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
-    return None if answer is False and may_mean(path, patterns) else answer
+    if answer is False and may_mean(path, patterns):
+        answer = None
+    if path.held is None or answer is True:
+        return answer
+    return any_of((answer, _holds(path, patterns, excluded, context=context)))
 
 
 def path_within(
@@ -61,7 +65,30 @@ def path_within(
     """Tell whether all of the path is in: of a tree, everything that may be below it."""
     wanted, unwanted = (_covers, _meets) if path.tree else (_fits, _fits)
     answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
-    return None if answer and may_mean(path, excluded) else answer
+    if answer and may_mean(path, excluded):
+        answer = None
+    if path.held is None or answer is False:
+        return answer
+    return both(answer, negate(_holds(path, excluded, (), context=context)))
+
+
+def _holds(
+    path: Path,
+    patterns: tuple[PathPattern, ...],
+    excluded: tuple[PathPattern, ...],
+    *,
+    context: PathContext,
+) -> bool | None:
+    """Tell whether something that stands in the tree is what a floating item means."""
+    assert path.held is not None
+    floating = tuple(pattern.glob for pattern in patterns if pattern.base == "floating")
+
+    def judged(lexical: str, resolved: str) -> bool | None:
+        known = None if path.resolved is None else resolved
+        file = Path(lexical=lexical, resolved=known, folds=path.folds)
+        return path_meets(file, patterns, excluded, context=context)
+
+    return path.held.some(floating, judged, folds=path.folds, everything=bool(excluded))
 
 
 def may_mean(path: Path, patterns: tuple[PathPattern, ...]) -> bool:

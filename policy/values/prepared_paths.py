@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from policy.facts import ResolvePath
+from policy.values.logic import any_of, both, negate
 from policy.values.path import Path, PathContext
 from policy.values.path_index import GlobIndex, Spot, spot_of
 from policy.values.path_pattern import PathPattern, folder_pattern
@@ -40,7 +41,10 @@ class PreparedPaths:
     Where a set speaks of the workspace and none is known, nothing can be said.
     """
 
-    __slots__ = ("_excluded", "_here", "_latest", "_patterns", "_places", "_without_here")
+    __slots__ = (
+        "_excluded", "_excluding", "_floating", "_here", "_latest", "_patterns", "_places",
+        "_without_here",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -52,6 +56,8 @@ class PreparedPaths:
     ) -> None:
         self._patterns = patterns
         self._excluded = excluded
+        self._floating = _floating(patterns)
+        self._excluding = _floating(excluded)
         self._here = workspace
         self._without_here = without_workspace
         self._places: dict[Place, _Sides] = {}
@@ -67,8 +73,10 @@ class PreparedPaths:
             return _judge_file(path, sides, context)
         answer = _judge(path, sides, context, _SOME)
         if answer is False and path.names and may_mean(path, self._patterns):
-            return None
-        return answer
+            answer = None
+        if path.held is None or answer is True:
+            return answer
+        return any_of((answer, self._holds(path, sides, context, self._floating)))
 
     def within(self, path: Path, context: PathContext) -> bool | None:
         """Tell whether all of the path is in, as `path_within` does."""
@@ -79,8 +87,29 @@ class PreparedPaths:
             return _judge_file(path, sides, context)
         answer = _judge(path, sides, context, _ALL)
         if answer and path.names and may_mean(path, self._excluded):
-            return None
-        return answer
+            answer = None
+        if path.held is None or answer is False or not self._excluding:
+            return answer
+        # What an exception keeps out is not in.
+        return both(answer, negate(self._holds(path, sides, context, self._excluding)))
+
+    def _holds(
+        self, path: Path, sides: _Sides, context: PathContext, floating: tuple[str, ...]
+    ) -> bool | None:
+        """Tell whether something that stands in the tree is what these floating globs mean."""
+        assert path.held is not None
+        out = floating is self._excluding
+        judged_by = sides.of_exceptions() if out else sides
+
+        def judged(lexical: str, resolved: str) -> bool | None:
+            known = None if path.resolved is None else resolved
+            return _judge_file(
+                Path(lexical=lexical, resolved=known, folds=path.folds), judged_by, context
+            )
+
+        return path.held.some(
+            floating, judged, folds=path.folds, everything=not out and sides.outs is not None
+        )
 
     def has_one_reading(self, path: Path, context: PathContext) -> bool:
         """Tell whether nobody can take the path, or a folder of the set, for another one.
@@ -88,7 +117,8 @@ class PreparedPaths:
         The workspace is then known, if it matters.
         """
         lexical = path.lexical
-        if path.folds or path.names or not lexical.isascii() or context.workspace is None:
+        several = path.folds or path.names or path.held is not None
+        if several or not lexical.isascii() or context.workspace is None:
             return False
         if path.resolved is None:
             return True
@@ -100,7 +130,8 @@ class PreparedPaths:
 
     def surely_misses(self, path: Path, context: PathContext, *, meets: bool) -> bool:
         """Tell whether no reading of the path can be in anything of the set, exceptions aside."""
-        if path.folds or path.names or not path.lexical.isascii() or context.workspace is None:
+        several = path.folds or path.names or path.held is not None
+        if several or not path.lexical.isascii() or context.workspace is None:
             return False
         sides = self._sides(context)
         assert sides is not None
@@ -190,6 +221,10 @@ class _Sides:
             self._folded = _sides_of(folded(self.globs), folded(self.outs_globs))
         return self._folded
 
+    def of_exceptions(self) -> _Sides:
+        """Return the exceptions alone, as a set."""
+        return _sides_of(self.outs_globs, ())
+
     def as_links_lead(self, resolve: ResolvePath, straight: set[str]) -> _Sides:
         """Return the globs below where their folders lead; the same ones where none is a link.
 
@@ -212,6 +247,10 @@ class _Sides:
             tuple([led(glob) for glob in self.globs]),
             tuple([led(glob) for glob in self.outs_globs]),
         )
+
+
+def _floating(patterns: tuple[PathPattern, ...]) -> tuple[str, ...]:
+    return tuple(pattern.glob for pattern in patterns if pattern.base == "floating")
 
 
 @lru_cache(maxsize=_SETS_REMEMBERED)

@@ -7,6 +7,7 @@ they would fill the machine with processes long after the law that drew them has
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
@@ -15,14 +16,23 @@ from pathlib import Path
 
 
 def run(
-    shell: str, script: str, *, folder: Path, env: Mapping[str, str], seconds: float = 20.0
+    shell: str,
+    script: str,
+    *,
+    folder: Path,
+    env: Mapping[str, str],
+    seconds: float = 20.0,
+    only: Path | None = None,
 ) -> str:
     """Return what a script prints to both of its outputs, in a folder, without any input.
 
     It and all that it began have ended then; what it would do after these seconds is not done.
+    Where bubblewrap is installed, it can change what is below `only`, if that is given, and nothing
+    else.
     """
+    within = [] if only is None else _confined(only)
     with subprocess.Popen(
-        [shell, "-c", script],
+        [*within, shell, "-c", script],
         cwd=folder,
         env=env,
         stdin=subprocess.DEVNULL,
@@ -38,3 +48,14 @@ def run(
             with suppress(ProcessLookupError):
                 os.killpg(started.pid, signal.SIGKILL)
     return printed.decode(errors="replace")
+
+
+def _confined(folder: Path) -> list[str]:
+    """Return the command that shows a program this disk, with one folder that it can change."""
+    if shutil.which("bwrap") is None:
+        return []
+    place = str(folder)
+    return [
+        "bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
+        "--bind", place, place, "--unshare-net", "--die-with-parent", "--",
+    ]  # fmt: skip

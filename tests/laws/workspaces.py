@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import policy
-from policy.facts import Resolvers
+from policy.reload import Disk
 from policy.verdict import Verdict
+
+_DISK = Disk()
 
 
 def allows(generation: policy.Generation, script: str, here: Path) -> bool:
     """Tell whether a script may run in a folder of this disk."""
     facts = policy.Facts(
         cwd=str(here), workspace=str(here), home=str(here.parent / "home"),
-        resolvers=Resolvers(path=os.path.realpath),
+        resolvers=_DISK.resolvers(),
     )  # fmt: skip
     call = policy.ToolCall(tool="bash_exec", input={"command": script})
     return generation.decide(call, facts=facts).verdict is Verdict.ALLOW

@@ -215,7 +215,8 @@ def test_code_out_of_sight(script: str, unseen: bool) -> None:
 def test_found_paths_begin_where_the_search_does() -> None:
     (command,) = one("seek src/a src/b -exec show {} +").inner
 
-    assert command.operands[0].word == Word("src/*", "glob")
+    found = command.operands[0].word
+    assert (found.text, found.shape, found.found) == ("src/*", "glob", True)
     assert not command.operands[0].may_be_option
     (rest,) = one('seek -exec show "a{}" +').inner
     assert rest.operands[0].word == Word("a", "opaque")

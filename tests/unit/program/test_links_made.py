@@ -9,6 +9,7 @@ import pytest
 
 import policy
 from policy.facts import Resolvers
+from policy.reload import Disk
 from policy.verdict import Verdict
 
 _DENIES = """\
@@ -43,7 +44,7 @@ def generation(tmp_path_factory: pytest.TempPathFactory) -> policy.Generation:
 def verdict(
     generation: policy.Generation, command: str, here: Path, *, disk: bool = True
 ) -> Verdict:
-    resolvers = Resolvers(path=os.path.realpath) if disk else Resolvers()
+    resolvers = Disk().resolvers() if disk else Resolvers()
     facts = policy.Facts(cwd=str(here), workspace=str(here), home="/none", resolvers=resolvers)
     call = policy.ToolCall(tool="bash_exec", input={"command": command})
     return generation.decide(call, facts=facts).verdict

@@ -1,0 +1,55 @@
+"""What wildcards and trees of one call hold: little of it looked at at once, the rest in a thread.
+
+A long look never holds the loop up, and never takes a thread that tools or reloads use.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from policy.facts import Look, Seen
+from policy.reload import MOST_SECONDS, Looking
+from policy.threads import NoThreadFree, Threads
+
+# Names that are looked at without leaving the loop: well below a millisecond.
+_FEW = 200
+# Looks that wait for longer than this found no thread, or a disk that does not answer.
+_PATIENCE = 4 * MOST_SECONDS
+_THREADS = Threads("looks at the disk", most=2, patience=_PATIENCE)
+
+
+class JudgedTrees:
+    """The looks of one call, a resolver for Facts; one it does not answer at once is `wanted`."""
+
+    __slots__ = ("_late", "_looking", "wanted")
+
+    def __init__(self, looking: Callable[[], Looking]) -> None:
+        self._looking = looking
+        self._late: set[Look] = set()
+        self.wanted: dict[Look, None] = {}
+
+    def __call__(self, asked: Look) -> Seen | None:
+        """Return what is there; None where that takes longer, or took too long."""
+        if asked in self.wanted or asked in self._late:
+            return None
+        seen = self._looking().look_briefly(asked, most=_FEW)
+        if seen is None:
+            self.wanted[asked] = None
+        return seen
+
+    async def settle(self) -> None:
+        """Look at all that is wanted, without blocking the loop."""
+        wanted, self.wanted = tuple(self.wanted), {}
+        looking = self._looking()
+
+        def look() -> None:
+            for asked in wanted:
+                looking.look(asked)
+
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                await _THREADS.run(look)
+        except (TimeoutError, NoThreadFree):
+            # The thread may still be at it, so that nothing more is asked of it.
+            self._late.update(wanted)
