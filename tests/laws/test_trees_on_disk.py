@@ -63,7 +63,8 @@ _PLACES = st.sampled_from(
 _READS = (
     "cat -- {}", "head -n9 -- {}", "grep -r '' -- {}", "grep -R '' -- {}", "grep -rh -e '' -- {}",
     "cp -r -- {} /tmp/none || cp -r -- {} out; cat -- out/*", "tar -cf - -- {}", "tar -chf - -- {}",
-    "diff -r -- {} ee", "for f in {}; do cat -- \"$f\"; done", "for d in {}; do cat -- \"$d\"/*; done",
+    "diff -r -- {} ee", "for f in {}; do cat -- \"$f\"; done",
+    "for d in {}; do cat -- \"$d\"/*; done",
     "find {} -type f -exec cat -- '{{}}' +", "find -L {} -type f -exec cat -- '{{}}' ';'",
     "find {} -print0 | xargs -0 cat --", "cat < {}", "bash -c 'cat -- {}'", "( cat -- {} )",
     "mkdir -p zz && cat -- {}", "find {} -name '*.txt' -exec cat -- '{{}}' +",
