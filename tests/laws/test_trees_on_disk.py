@@ -83,9 +83,9 @@ _CHANGES = (
 @st.composite
 def scripts(draw: st.DrawFn) -> str:
     """Draw a command that reads or changes what a wildcard names, or a tree."""
-    return (
-        draw(st.sampled_from(_READS + _CHANGES)).replace("{}", draw(_PLACES)).replace("{{}}", "{}")
-    )
+    shape: str = draw(st.sampled_from(_READS + _CHANGES))
+    place: str = draw(_PLACES)
+    return shape.replace("{}", place).replace("{{}}", "{}")
 
 
 @pytest.fixture(scope="module")
