@@ -73,4 +73,6 @@ def is_alone(invocation: Invocation) -> bool:
     command = invocation.command
     if not invocation.program or invocation.inner or invocation.gaps:
         return False
+    if any(option.elsewhere for option in invocation.options):
+        return False
     return bool(command.words) and not (invocation.free or command.local)

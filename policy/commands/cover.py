@@ -108,7 +108,7 @@ class _Cover:
         answer = fits(invocation, pattern, redirections_covered=covered)
         if answer is False:
             return False
-        if not spells_gaps(invocation, pattern):
+        if not spells_gaps(invocation, pattern) or _is_elsewhere(invocation, pattern):
             answer = None
         if not pattern.inner:
             return both(answer, self._all(invocation.inner))
@@ -117,6 +117,12 @@ class _Cover:
         for command, spelled in zip(invocation.inner, pattern.inner, strict=True):
             answer = both(answer, self._by(command, spelled))
         return answer
+
+
+def _is_elsewhere(invocation: Invocation, pattern: CommandPattern) -> bool:
+    """Tell whether a command works in a folder that the pattern does not speak of."""
+    spelled = {option.name for option in pattern.options}
+    return any(one.elsewhere and one.name not in spelled for one in invocation.options)
 
 
 def spells_gaps(invocation: Invocation, pattern: CommandPattern) -> bool:

@@ -18,7 +18,8 @@ class GivenOption:
 
     `guarded`: it writes, runs or connects, so that no `*` of a pattern covers it. `spelled` is how
     it stands in the command; empty where an operand means it (`+main` means `--force`).
-    `unknown`: the profile does not have it, or it is not known well enough to say which it is;
+    `elsewhere`: it works by the configuration of another folder. A pattern that only gives has to
+    spell it; one that takes need not. `unknown`: the profile does not have it, or it is not known well enough to say which it is;
     `name` is then its spelling, and the next word may be its value.
     """
 
@@ -27,6 +28,7 @@ class GivenOption:
     guarded: bool = False
     spelled: str = ""
     unknown: bool = False
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

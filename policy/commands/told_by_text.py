@@ -15,7 +15,7 @@ from policy.commands.setting import is_harmless_setting
 from policy.commands.small_language import NOTHING, Doings
 from policy.commands.sql_text import read_sql
 from policy.commands.word import Assignment, Word
-from policy.commands.word_forms import read_form, read_mount, read_output_format, read_pathspec
+from policy.commands.word_forms import read_form, read_mount, read_output_format
 from policy.commands.word_readers import WORD_READERS
 from policy.records import replace
 from policy.values import quote
@@ -28,7 +28,6 @@ LANGUAGES: dict[str, tuple[_ReadText, str]] = {
     "jq": (read_jq, ""),
     "sql": (read_sql, "SQL that is not known"),
     "remote": (read_remote, "a remote that is not known"),
-    "pathspec": (read_pathspec, ""),
     "form-file": (read_form, ""),
     "output-format": (read_output_format, "a format that is not known"),
     "mount": (read_mount, "a mount that is not known"),
@@ -44,7 +43,7 @@ _WHAT: dict[Verb, str] = {
 }
 
 # Languages whose words name whole trees.
-_TREES = frozenset({"remote", "pathspec", "mount", "module"})
+_TREES = frozenset({"remote", "mount", "module"})
 
 # What their programs are there for: to fetch images, to send mail.
 _MEANT = frozenset({"image", "mailbox", "module", "user-at-host"})
@@ -72,9 +71,6 @@ def note_program(effects: Effects, role: str, word: Word) -> bool:
     """Note what a program in a small language does; tell whether it does harm."""
     read, unknown = LANGUAGES[role]
     if not word.known:
-        if role == "pathspec" and ":" not in word.text:
-            effects.touch("read-tree", word, option="")
-            return False
         if role == "remote":
             effects.not_known("connects", unknown)
         else:

@@ -150,7 +150,13 @@ class Usage:
             # A value that may be glued on, and is not there.
             note_text(effects, option.role, "?")
         self.options.append(
-            GivenOption(name=option.name, value=item.value, guarded=guarded, spelled=item.spelled)
+            GivenOption(
+                name=option.name,
+                value=item.value,
+                guarded=guarded,
+                spelled=item.spelled,
+                elsewhere=option.role == "read-folder",
+            )
         )
 
     def _give_operand(self, item: OperandItem, roles: tuple[str, ...], profile: Profile) -> None:

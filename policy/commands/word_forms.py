@@ -7,7 +7,7 @@ import re
 from policy import later
 from policy.commands.small_language import NOTHING, Doings, Touched
 from policy.commands.word import Word
-from policy.records import replace
+from policy.records import dataclass, replace
 
 _EXCLUDES = later.pattern(r":[!^]|:\([^)]*\bexclude\b[^)]*\)")
 _MAGIC = later.pattern(r":[(/]")
@@ -19,21 +19,34 @@ _OUTPUT = "%output{"
 _HOST_KEYS = frozenset({"src", "source"})
 
 
-def read_pathspec(text: str) -> Doings:
-    """Return the tree that a revision or path of git names: `HEAD:src`, `:!x`, `*.py`.
+@dataclass(frozen=True, slots=True)
+class PathspecPart:
+    """The tree that a pathspec is below, empty for none, and globs of the names that it means."""
+
+    path: str
+    names: tuple[str, ...] = ()
+
+
+def read_pathspec(text: str) -> PathspecPart | None:
+    """Return what a revision or path of git names: `HEAD:src`, `:!x`, `*.py`; None if unknown.
 
     git replaces wildcards itself, and they cross folders. A path of a revision counts from the
     folder that the command runs in.
     """
     if _EXCLUDES.match(text):
-        return NOTHING
+        return PathspecPart("")
     if _MAGIC.match(text):
-        return Doings(touched=(Touched("reads", None),))
+        return None
     path = _REVISION.sub("", text, count=1) if _REVISION.match(text) else text
     wild = _WILD.search(path)
-    if wild is not None:
-        path = path[: wild.start()].rpartition("/")[0] or "."
-    return Doings(touched=(Touched("reads", path or "."),))
+    if wild is None:
+        return PathspecPart(path or ".")
+    folder = path[: wild.start()].rpartition("/")[0] or "."
+    name = path.rpartition("/")[2]
+    before, _, after = name.partition("*")
+    # What stands before a `*` may be the name of a folder.
+    names = (name, f"*{after}") if before and after else (name,)
+    return PathspecPart(folder, names)
 
 
 def read_form(text: str) -> Doings:

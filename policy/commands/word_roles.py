@@ -11,6 +11,7 @@ from policy.commands.named_nearly import (
     note_local_url,
     note_part,
 )
+from policy.commands.pathspecs import PATHSPECS, note_pathspec
 from policy.commands.roles import touches
 from policy.commands.told_by_text import (
     LANGUAGES,
@@ -39,7 +40,9 @@ def note_word(effects: Effects, role: str, word: Word, *, option: str = "") -> b
         return note_read(effects, role, word)
     if role in LANGUAGES:
         return note_program(effects, role, word)
-    if role in INSIDE or role in NEARLY:
+    if role in PATHSPECS:
+        note_pathspec(effects, role, word)
+    elif role in INSIDE or role in NEARLY:
         note_inside(effects, role, word, label, option=option)
     elif role in PARTS:
         note_part(effects, role, word, label, option=option)
@@ -66,7 +69,7 @@ def note_text(effects: Effects, role: str, text: str) -> None:
     if text != "?":
         note_word(effects, role, Word(text))
         return
-    if role in ("unseen", "hides", "code", "unknown", "guarded"):
+    if role in ("unseen", "hides", "code", "unknown", "guarded", "listed-input"):
         note_word(effects, role, Word("", "opaque"))
         return
     for verb in touches(role):
@@ -79,6 +82,12 @@ def note_text(effects: Effects, role: str, text: str) -> None:
 def _other(effects: Effects, role: str, word: Word, label: str) -> None:
     """Note a folder, what is not known, or what is run."""
     match role:
+        case "listed-input":
+            effects.not_known("reads", f"`{effects.name}` reads files that its input names")
+        case "read-folder":
+            # What lies there is taken for configuration.
+            effects.touch("read", word, option="")
+            effects.folder = (*effects.folder, word)
         case "folder":
             effects.folder = (*effects.folder, word)
         case "unknown":

@@ -6,6 +6,7 @@ import pytest
 
 from policy.commands.small_language import Touched
 from policy.commands.word_forms import (
+    PathspecPart,
     read_form,
     read_mount,
     read_output_format,
@@ -29,17 +30,38 @@ from policy.commands.word_forms import (
     ],
 )
 def test_a_pathspec_names_a_path_of_a_revision_or_of_the_work_tree(text: str, path: str) -> None:
-    assert read_pathspec(text).touched == (Touched("reads", path),)
+    read = read_pathspec(text)
+
+    assert read is not None
+    assert read.path == path
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("a.txt", ()),
+        (".e*", (".e*",)),
+        ("*.e*", ("*.e*",)),
+        ("src/a*v", ("a*v", "*v")),
+        ("src*/.env", (".env",)),
+        ("HEAD:.en?", (".en?",)),
+    ],
+)
+def test_a_wildcard_of_a_pathspec_crosses_folders(text: str, names: tuple[str, ...]) -> None:
+    read = read_pathspec(text)
+
+    assert read is not None
+    assert read.names == names
 
 
 @pytest.mark.parametrize("text", [":/a.txt", ":(top)a.txt", ":(icase)A.TXT"])
 def test_a_pathspec_with_magic_names_what_cannot_be_told(text: str) -> None:
-    assert read_pathspec(text).touched == (Touched("reads", None),)
+    assert read_pathspec(text) is None
 
 
 @pytest.mark.parametrize("text", [":!a.txt", ":^a.txt", ":(exclude)a.txt", ":(top,exclude)a.txt"])
 def test_a_pathspec_that_leaves_out_reads_nothing(text: str) -> None:
-    assert read_pathspec(text).touched == ()
+    assert read_pathspec(text) == PathspecPart("")
 
 
 @pytest.mark.parametrize(

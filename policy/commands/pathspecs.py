@@ -1,0 +1,79 @@
+"""A pathspec or a range of lines, as git has them, in; what is read of it out.
+
+git replaces wildcards itself, and they cross folders: `*.e*` is `.env` in any folder below. What
+git shows of a tree are the files that changed, which only the repository knows: the tree itself
+counts as listed, and what is spelled as read.
+"""
+
+from __future__ import annotations
+
+from policy.commands.effects import Effects
+from policy.commands.invocation import Effect
+from policy.commands.word import Word
+from policy.commands.word_forms import PathspecPart, read_pathspec
+from policy.records import replace
+
+_WILD = frozenset("*?[")
+PATHSPECS = frozenset({"pathspec", "changed-pathspec", "line-range"})
+
+
+def note_pathspec(effects: Effects, role: str, word: Word) -> None:
+    """Note what a word in one of these roles reads."""
+    if role == "line-range":
+        _line_range(effects, word)
+    elif not word.known:
+        _unclear(effects, role, word)
+    else:
+        part = read_pathspec(word.text)
+        if part is None:
+            effects.not_known("reads", f"which files `{effects.name}` names is not known")
+        elif part.path:
+            _tree(effects, replace(word, text=part.path), listed=_lists(role, part))
+            _spelled(effects, word, part)
+
+
+def _lists(role: str, part: PathspecPart) -> bool:
+    return role == "changed-pathspec" or bool(part.names)
+
+
+def _spelled(effects: Effects, word: Word, part: PathspecPart) -> None:
+    """Note the file that is spelled, or all those that a wildcard may stand for."""
+    spelled = [replace(word, text=part.path)]
+    if part.names:
+        spelled = [_named(f"{part.path}/{name}", word) for name in part.names]
+    for each in spelled:
+        effects.found.append(Effect(verb="reads", word=each, folder=effects.folder))
+
+
+def _named(text: str, word: Word) -> Word:
+    wild = not _WILD.isdisjoint(text)
+    return Word(text, "glob" if wild else "known", many=wild, home=word.home)
+
+
+def _tree(effects: Effects, word: Word, *, listed: bool) -> None:
+    effects.found.append(
+        Effect(verb="reads", word=word, tree=True, folder=effects.folder, listed=listed)
+    )
+
+
+def _unclear(effects: Effects, role: str, word: Word) -> None:
+    if ":" in word.text:
+        effects.not_known("reads", f"which files `{effects.name}` names is not known")
+        return
+    if role == "changed-pathspec":
+        _tree(effects, word, listed=True)
+        effects.touch("read", word, option="")
+    else:
+        effects.touch("read-tree", word, option="")
+
+
+def _line_range(effects: Effects, word: Word) -> None:
+    """Note the file of `1,10:a.py` and `:name:a.py`; expressions before it may hold colons too."""
+    if not word.known:
+        effects.not_known("reads", f"which file `{effects.name}` reads is not known")
+        return
+    start = word.text.find(":")
+    while start >= 0:
+        if start + 1 < len(word.text):
+            effects.touch("read", Word(word.text[start + 1 :]), option="-L")
+        start = word.text.find(":", start + 1)
