@@ -89,6 +89,14 @@ def operand_roles(profile: Profile, given: set[str]) -> tuple[str, ...]:
     return roles
 
 
+def names_of(item: OptionItem) -> set[str]:
+    """Return what a variant may call a given option: by its name, and with its value."""
+    if item.option is None:
+        return set()
+    name = item.option.name
+    return {name} if item.value is None else {name, f"{name}={item.value.text}"}
+
+
 def is_loose(word: Word) -> bool:
     """Tell whether a word may become another number of words."""
     return word.many or word.shape == "glob"
@@ -366,8 +374,7 @@ class _Reader:
 
     def _note(self, item: OptionItem) -> None:
         self.items.append(item)
-        if item.option is not None:
-            self._given.add(item.option.name)
+        self._given |= names_of(item)
 
     def _unknown(self, word: Word, *, loose: bool = True) -> None:
         self.at += 1

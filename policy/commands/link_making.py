@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Sequence
 
-from policy.commands.argv import OperandItem, OptionItem, Parts, operand_roles
+from policy.commands.argv import OperandItem, OptionItem, Parts, names_of, operand_roles
 from policy.commands.invocation import Effect, LinkMaking, Verb
 from policy.commands.profile import Links, Profile
 from policy.commands.word import Word
@@ -54,8 +54,7 @@ def _kind(profile: Profile, parts: Parts) -> Links:
         match item:
             case OptionItem():
                 unsure = unsure or item.loose or item.option is None
-                if item.option is not None:
-                    given.add(item.option.name)
+                given |= names_of(item)
             case OperandItem():
                 unsure = unsure or item.may_be_option
     holding = [one.links for one in profile.variants if one.links and one.holds(given)]

@@ -9,7 +9,12 @@ from typing import Literal, TypeAlias
 from policy.records import dataclass, field
 
 # Roles that take this word and those after it.
-MANY_WORDS = frozenset({"argv...", "argv-more...", "argv-until", "env-argv...", "words-command..."})
+MANY_WORDS = frozenset(
+    {
+        "argv...", "argv-more...", "argv-until", "env-argv...", "named-argv...",
+        "words-command...",
+    }
+)  # fmt: skip
 
 # How words are told apart: `gnu` takes options anywhere, clusters `-rf` and unique beginnings of
 # long names; `posix` is the same until the first operand; `words` has whole words with one dash
@@ -55,7 +60,7 @@ class Option:
 class Variant:
     """What holds instead where one of the options `given` is there; None leaves it as it is.
 
-    `also` asks for one of others besides. `options` are what options do then, by canonical name.
+    One of `given` may be spelled with its value, `-m=pip`. `also` asks for one of others besides. `options` are what options do then, by canonical name.
     """
 
     given: frozenset[str]

@@ -49,6 +49,8 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "otherwise-ended": (),
     "argv-until": (None,),
     "env-argv...": (None,),
+    "named-argv...": (None,),
+    "passed-on": (),
     "words-command...": (None,),
     "code": (None,),
     "script": (None, "reads"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from policy.commands.argv import Item, OperandItem, OptionItem, Parts, operand_roles
+from policy.commands.argv import Item, OperandItem, OptionItem, Parts, names_of, operand_roles
 from policy.commands.destination import written_into
 from policy.commands.effects import Effects
 from policy.commands.following import followed_links
@@ -13,6 +13,7 @@ from policy.commands.invocation import Effect, GivenOperand, GivenOption
 from policy.commands.named_nearly import note_suffixes
 from policy.commands.nested import NOT_SEARCHED, Found
 from policy.commands.operand_places import argv_start, possible_roles
+from policy.commands.passed_on import may_load
 from policy.commands.profile import Profile
 from policy.commands.redirects import REDIRECTING, redirected
 from policy.commands.roles import PROGRAMS, bare_role, touches
@@ -34,11 +35,8 @@ class Usage:
 
     def take(self, profile: Profile, parts: Parts) -> None:
         """Note all that a command does by the profile of its program or subcommand."""
-        given = {
-            item.option.name
-            for item in parts.items
-            if isinstance(item, OptionItem) and item.option is not None
-        }
+        options = [item for item in parts.items if isinstance(item, OptionItem)]
+        given: set[str] = set().union(*map(names_of, options))
         before = len(self.effects.found)
         parts = _varied(parts, profile, given)
         roles = self._give_words(parts, operand_roles(profile, given), profile)
@@ -93,6 +91,8 @@ class Usage:
             words, runs = tuple(item.word for item in operands[start:]), roles[start]
             operands, roles = operands[:start], roles[:start]
             items = parts.items[: len(parts.items) - len(words)]
+            if runs == "named-argv...":
+                words = (_named(items), *words)
         possible = possible_roles(items, roles)
         if len(operands) == 1 and "write-into" in roles:
             possible = [(*possible[0], roles[0])]
@@ -163,8 +163,11 @@ class Usage:
         guarded, effects = False, self.effects
         folder = effects.folder
         effects.folder = (*folder, *effects.members)
+        before = self.operands[-1].word if self.operands else None
         for role in roles:
             harms = note_word(effects, bare_role(role), item.word)
+            if bare_role(role) == "passed-on":
+                harms = may_load(item.word, before)
             guarded = guarded or (harms and not role.startswith("place-"))
             guarded = guarded or role.removesuffix("...").endswith("!")
         effects.folder = folder
@@ -290,6 +293,13 @@ def _varied(parts: Parts, profile: Profile, given: set[str]) -> Parts:
         for item in parts.items
     )
     return replace(parts, items=items)
+
+
+def _named(items: Sequence[Item]) -> Word:
+    """Return the program that the value of the last option names: `python -m pre_commit`."""
+    values = [item.value for item in items if isinstance(item, OptionItem) and item.value]
+    named = values[-1] if values else Word("", "opaque")
+    return replace(named, text=named.text.replace("_", "-"))
 
 
 def _is_name(word: Word) -> bool:

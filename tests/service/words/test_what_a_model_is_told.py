@@ -302,8 +302,9 @@ def test_no_value_of_a_call_is_in_what_reaches_a_model(
 ) -> None:
     first, told, effects, reasons = policy
     effects = effects if first else ["deny"] * 4
+    # An `ask` with a condition beside a `deny` without one is an error.
     rules = [
-        f"r{n}: {effect} {name} {condition}{reason}"
+        f"r{n}: {'deny' if condition and (name, '') in told else effect} {name} {condition}{reason}"
         for n, ((name, condition), effect, reason) in enumerate(
             zip(told, effects, reasons, strict=False)
         )

@@ -216,7 +216,7 @@ async def test_a_policy_edited_while_somebody_decides_has_its_say(
 
     class Edits:
         async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
-            text = RULES + "\nno-more: deny file_delete\n"
+            text = RULES + "\nno-more: deny file_delete when writes out\n"
             (rules / "global.policy").write_text(text)
             await asyncio.to_thread(w.store.reload)
             return Approved(by="ada")
