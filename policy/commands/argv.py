@@ -94,7 +94,9 @@ def names_of(item: OptionItem) -> set[str]:
     if item.option is None:
         return set()
     name = item.option.name
-    return {name} if item.value is None else {name, f"{name}={item.value.text}"}
+    if item.value is None or not item.value.known:
+        return {name}
+    return {name, f"{name}={item.value.text}"}
 
 
 def is_loose(word: Word) -> bool:

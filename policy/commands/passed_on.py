@@ -1,4 +1,4 @@
-"""One word that a program hands on to another one, which is not known, in; whether it may load code.
+"""A word that a program hands on to one that is not known, in; whether it may load code, out.
 
 `npm test -- --watch` hands on a flag; `npm test -- --reporter=./evil.js` a file that is run.
 """

@@ -60,7 +60,8 @@ class Option:
 class Variant:
     """What holds instead where one of the options `given` is there; None leaves it as it is.
 
-    One of `given` may be spelled with its value, `-m=pip`. `also` asks for one of others besides. `options` are what options do then, by canonical name.
+    One of `given` may be spelled with its value, `-m=pip`. `also` asks for one of others besides.
+    `options` are what options do then, by canonical name.
     """
 
     given: frozenset[str]

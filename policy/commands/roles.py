@@ -51,6 +51,7 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "env-argv...": (None,),
     "named-argv...": (None,),
     "passed-on": (),
+    "typed": (None,),
     "words-command...": (None,),
     "code": (None,),
     "script": (None, "reads"),

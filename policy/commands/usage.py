@@ -18,6 +18,7 @@ from policy.commands.profile import Profile
 from policy.commands.redirects import REDIRECTING, redirected
 from policy.commands.roles import PROGRAMS, bare_role, touches
 from policy.commands.searched import found_by, handed_on, takes_found
+from policy.commands.typed import may_be_typed
 from policy.commands.word import Word
 from policy.commands.word_roles import note_input, note_text, note_word
 from policy.records import replace
@@ -165,9 +166,10 @@ class Usage:
         effects.folder = (*folder, *effects.members)
         before = self.operands[-1].word if self.operands else None
         for role in roles:
-            harms = note_word(effects, bare_role(role), item.word)
             if bare_role(role) == "passed-on":
                 harms = may_load(item.word, before)
+            else:
+                harms = note_word(effects, bare_role(role), item.word)
             guarded = guarded or (harms and not role.startswith("place-"))
             guarded = guarded or role.removesuffix("...").endswith("!")
         effects.folder = folder
@@ -241,7 +243,10 @@ class Usage:
         effects.unseen = effects.unseen or unseen
         if hides:
             effects.gap(f"`{effects.name}` may run commands that its words do not show")
-        if stdin != "text" and not _leaves_input(stdin, roles):
+        if stdin == "typed":
+            if may_be_typed(effects.command):
+                effects.gap(f"`{effects.name}` may run what is typed on its input")
+        elif stdin != "text" and not _leaves_input(stdin, roles):
             self._take_input(stdin)
 
     def _take_input(self, role: str) -> None:

@@ -1,0 +1,34 @@
+"""What a program is typed on its input, in; whether a line of it may be a command, out.
+
+Programs that talk to people take lines that begin with an escape for commands of their own, some
+of which start a shell: `~!` in a message for `mail`, `!` behind `^]` in `telnet`.
+"""
+
+from __future__ import annotations
+
+from policy import later
+from policy.commands.script import SimpleCommand
+from policy.commands.word import Word
+
+_ESCAPE = later.pattern(r"^[ \t]*[~!]|[\x00-\x08\x0e-\x1f\\%]")
+_PRINTING = ("echo", "printf")
+
+
+def may_be_typed(command: SimpleCommand) -> bool:
+    """Tell whether something on the input of a command may be a command of its program."""
+    if command.stdin is not None:
+        return _may_escape(command.stdin)
+    if any(
+        one.op.startswith("<") and one.target.text != "/dev/null" for one in command.redirections
+    ):
+        return True
+    if not command.piped:
+        return False
+    said = command.fed_by
+    if not said or said[0].text not in _PRINTING:
+        return True
+    return any(map(_may_escape, said[1:]))
+
+
+def _may_escape(text: Word) -> bool:
+    return not text.known or any(map(_ESCAPE.search, text.text.splitlines()))
