@@ -204,7 +204,7 @@ ag: --ignore-dir
 aws: --include --output
 basename numfmt pipx: --suffix
 bat batcat: --ignored-suffix
-black bsdtar hg rsync: --include
+black bsdtar coverage hg rsync: --include
 blkid df findmnt helm journalctl lsblk lscpu lsmem lsmod lsns lspci lsusb nstat prlimit stdbuf
     systemctl: --output
 bzgrep egrep fgrep grep rgrep xzgrep zegrep zfgrep zgrep: --binary-files --exclude-dir --include
