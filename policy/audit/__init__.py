@@ -8,7 +8,7 @@ from policy.audit.bounded import bounded, whole
 from policy.exports import exported
 
 if TYPE_CHECKING:
-    from policy.audit.digest import digest_of
+    from policy.audit.digest import digest_of, exact_digest_of
     from policy.audit.record import (
         Approval,
         ApprovalResult,
@@ -23,7 +23,7 @@ else:
     __getattr__ = exported(
         __name__,
         {
-            "digest": "digest_of",
+            "digest": "digest_of exact_digest_of",
             "record": "Approval ApprovalResult AuditRecord Outcome RecordDraft record_line",
             "sink": "AuditSink",
             "sinks": "JsonlSink MemorySink",
@@ -41,6 +41,7 @@ __all__ = [
     "RecordDraft",
     "bounded",
     "digest_of",
+    "exact_digest_of",
     "record_line",
     "whole",
 ]

@@ -1,7 +1,8 @@
 """A JSON value in, the digest that names it out: equal values, whatever their spelling, have one.
 
 Keys are sorted and numbers written by value (`1`, `1.0` and `1e0` are the same number), so that a
-call cannot shed its digest by being spelled another way.
+call cannot shed its digest by being spelled another way. What an approval lets run is told apart
+further, by `exact_digest_of`: a tool can see whether it was given `1` or `1.0`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,30 @@ def digest_of(value: Any) -> str | None:
     except (TypeError, ValueError, RecursionError):
         return None
     return f"sha256:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
+
+
+def exact_digest_of(value: Any) -> str | None:
+    """Return a digest that only what a tool cannot tell apart has in common.
+
+    Whole and floating numbers differ in it, and so do `0.0` and `-0.0`.
+    """
+    try:
+        return digest_of(_marked(value))
+    except RecursionError:
+        return None
+
+
+def _marked(value: Any) -> Any:
+    """Return a value with every floating number, and every text, marked as what it is."""
+    if isinstance(value, float):
+        return f"f{value!r}"
+    if isinstance(value, str):
+        return f"s{value}"
+    if isinstance(value, Mapping):
+        return {key: _marked(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_marked(item) for item in value]
+    return value
 
 
 def _text(value: Any) -> str:

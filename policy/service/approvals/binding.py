@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from policy.audit import digest_of
+from policy.audit import digest_of, exact_digest_of
 from policy.call import Caller, ToolCall
 from policy.catalog import ToolSpec
 from policy.reason import Reason
@@ -90,19 +90,21 @@ def remembered_key(reason: Reason, asked: AskedCall) -> str | None:
     """Return what a remembered answer to this opinion serves; None where it serves nothing else.
 
     The whole call must be equal where the rule names no fields. Fields are equal if they say the
-    same and lead to the same: a path that has become a link to elsewhere names another file.
+    same and lead to the same: a path that has become a link to elsewhere names another file, and
+    `1.0` is not the `1` that was approved, as a tool can tell them apart.
     """
     terms = reason.terms
     if terms is None or terms.remember is None or reason.undecided is not None:
         return None
     fields = terms.remember.fields
-    told: Any = {"call": asked.digest}
+    told: Any = {"call": asked.digest, "given": exact_digest_of(asked.call.input)}
     if fields:
         values = [_at(asked.call.input, steps) for steps in fields]
         if any(value is None for value in values):
             return None
         touched = asked.touched(part_of(asked.call.input, fields))
         told = {"fields": fields, "values": values, "resources": touched}
+        told["given"] = exact_digest_of(values)
     return digest_of(
         {
             "tool": asked.call.tool,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 
-from policy.audit import digest_of
+from policy.audit import digest_of, exact_digest_of
 from policy.reason import Reason, Terms
 from policy.service.approvals.binding import ask_key, caller_digest
 from policy.service.approvals.request import ApprovalRequest
@@ -13,14 +13,16 @@ from policy.service.approvals.request import ApprovalRequest
 def question_key(request: ApprovalRequest) -> str:
     """Return the key of a question: of its call, its caller, and the opinions that ask.
 
-    It is the same in every process, so that a question outlives the process that put it. What has
-    no digest has a key of its own, and is never taken up.
+    It is the same in every process, so that a question outlives the process that put it. It tells
+    `1` from `1.0`, as a tool may: what people are shown is what an answer lets run. What has no
+    digest has a key of its own, and is never taken up.
     """
     scope = request.caller.scope
     key = digest_of(
         {
             "kind": request.kind,
             "digest": request.digest,
+            "given": exact_digest_of(request.input),
             "caller": caller_digest(request.caller),
             "scope": None
             if scope is None

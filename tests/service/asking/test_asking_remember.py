@@ -12,13 +12,15 @@ import pytest
 from policy import Caller, PolicyStore
 from policy.errors import PermissionDenied
 from policy.service import (
+    ApprovalGate,
     ExecutionContext,
+    Filed,
     GovernedService,
     build_tool_service,
     builtin_handlers,
 )
 from policy.service.approvals import Grant, Ledger, MemoryApprovals, SqliteApprovals
-from tests.fakes import CountingHandler
+from tests.fakes import CountingHandler, FakeClock
 from tests.service.asking.stage import ANN, BOB, CYD, EVE, HEADER, NO, People, Slow, Stage
 
 THRICE = 'pay-out: allow pay with approval by "finance" remember 1h up to 3 times\n'
@@ -73,7 +75,7 @@ async def test_without_a_number_it_serves_as_long_as_it_lasts(tmp_path: Path) ->
     ("rules", "first", "second", "served"),
     [
         (THRICE, {"to": "a", "n": 1}, {"to": "a", "n": 1}, True),
-        (THRICE, {"to": "a", "n": 1}, {"n": 1.0, "to": "a"}, True),
+        (THRICE, {"to": "a", "n": 1}, {"n": 1, "to": "a"}, True),
         (THRICE, {"to": "a", "n": 1}, {"to": "a", "n": 2}, False),
         (THRICE, {"to": "a"}, {"to": "a", "n": None}, False),
         (BY_NAME, {"to": "a", "n": 1}, {"to": "a", "n": 2}, True),
@@ -439,3 +441,48 @@ async def test_people_who_wait_do_not_keep_others_from_what_stands(tmp_path: Pat
     answer.set_result(ANN)
     await waiting
     assert s.runs == 3
+
+
+# Equal as JSON, and different for a tool.
+ALIKE = [(1, 1.0), (1.0, 1), (0.0, -0.0), (0, -0.0), (10**20, 1e20), ([1], [1.0])]
+
+
+@pytest.mark.parametrize(("approved", "given"), ALIKE)
+@pytest.mark.parametrize("rule", [THRICE, THRICE.replace("1h", "1h for input.amount")])
+async def test_an_answer_does_not_serve_a_number_that_the_tool_tells_from_it(
+    rule: str, approved: Any, given: Any, tmp_path: Path
+) -> None:
+    s = Stage(tmp_path, rule, ANN, ANN)
+    await s.call(amount=approved)
+    await s.call(amount=approved)
+    assert (s.questions, s.runs) == (1, 2)
+    await s.call(amount=given)
+    assert (s.questions, s.runs) == (2, 3)
+
+
+@pytest.mark.parametrize(("refused", "given"), ALIKE)
+async def test_a_refusal_holds_for_the_number_however_it_is_written(
+    refused: Any, given: Any, tmp_path: Path
+) -> None:
+    s = Stage(tmp_path, THRICE, NO)
+    for amount in (refused, given):
+        with pytest.raises(PermissionDenied):
+            await s.call(amount=amount)
+    assert (s.questions, s.runs) == (1, 0)
+    first, second = s.sink.records
+    assert first.input_digest == second.input_digest
+
+
+async def test_two_calls_that_a_tool_tells_apart_are_two_questions(tmp_path: Path) -> None:
+    gate = ApprovalGate(MemoryApprovals(), clock=FakeClock())
+    s = Stage(tmp_path, THRICE, approver=gate)
+    put: asyncio.Queue[Filed] = asyncio.Queue()
+    gate.subscribe(put.put_nowait)
+    calls = [asyncio.create_task(s.call(amount=amount)) for amount in (1, 1.0)]
+    async with asyncio.timeout(60):
+        asked = [await put.get() for _ in calls]
+    assert {repr(filed.request.input["amount"]) for filed in asked} == {"1", "1.0"}
+    assert len(await gate.pending()) == 2
+    for call in calls:
+        call.cancel()
+    await asyncio.gather(*calls, return_exceptions=True)
