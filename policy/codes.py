@@ -33,6 +33,7 @@ Code: TypeAlias = Literal[
     "output-withheld",
     "transport",
     "cancelled",
+    "interrupted",
     "tool-error",
 ]
 
@@ -60,6 +61,7 @@ SENTENCES: Mapping[Code, str] = MappingProxyType(
         "output-withheld": "the tool has run, but its record could not be written",
         "transport": "the tool's server could not be reached",
         "cancelled": "the call was cancelled",
+        "interrupted": "the service ended while the tool ran; its effect is not known",
         "tool-error": "the call failed",
     }
 )

@@ -17,28 +17,31 @@ if TYPE_CHECKING:
         RecordDraft,
         record_line,
     )
-    from policy.audit.sink import AuditSink
-    from policy.audit.sinks import JsonlSink, MemorySink
+    from policy.audit.sink import RUNS, AuditSink, StartSink
+    from policy.audit.sinks import AuditFileUnfit, JsonlSink, MemorySink
 else:
     __getattr__ = exported(
         __name__,
         {
             "digest": "digest_of exact_digest_of",
             "record": "Approval ApprovalResult AuditRecord Outcome RecordDraft record_line",
-            "sink": "AuditSink",
-            "sinks": "JsonlSink MemorySink",
+            "sink": "RUNS AuditSink StartSink",
+            "sinks": "AuditFileUnfit JsonlSink MemorySink",
         },
     )
 
 __all__ = [
+    "RUNS",
     "Approval",
     "ApprovalResult",
+    "AuditFileUnfit",
     "AuditRecord",
     "AuditSink",
     "JsonlSink",
     "MemorySink",
     "Outcome",
     "RecordDraft",
+    "StartSink",
     "bounded",
     "digest_of",
     "exact_digest_of",

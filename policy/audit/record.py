@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from policy.audit.digest import digest_of
 from policy.call import Caller, Frozen, thaw
+from policy.codes import SENTENCES
 from policy.decision import GenerationId, Reason
 from policy.records import dataclass
 from policy.verdict import Verdict
 
 Outcome: TypeAlias = Literal[
-    "ok", "denied", "not-found", "refused", "failed", "timeout", "cancelled", "unreachable"
+    "ok",
+    "denied",
+    "not-found",
+    "refused",
+    "failed",
+    "timeout",
+    "cancelled",
+    "unreachable",
+    "interrupted",
 ]
-"""How a call ended. `refused` is an input that is no call; `denied` a verdict; `failed` a tool."""
+"""How a call ended. `refused` is an input that is no call; `denied` a verdict; `failed` a tool.
+
+`interrupted`: the process that ran it ended first, so that nothing is known of its effect.
+"""
 
 ApprovalResult: TypeAlias = Literal["approved", "denied", "timeout", "none"]
 """What came of one answer. `none`: nobody answered, or somebody who may not."""
@@ -141,7 +154,46 @@ def record_line(record: AuditRecord) -> bytes:
 
     ASCII, so that no value can break the line or steer the terminal it is shown on.
     """
-    document = {
+    return json_line(_document(record))
+
+
+def start_line(record: AuditRecord, run: str) -> bytes:
+    """Return the line of a call that is about to run, in the process that calls itself `run`.
+
+    It has the fields of a record; those that only the end can tell are null.
+    """
+    document = _document(record)
+    document.update(dict.fromkeys(_OF_THE_END), event="start", run=run)
+    return json_line(document)
+
+
+def interrupted_line(start: Mapping[str, Any], *, at: datetime) -> bytes:
+    """Return the end of a call whose process ended first, made of the line of its start."""
+    document = dict(start)
+    del document["run"]
+    document.update(
+        event="end",
+        outcome="interrupted",
+        error="interrupted",
+        code="interrupted",
+        message=SENTENCES["interrupted"],
+        closed_at=_time(at),
+    )
+    return json_line(document)
+
+
+def json_line(document: Mapping[str, Any]) -> bytes:
+    """Return an object as one line of ASCII JSON."""
+    text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.encode("ascii") + b"\n"
+
+
+_OF_THE_END = ("outcome", "error", "code", "message", "latency_ms", "tokens_used")
+
+
+def _document(record: AuditRecord) -> dict[str, Any]:
+    return {
+        "event": "end",
         "id": record.id,
         "parent": record.parent,
         "at": _time(record.at),
@@ -169,8 +221,6 @@ def record_line(record: AuditRecord) -> bytes:
         "rewritten": record.rewritten,
         "approvals": [_approval(approval) for approval in record.approvals],
     }
-    text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return text.encode("ascii") + b"\n"
 
 
 def _caller(caller: Caller) -> dict[str, Any]:

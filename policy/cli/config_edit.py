@@ -11,7 +11,7 @@ from typing import Any, Literal, NoReturn, TypeAlias
 
 import click
 
-from policy.audit import JsonlSink
+from policy.audit import AuditFileUnfit, JsonlSink
 from policy.call import Caller
 from policy.catalog import Catalog
 from policy.cli.clicked import catalog_option, format_option, path_argument
@@ -150,10 +150,13 @@ def _sink(path: Path) -> JsonlSink | None:
     if audit is None:
         return None
     try:
+        sink = JsonlSink(audit)
         os.close(os.open(audit, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except AuditFileUnfit as error:
+        stop(f"the edit cannot be recorded: {error}")
     except OSError as error:
         stop(f"the edit cannot be recorded in {audit}: {error.strerror or error}")
-    return JsonlSink(audit)
+    return sink
 
 
 def refused(error: PolicyInvalid, path: Path, format: Shape = "text") -> NoReturn:

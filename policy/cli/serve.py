@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from policy.audit import AuditFileUnfit
 from policy.cli.approvals import store_path, watched_paths
 from policy.cli.approvers import Asked, approving, scripted_answers
 from policy.cli.clicked import cache_option, path_argument
@@ -131,7 +132,7 @@ def command(
     )
     try:
         governed = Governed(store, serving, listener=keep)
-    except StoreUnusable as error:
+    except (AuditFileUnfit, StoreUnusable) as error:
         stop(str(error))
     except PolicyInReach as error:
         stop(f"{error}: keep them apart, or insist with --policy-in-workspace")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable
 
+from policy.audit import RUNS
 from policy.program import Floor
 from policy.reload.folder import Snapshot
 from policy.reload.settings import Settings
@@ -35,6 +36,8 @@ def floor_of(
         for store in _both_ways(settings.approvals.store, snapshot):
             files |= {store + ending for ending in _BESIDE_A_STORE}
     closed, data = {*folders, *snapshot.linked}, set[str]()
+    if settings.service.audit is not None:
+        closed.add(f"{settings.service.audit}{RUNS}")
     if snapshot.only is None:
         closed |= set(roots)
     else:

@@ -33,6 +33,7 @@ from policy.service.middleware import (
     TimeoutLayer,
 )
 from policy.service.middleware.timeout import SecondsFor
+from policy.service.recorder import Recorder
 from policy.service.registry import ToolRegistry
 from policy.service.service import ToolService
 from policy.service.time_limits import TimeLimits
@@ -122,6 +123,8 @@ def build_tool_service(
     if audit is None and settings.audit is not None:
         audit = JsonlSink(settings.audit)
     registry, events = ToolRegistry(), Events()
+    recorder = Recorder(audit, required=audit_required, events=events)
+    recorder.close_interrupted()
     guards = GuardCell(Guards(approver=approver))
     for handler in handlers:
         registry.register(handler.spec.name, handler)
@@ -157,9 +160,7 @@ def build_tool_service(
         return hiding(expected, lambda name: adjudicator.is_another(name, judge))
 
     def recorded(inner: ToolService) -> ToolService:
-        return ExecAuditLayer(
-            inner, sink=audit, required=audit_required, events=events, clock=clock
-        )
+        return ExecAuditLayer(inner, recorder=recorder, events=events, clock=clock)
 
     return GovernedService(
         stack=_layers(

@@ -121,6 +121,9 @@ class _Editing:
         if store is None:
             raise ConfigurationRefused("there is no policy folder whose configuration could change")
 
+        if not wanted.dry_run:
+            call.begins()
+
         def witness(planned: Configured) -> None:
             call.judgement = self._judged(_told(input, planned), _ALLOWED)
 

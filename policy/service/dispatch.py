@@ -52,6 +52,8 @@ class CoreDispatch:
         if handler is None:
             raise NotFound(name, f"no tool is called `{visible(str(name), 60)}` here")
         context = ExecutionContext() if call is None else _context(call)
+        if call is not None:
+            call.begins()
         # A tool that calls tools begins new calls; this one is not theirs to speak for.
         token = HERE.set(None if call is None else (call,))
         try:

@@ -12,7 +12,7 @@ from typing import Any
 from policy.audit import Approval
 from policy.call import Caller, ToolCall
 from policy.decision import Decision, Reason, closed_to
-from policy.errors import PermissionDenied, ValidationFailed
+from policy.errors import PermissionDenied, ToolError, ValidationFailed
 from policy.facts import Facts
 from policy.records import replace
 from policy.service.adjudicator import Judgement
@@ -103,6 +103,8 @@ class _Elevating:
             if refused.noted is not None:
                 call.approvals.append(refused.noted)
             raise _denied(name, call, call.judgement, refused) from None
+        except ToolError:
+            raise
         except Exception as error:
             unkept = NotApproved("approval-failed", "what was approved cannot be kept")
             raise _denied(name, call, call.judgement, unkept) from error
@@ -139,6 +141,7 @@ class _Elevating:
             expires=now + timedelta(seconds=wanted.seconds),
             request=request.id,
         )
+        call.begins()
         await self._keep(grant)
         call.approvals += (
             Approval(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, TypeAlias
 
@@ -46,16 +47,20 @@ class InFlight:
     it is judged; `permitted` says that nothing stands against running exactly its call; `approvals`
     are in the order they were given; `usage` is what the tool reports while it runs. `enclosing` is
     the call whose tool makes this one, `parent` its id, `depth` how many calls it stands in.
+    `about_to_run` is what has to be done before the tool runs, None for nothing; `has_begun` says
+    that it may have had an effect.
     """
 
     # One is made for every call, so nothing is that most calls have no use for.
     __slots__ = (
         "_family",
+        "about_to_run",
         "approvals",
         "caller",
         "context",
         "depth",
         "enclosing",
+        "has_begun",
         "id",
         "judgement",
         "parent",
@@ -77,6 +82,15 @@ class InFlight:
         self.parent: str | None = None
         self.depth = 0
         self._family: Family | None = None
+        self.about_to_run: Callable[[], None] | None = None
+        self.has_begun = False
+
+    def begins(self) -> None:
+        """Say that the tool runs now; raises PermissionDenied where that cannot be recorded."""
+        about_to_run, self.about_to_run = self.about_to_run, None
+        if about_to_run is not None:
+            about_to_run()
+        self.has_begun = True
 
     @property
     def decision(self) -> Decision | None:

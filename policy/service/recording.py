@@ -11,7 +11,7 @@ from typing import Any
 
 from policy.audit import AuditRecord, Outcome, RecordDraft, bounded, digest_of, whole
 from policy.call import Frozen
-from policy.codes import Code
+from policy.codes import SENTENCES, Code
 from policy.decision import Decision
 from policy.errors import ToolError
 from policy.service.in_flight import InFlight
@@ -70,24 +70,43 @@ def record_of(
 
     It is what was begun when the call arrived, so that can be used but once.
     """
-    judgement = call.judgement
     arrived.latency_ms = latency_ms if latency_ms > 0 else 0
     arrived.tokens_used = tokens_used
-    arrived.approvals = tuple(call.approvals)
-    arrived.stale = judgement is not None and judgement.stale
-    spec = None if judgement is None else judgement.spec
-    arrived.source = None if spec is None else source_of(spec)
-    decision = None if judgement is None else judgement.decision
     if problem is None:
         arrived.outcome = "ok"
         arrived.error = arrived.code = arrived.message = None
     else:
         _tell_problem(arrived, problem)
-    if decision is None:
-        _tell_undecided(arrived)
-    else:
-        _tell_decision(arrived, decision)
+    _tell_judgement(arrived, call)
     return arrived.done()
+
+
+def start_of(arrived: RecordDraft, call: InFlight) -> AuditRecord:
+    """Return what is to be said of a call that is about to run, if its end is never heard of."""
+    start = RecordDraft()
+    start.id, start.parent, start.caller = arrived.id, arrived.parent, arrived.caller
+    start.at, start.asked_tool = arrived.at, arrived.asked_tool
+    start.input, start.cut = arrived.input, arrived.cut
+    if hasattr(arrived, "input_digest"):
+        start.input_digest = arrived.input_digest
+    start.latency_ms, start.tokens_used = 0, None
+    start.outcome, start.error, start.code = "interrupted", "interrupted", "interrupted"
+    start.message = SENTENCES["interrupted"]
+    _tell_judgement(start, call)
+    return start.done()
+
+
+def _tell_judgement(draft: RecordDraft, call: InFlight) -> None:
+    """Say what was judged of a call, and who let it through."""
+    judgement = call.judgement
+    draft.approvals = tuple(call.approvals)
+    draft.stale = judgement is not None and judgement.stale
+    spec = None if judgement is None else judgement.spec
+    draft.source = None if spec is None else source_of(spec)
+    if judgement is None:
+        _tell_undecided(draft)
+    else:
+        _tell_decision(draft, judgement.decision)
 
 
 def _tell_problem(draft: RecordDraft, problem: BaseException) -> None:

@@ -69,7 +69,11 @@ class Place:
         os.replace(fresh, self.policy)
 
     def records(self) -> list[dict[str, Any]]:
-        """Return what was recorded so far."""
+        """Return which calls ended so far."""
+        return [record for record in self.lines() if record["event"] == "end"]
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Return what was recorded so far, the starts of calls too."""
         return [json.loads(line) for line in self.audit.read_text("utf-8").splitlines()]
 
     def command(self, *options: str) -> list[str]:

@@ -3,43 +3,85 @@
 from __future__ import annotations
 
 import os
-import stat
 import threading
+import weakref
+from datetime import UTC, datetime
 from pathlib import Path
 
-from policy.audit.record import AuditRecord, record_line
+from policy.audit.record import AuditRecord, interrupted_line, record_line, start_line
+from policy.audit.sinks.appending import Appending, appending, require_file
+from policy.audit.sinks.interrupted import interrupted
+from policy.audit.sinks.runs import Run, gone
+
+# How much others have to read again, at most, to see which calls of ours were running.
+_LOOK_BACK = 1 << 20
 
 
 class JsonlSink:
     """Appends records to the file at `path`, made with access for its owner only.
 
-    The file is opened for every record, so that one that was moved away by a rotation is begun
-    anew. With `fsync` a record is on the disk before its call is answered.
+    Several processes may append to one file. With `fsync` a record is on the disk before its call
+    is answered; the start of a call is where its record is required. Raises AuditFileUnfit where
+    `path` is something else than a regular file.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, fsync: bool = False) -> None:
         self.path = Path(path)
+        require_file(self.path)
         self._fsync = fsync
         self._lock = threading.Lock()
+        self._run: Run | None = None
 
     def write(self, record: AuditRecord) -> None:
-        """Append one line with a single write; raise OSError, leaving no half line, if it fails."""
+        """Append the end of a call; raise OSError, leaving no half line, if that fails."""
         line = record_line(record)
-        with self._lock:
-            handle = os.open(
-                self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600
-            )
-            try:
-                self._append(handle, line)
-            finally:
-                os.close(handle)
+        with self._lock, appending(self.path) as file:
+            run = self._own_run()
+            if run is None:
+                file.append(line, sync=self._fsync)
+                return
+            self._append(file, run, line, sync=self._fsync)
+            run.running.pop(record.id, None)
+            if not run.running and file.end.offset - run.begins.offset > _LOOK_BACK:
+                run.begin_at(file.end)
 
-    def _append(self, handle: int, line: bytes) -> None:
-        written = os.write(handle, line)
-        if written != len(line):
-            # A full disk takes part of a line. Only a regular file can be shortened again.
-            if stat.S_ISREG(os.fstat(handle).st_mode):
-                os.ftruncate(handle, os.fstat(handle).st_size - written)
-            raise OSError(f"only {written} of {len(line)} bytes of a record could be written")
-        if self._fsync:
-            os.fsync(handle)
+    def write_start(self, record: AuditRecord, *, durable: bool) -> None:
+        """Append the start of a call, on the disk where that is to be durable."""
+        with self._lock, appending(self.path) as file:
+            run = self._own_run()
+            if run is None:
+                run = self._run = Run(self.path, file.end)
+                weakref.finalize(self, run.leave)
+            line = start_line(record, run.id)
+            self._append(file, run, line, sync=durable or self._fsync)
+            run.running[record.id] = line
+
+    def close_interrupted(self) -> int:
+        """Append the end of each call whose process is gone; return how many there were."""
+        with self._lock, gone(self.path) as runs:
+            if not runs:
+                return 0
+            with appending(self.path) as file:
+                calls, now = interrupted(self.path, runs), datetime.now(UTC)
+                if calls:
+                    ends = (interrupted_line(call, at=now) for call in calls)
+                    file.append(b"".join(ends), sync=True)
+            return len(calls)
+
+    def _append(self, file: Appending, run: Run, line: bytes, *, sync: bool) -> None:
+        """Append a line; to a file that was begun anew, also which calls are running."""
+        end = file.end
+        if run.begins.is_in(file.status) and run.written <= end.offset:
+            file.append(line, sync=sync)
+        else:
+            file.append(b"".join((*run.running.values(), line)), sync=sync)
+            run.begin_at(end)
+        run.written = file.end.offset
+
+    def _own_run(self) -> Run | None:
+        """Return this process's run; one that was forked off begins its own."""
+        run = self._run
+        if run is not None and run.pid != os.getpid():
+            run.leave()
+            self._run = run = None
+        return run

@@ -94,8 +94,8 @@ async def test_an_output_and_its_record_tell_latency_tokens_and_source(
     service = serving(audit=JsonlSink(tmp_path / "audit.jsonl"))
     output = await service.execute("think", {"text": "abc"})
     assert (output.value, output.metadata.tokens_used, output.metadata.source) == (3, 42, "builtin")
-    (line,) = (tmp_path / "audit.jsonl").read_text().splitlines()
-    record = json.loads(line)
+    start, record = map(json.loads, (tmp_path / "audit.jsonl").read_text().splitlines())
+    assert (start["event"], start["id"], record["event"]) == ("start", record["id"], "end")
     assert (record["tokens_used"], record["source"], record["code"]) == (42, "builtin", None)
     assert record["latency_ms"] == output.metadata.latency_ms
 

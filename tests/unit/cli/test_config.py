@@ -159,7 +159,8 @@ def test_an_edit_is_on_record_where_records_are_kept(rules: Path, tmp_path: Path
     audit = tmp_path / "audit.jsonl"
     run("config", "set", "service.audit", str(audit), rules)
     run("config", "set", "permissions.tools.bash", "deny", rules)
-    (record,) = [json.loads(line) for line in audit.read_text("utf-8").splitlines()]
+    start, record = [json.loads(line) for line in audit.read_text("utf-8").splitlines()]
+    assert (start["event"], start["id"], start["outcome"]) == ("start", record["id"], None)
     assert (record["asked_tool"], record["outcome"]) == ("placet:configure", "ok")
     assert record["caller"]["agent"] == "placet config"
     assert record["caller"]["user"]

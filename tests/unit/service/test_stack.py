@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from policy.audit import MemorySink
-from policy.call import Caller, ToolCall
+from policy.audit import AuditRecord, MemorySink
+from policy.call import Caller, ToolCall, thaw
 from policy.errors import Execution, NotFound, PermissionDenied, Timeout
 from policy.facts import Facts
 from policy.service import (
@@ -604,6 +604,94 @@ async def test_nothing_runs_while_records_cannot_be_written() -> None:
     await f.service.execute("echo", {"n": 3})
     assert f.handler.calls == 2
     assert [record.outcome for record in sink.records] == ["ok", "denied", "ok"]
+
+
+async def test_no_number_of_refusals_takes_the_places_of_calls_that_ran() -> None:
+    sink, going = BrokenSink(), asyncio.Event()
+
+    async def wait(input: dict[str, Any], ctx: ExecutionContext) -> Any:
+        await going.wait()
+
+    f = Fixture(FakeStore(always(Verdict.ALLOW)), audit=sink, handler=CountingHandler(body=wait))
+    running = [asyncio.create_task(f.service.execute("echo", {"n": n})) for n in range(3)]
+    while f.handler.calls < 3:  # noqa: ASYNC110 - they start one after another
+        await asyncio.sleep(0)
+    with pytest.raises(NotFound):
+        await f.service.execute("nothing", {})
+    for _ in range(1_500):
+        with pytest.raises(PermissionDenied, match="cannot be recorded"):
+            await f.service.execute("echo", {"n": -1})
+    going.set()
+    for done in await asyncio.gather(*running, return_exceptions=True):
+        assert isinstance(done, Execution) and done.code == "output-withheld"
+    sink.mended = True
+    await f.service.execute("echo", {"n": 3})
+    outcomes = [record.outcome for record in sink.records]
+    assert outcomes == ["not-found", *["denied"] * 999, "ok", "ok", "ok", "ok"]
+    assert [thaw(record.input)["n"] for record in sink.records[-4:]] == [0, 1, 2, 3]
+
+
+class StartingSink(MemorySink):
+    """Is told of starts too, unless it is full."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.starts: list[tuple[AuditRecord, bool]] = []
+        self.full = False
+
+    def write_start(self, record: AuditRecord, *, durable: bool) -> None:
+        if self.full:
+            raise OSError("disk full")
+        self.starts.append((record, durable))
+
+    def close_interrupted(self) -> int:
+        return 0
+
+
+@pytest.mark.parametrize("required", [True, False])
+async def test_a_call_is_on_record_before_it_runs(*, required: bool) -> None:
+    sink, seen = StartingSink(), []
+
+    async def look(input: dict[str, Any], ctx: ExecutionContext) -> Any:
+        (start, durable) = sink.starts[-1]
+        seen.append((start.id == ctx.call_id, start.outcome, durable, len(sink.records)))
+
+    handler = CountingHandler(body=look)
+    judged = always(Verdict.ASK)
+    f = Fixture(FakeStore(judged), YES, audit=sink, audit_required=required, handler=handler)
+    await f.service.execute("echo", {"n": 1})
+    assert seen == [(True, "interrupted", required, 0)]
+    (start, _), (end,) = sink.starts[0], sink.records
+    assert (start.id, start.outcome, end.outcome) == (end.id, "interrupted", "ok")
+    assert start.approvals == end.approvals and len(start.approvals) == 1
+    assert (start.final_input, start.reasons) == (end.final_input, end.reasons)
+
+
+async def test_a_refused_call_has_no_start() -> None:
+    sink = StartingSink()
+    f = Fixture(FakeStore(always(Verdict.DENY)), audit=sink)
+    with pytest.raises(PermissionDenied):
+        await f.service.execute("echo", {})
+    with pytest.raises(PermissionDenied):
+        await f.service.execute("nothing", {})
+    assert (len(sink.starts), len(sink.records)) == (0, 2)
+
+
+@pytest.mark.parametrize("required", [True, False])
+async def test_a_call_whose_start_cannot_be_kept_runs_only_where_that_is_not_required(
+    *, required: bool
+) -> None:
+    sink = StartingSink()
+    sink.full = True
+    f = Fixture(FakeStore(always(Verdict.ALLOW)), audit=sink, audit_required=required)
+    if required:
+        with pytest.raises(PermissionDenied, match="cannot be recorded"):
+            await f.service.execute("echo", {})
+    else:
+        await f.service.execute("echo", {})
+    assert f.handler.calls == (not required)
+    (record,) = sink.records
+    assert (record.outcome, record.verdict) == ("denied" if required else "ok", Verdict.ALLOW)
 
 
 async def test_an_optional_sink_that_fails_stops_nothing() -> None:
