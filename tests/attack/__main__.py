@@ -82,7 +82,7 @@ def _sum(total: dict[str, dict[str, int]], name: str) -> int:
 
 def _tell(one: dict[str, Any], seed: int) -> None:
     form = "its printed form" if one["printed"] else "it"
-    print(f"\nFOUND under the rules `{one['rules']}`: a script is allowed, and {form} did")
+    print(f"\nFOUND under the rules `{one['rules']}`: a script may run, and {form} did")
     for effect in one["effects"]:
         print(f"    {effect}")
     print(f"  seed {seed}, line {one['number']}, script {one['index']}: {one['script']!r}")

@@ -322,8 +322,9 @@ _SMALL = {
         "{print $1}", "1", "/beta/{print}", "BEGIN{print 1}", "{s+=$2}END{print s}",
         '{print > "build/w"}', '{print | "sort"}', '{system("pwned")}',
         '{getline x < "b.txt"; print x}', "BEGIN{while((getline l < ARGV[1])>0) print l}",
-        '{print ENVIRON["API_TOKEN"]}', "{print FILENAME}", "NR==1", '{gsub(/a/,"b")}1',
-        "function f(x){return x} {print f($1)}", '@include "evil.awk"', 'BEGIN{ARGV[1]=".env"}1',
+        "BEGIN{for (k in ENVIRON) print ENVIRON[k]}", "{print FILENAME}", "NR==1",
+        '{gsub(/a/,"b")}1', "function f(x){return x} {print f($1)}", '@include "evil.awk"',
+        'BEGIN{ARGV[1]=".env"}1',
     ],
 }  # fmt: skip
 _DEEPEST = 5

@@ -14,11 +14,14 @@ _CALLER = Caller(agent="attacker", session="s1", user="mallory")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """What a policy says of a script; `command` is what would run, rewrites applied."""
+    """What a policy says of a script; `command` is what would run, rewrites applied.
+
+    `raised` is what the decision raised instead, which it never should.
+    """
 
     allowed: bool
     command: str
-    why: str
+    raised: str = ""
 
 
 class Judge:
@@ -31,14 +34,16 @@ class Judge:
     def judged(self, script: str) -> Judged:
         """Decide one script, as one call."""
         facts, _ = self._world.seen_by(_CALLER)
-        decision = self._generation.answer(
-            "bash_exec", {"command": script}, caller=_CALLER, facts=facts
-        ).decision
+        try:
+            decision = self._generation.answer(
+                "bash_exec", {"command": script}, caller=_CALLER, facts=facts
+            ).decision
+        except Exception as error:  # noqa: BLE001 - any is found
+            return Judged(allowed=False, command=script, raised=repr(error))
         command = decision.call.input.get("command")
         return Judged(
             allowed=decision.verdict is Verdict.ALLOW,
             command=command if isinstance(command, str) else script,
-            why="; ".join(f"{one.verdict} {one.rule}: {one.undecided}" for one in decision.reasons),
         )
 
 
@@ -47,4 +52,4 @@ class AllowsEverything:
 
     def judged(self, script: str) -> Judged:
         """Allow a script."""
-        return Judged(allowed=True, command=script, why="")
+        return Judged(allowed=True, command=script)

@@ -85,6 +85,18 @@ def attack(
     ):
         done.generated += 1
         done.readable += not isinstance(read_script(script), Unreadable)
+        if judged.raised:
+            done.found.append(
+                Found(
+                    rules=rules.name,
+                    number=number,
+                    index=index,
+                    script=script,
+                    smaller=shrink(script, lambda text: bool(judge.judged(text).raised)),
+                    printed=False,
+                    effects=[f"the decision raised {judged.raised}"],
+                )
+            )
         if not judged.allowed or judged.command in seen:
             continue
         seen.add(judged.command)

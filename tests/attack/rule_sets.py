@@ -54,8 +54,8 @@ def own_index(path: str) -> bool:
 
 
 def inside(path: str) -> bool:
-    """Tell whether a path is in the workspace."""
-    return path == WORKSPACE or path.startswith(WORKSPACE + "/")
+    """Tell whether a path is in the workspace; so is what a script can say of its variables."""
+    return path in (WORKSPACE, ENVIRONMENT) or path.startswith(WORKSPACE + "/")
 
 
 def in_build(path: str) -> bool:

@@ -11,8 +11,8 @@ from tests.attack.__main__ import main
 from tests.attack.crew import Worker
 from tests.attack.grammar import grow
 from tests.attack.happenings import Happening
-from tests.attack.judging import AllowsEverything, Judge
-from tests.attack.line import scripts
+from tests.attack.judging import AllowsEverything, Judge, Judged
+from tests.attack.line import attack, scripts
 from tests.attack.mutations import mutate
 from tests.attack.rule_sets import BY_NAME, RULE_SETS
 from tests.attack.sandbox import missing
@@ -129,6 +129,22 @@ def test_every_rule_set_allows_something_and_never_the_forbidden_program(rules: 
     judge = Judge(BY_NAME[getattr(rules, "name", "")])
     assert any(judge.judged(script).allowed for script in EVERYDAY)
     assert not judge.judged("pwned").allowed
+
+
+class _Raises:
+    def judged(self, script: str) -> Judged:
+        return Judged(allowed=False, command=script, raised="IndexError()")
+
+
+class _Idle:
+    def run(self, script: str) -> list[Happening]:
+        return []
+
+
+def test_a_decision_that_raises_is_found() -> None:
+    done = attack(_Raises(), _Idle(), BY_NAME["inside"], seed=1, number=1, length=2)
+    assert [one.effects for one in done.found] == [["the decision raised IndexError()"]] * 2
+    assert done.run == 0
 
 
 def test_the_scripts_of_a_line_follow_from_its_seed() -> None:
