@@ -50,6 +50,17 @@ def read_awk(program: str) -> Doings:
     return Doings(touched=tuple(reader.touched), gap=reader.gap)
 
 
+def reads_socket(name: str) -> bool:
+    """Tell whether the name of a file stands for a socket to gawk: `/inet/tcp/0/db.example/80`."""
+    return name.startswith(("/inet/", "/inet4/", "/inet6/"))
+
+
+def host_of(name: str) -> str | None:
+    """Return the host of a socket: `/inet/tcp/0/db.example/80`."""
+    parts = name.split("/")
+    return f"{parts[4]}:{parts[5]}" if len(parts) == 6 else None
+
+
 def _tokens(program: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     at = 0
@@ -147,16 +158,10 @@ class _Reader:
         plain = kind == "string" and "\\" not in text and text.startswith('"')
         known = plain and after in (";", "\n", "}", ")")
         name = text[1:-1] if known else None
-        if name is not None and name.startswith("/inet"):
-            self.touched.append(Touched("connects", _host(name)))
+        if name is not None and reads_socket(name):
+            self.touched.append(Touched("connects", host_of(name)))
             return
         if name not in _STREAMS:
             self.touched.append(Touched("reads" if verb == "reads" else "writes", name))
         if name is None:
             self.touched.append(Touched("connects", None))
-
-
-def _host(name: str) -> str | None:
-    """Return the host of a socket: `/inet/tcp/0/db.example/80`."""
-    parts = name.split("/")
-    return f"{parts[4]}:{parts[5]}" if len(parts) == 6 else None

@@ -102,6 +102,7 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "host-list": ("reads", "connects"),
     "sed": (None, "reads", "writes"),
     "awk": (None, "reads", "writes"),
+    "awk-input": ("reads", "connects"),
     "jq": ("reads",),
     "sql": (None, "reads", "writes"),
     "unknown": (None, "reads", "writes", "connects", "sends"),
@@ -119,7 +120,8 @@ ROLES = frozenset(_TOUCHES)
 # Roles whose text decides whether it does harm: a program of a small language, a setting, a place.
 _BY_TEXT = frozenset(
     {
-        "sed", "awk", "jq", "sql", "config", "assignment", "place-read", "output-format",
+        "sed", "awk", "awk-input", "jq", "sql", "config", "assignment", "place-read",
+        "output-format",
         "database", "image", "repository", "url", "client-variable", "clock", "name-or-script",
         "mailbox", "module", "user-at-host",
     }

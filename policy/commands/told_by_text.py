@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from policy.commands.awk_program import read_awk
+from policy.commands.awk_program import host_of, read_awk, reads_socket
 from policy.commands.effects import Effects
 from policy.commands.invocation import Effect, Verb
 from policy.commands.jq_filter import read_jq
@@ -83,6 +83,19 @@ def note_program(effects: Effects, role: str, word: Word) -> bool:
     _do(effects, role, word, doings)
     # That an operand is a remote is no more harm than that it is a host.
     return bool(doings.gap) if role == "remote" else doings.guarded
+
+
+def note_awk_input(effects: Effects, word: Word) -> bool:
+    """Note the file or the socket that an operand of awk names; tell whether it connects."""
+    if not reads_socket(word.text):
+        effects.touch("read", word, option="")
+        return False
+    host = host_of(word.text) if word.known else None
+    if host is None:
+        effects.not_known("connects", f"which host `{effects.name}` connects to is not known")
+    else:
+        effects.touch("host", Word(host), option="")
+    return True
 
 
 def note_read(effects: Effects, role: str, word: Word) -> bool:

@@ -16,6 +16,7 @@ from policy.commands.roles import touches
 from policy.commands.told_by_text import (
     LANGUAGES,
     SHAPED,
+    note_awk_input,
     note_program,
     note_read,
     note_shaped,
@@ -38,6 +39,8 @@ def note_word(effects: Effects, role: str, word: Word, *, option: str = "") -> b
         return note_shaped(effects, role, word, label)
     if role in WORD_READERS:
         return note_read(effects, role, word)
+    if role == "awk-input":
+        return note_awk_input(effects, word)
     if role in LANGUAGES:
         return note_program(effects, role, word)
     if role in PATHSPECS:
