@@ -61,22 +61,22 @@ _PLACES = st.sampled_from(
     )
 )  # fmt: skip
 _READS = (
-    "cat -- {}", "head -n9 -- {}", "grep -r '' -- {}", "grep -R '' -- {}", "grep -rh -e '' -- {}",
-    "cp -r -- {} /tmp/none || cp -r -- {} out; cat -- out/*", "tar -cf - -- {}", "tar -chf - -- {}",
-    "diff -r -- {} ee", "for f in {}; do cat -- \"$f\"; done",
-    "for d in {}; do cat -- \"$d\"/*; done",
-    "find {} -type f -exec cat -- '{{}}' +", "find -L {} -type f -exec cat -- '{{}}' ';'",
-    "find {} -print0 | xargs -0 cat --", "cat < {}", "bash -c 'cat -- {}'", "( cat -- {} )",
-    "mkdir -p zz && cat -- {}", "find {} -name '*.txt' -exec cat -- '{{}}' +",
-    "cp -rL -- {} out && grep -r '' out", "find {} -name .env -exec cat -- '{{}}' +",
-    "shopt -s dotglob; cat -- {}", "shopt -s globstar; cat -- {}", "cp a/f.txt id_rsa; cat -- {}",
-    "mv -- {} out; grep -r '' -- out", "wc -l -- {}; sort -- {}", "cat -- {} | tee out.txt",
+    "cat -- @", "head -n9 -- @", "grep -r '' -- @", "grep -R '' -- @", "grep -rh -e '' -- @",
+    "cp -r -- @ /tmp/none || cp -r -- @ out; cat -- out/*", "tar -cf - -- @", "tar -chf - -- @",
+    "diff -r -- @ ee", "for f in @; do cat -- \"$f\"; done",
+    "for d in @; do cat -- \"$d\"/*; done",
+    "find @ -type f -exec cat -- '{}' +", "find -L @ -type f -exec cat -- '{}' ';'",
+    "find @ -print0 | xargs -0 cat --", "cat < @", "bash -c 'cat -- @'", "( cat -- @ )",
+    "mkdir -p zz && cat -- @", "find @ -name '*.txt' -exec cat -- '{}' +",
+    "cp -rL -- @ out && grep -r '' out", "find @ -name .env -exec cat -- '{}' +",
+    "shopt -s dotglob; cat -- @", "shopt -s globstar; cat -- @", "cp a/f.txt id_rsa; cat -- @",
+    "mv -- @ out; grep -r '' -- out", "wc -l -- @; sort -- @", "cat -- @ | tee out.txt",
 )  # fmt: skip
 _CHANGES = (
-    "rm -rf -- {}", "rm -- {}", "echo x > {}", "echo x >> {}", "chmod -R 700 -- {}", "touch -- {}",
-    "cp a/f.txt {}", "mv -- {} out", "find {} -delete", "find {} -name 'c*' -delete",
-    "find {} -name config -exec rm -- '{{}}' +", "tee -- {} < a/f.txt", "sed -i s/./x/ -- {}",
-    "for f in {}; do echo x > \"$f\"; done", "truncate -s 0 -- {}", "cp -r -- a {}",
+    "rm -rf -- @", "rm -- @", "echo x > @", "echo x >> @", "chmod -R 700 -- @", "touch -- @",
+    "cp a/f.txt @", "mv -- @ out", "find @ -delete", "find @ -name 'c*' -delete",
+    "find @ -name config -exec rm -- '{}' +", "tee -- @ < a/f.txt", "sed -i s/./x/ -- @",
+    "for f in @; do echo x > \"$f\"; done", "truncate -s 0 -- @", "cp -r -- a @",
 )  # fmt: skip
 
 
@@ -85,7 +85,7 @@ def scripts(draw: st.DrawFn) -> str:
     """Draw a command that reads or changes what a wildcard names, or a tree."""
     shape: str = draw(st.sampled_from(_READS + _CHANGES))
     place: str = draw(_PLACES)
-    return shape.replace("{}", place).replace("{{}}", "{}")
+    return shape.replace("@", place)
 
 
 @pytest.fixture(scope="module")
