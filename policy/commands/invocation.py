@@ -51,7 +51,8 @@ class Effect:
     `word` is None where it is not known which; `why` then says why. `tree`: with all below it.
     `folder` is the folder that an option such as `-C` changed to before, as spelled. `unseen`: what
     the call does not tell, such as the host of a configured remote. `listed`: names and attributes
-    alone are read, and no contents. `follows`: symbolic links below a tree are followed.
+    alone are read, or it is not known which files below are touched. `follows`: symbolic links
+    below a tree are followed.
     `redirected`: another host that the program may be sent on to; `by` are the options that say so.
     """
 

@@ -51,7 +51,7 @@ class Usage:
             found = effects.found
             found[before:] = [
                 replace(each, follows=follows == "written" and each.verb == "writes")
-                if each.tree
+                if each.tree and each.follows
                 else each
                 for each in found[before:]
             ]
@@ -238,8 +238,16 @@ class Usage:
         effects = self.effects
         # `grep -r word` has an operand, but none that names a file.
         touched = bool(without) and any(touches(role) for role in roles - PROGRAMS)
-        for role, text in always if touched else (*without, *always):
+        for role, text in () if touched else without:
             note_text(effects, role, text)
+        before = len(effects.found)
+        for role, text in always:
+            note_text(effects, role, text)
+        # Somewhere in there it does something: which files, no look at the disk tells.
+        effects.found[before:] = [
+            replace(each, listed=True, follows=False) if each.tree else each
+            for each in effects.found[before:]
+        ]
         effects.unseen = effects.unseen or unseen
         if hides:
             effects.gap(f"`{effects.name}` may run commands that its words do not show")
