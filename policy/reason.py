@@ -44,11 +44,11 @@ class Reason:
     """One opinion on the call.
 
     `rule` is the rule's name, `file:line` of a rule without one, `table:KEY`, or one of
-    `default none schema scope identity floor confirmation pin`. `clause` is the deciding clause in
-    canonical text, None where there was none to decide. `undecided` says why, where the opinion
-    stands because something could not be decided. `message` is for the agent and its user (the
-    rule's `because`), `audit` for the log only. `terms` (on an ask) say who may approve, and for
-    how long that serves; None is an answer of anybody, once.
+    `default none schema scope identity floor freeze confirmation pin`. `clause` is the deciding
+    clause in canonical text, None where there was none to decide. `undecided` says why, where the
+    opinion stands because something could not be decided. `message` is for the agent and its user
+    (the rule's `because`), `audit` for the log only. `terms` (on an ask) say who may approve, and
+    for how long that serves; None is an answer of anybody, once.
     """
 
     rule: str

@@ -139,14 +139,20 @@ class _Files:
         )
 
 
-def _sink(path: Path) -> JsonlSink | None:
-    """Return where the configuration wants records; end the command if none can be kept."""
+def audit_file(path: Path) -> str | None:
+    """Return where the configuration wants records, as far as it can be read."""
     snapshot = read_folder(path)
     file = snapshot.files.get(SETTINGS)
     source = None if file is None else decode(SETTINGS, file.content, drop_mark=True)[0]
     if source is None:
         return None
     audit = read_settings(source, root=snapshot.root)[0].service.audit
+    return None if audit is None else str(audit)
+
+
+def _sink(path: Path) -> JsonlSink | None:
+    """Return where the configuration wants records; end the command if none can be kept."""
+    audit = audit_file(path)
     if audit is None:
         return None
     try:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from policy.reload.current import PolicyStore
     from policy.reload.disk import Disk
     from policy.reload.folder import ReadFile, Snapshot, read_folder
+    from policy.reload.freezing import Freeze, Freezer, FreezeRefused, Freezing
     from policy.reload.generation import Generation
     from policy.reload.links import follow_links
     from policy.reload.loading import load, read_policy
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     )
     from policy.reload.settings_file import read_settings
     from policy.reload.shipped import shipped_profiles
+    from policy.reload.state_place import state_folder
     from policy.reload.status import Reloaded, Status
     from policy.reload.text import decode
     from policy.reload.toml_words import read_value, write_key, write_value
@@ -46,6 +48,7 @@ else:
             "builder": "Builder Built build",
             "disk": "Disk",
             "folder": "ReadFile Snapshot read_folder",
+            "freezing": "Freeze FreezeRefused Freezer Freezing",
             "generation": "Generation",
             "links": "follow_links",
             "looking": "MOST_NAMES MOST_SECONDS Looking",
@@ -57,6 +60,7 @@ else:
             ),
             "settings_file": "read_settings",
             "shipped": "shipped_profiles",
+            "state_place": "state_folder",
             "status": "Reloaded Status",
             "text": "decode",
             "walk": "SETTINGS_FILE",
@@ -78,6 +82,10 @@ __all__ = [
     "CatalogueSettings",
     "Configured",
     "Disk",
+    "Freeze",
+    "FreezeRefused",
+    "Freezer",
+    "Freezing",
     "Generation",
     "Looking",
     "Moved",
@@ -104,6 +112,7 @@ __all__ = [
     "read_value",
     "replace_file",
     "shipped_profiles",
+    "state_folder",
     "value_of",
     "write_key",
     "write_value",

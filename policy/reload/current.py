@@ -27,9 +27,11 @@ from policy.reload.builder import Builder, Built, unexpected
 from policy.reload.configuration import Configured, Witness, configure
 from policy.reload.deprecated import accept_cache
 from policy.reload.folder import Snapshot, place_of, read_folder, signature
+from policy.reload.freezing import Freezer
 from policy.reload.generation import Generation
 from policy.reload.nothing import refuse
 from policy.reload.pause import no_collecting
+from policy.reload.state_place import state_folder
 from policy.reload.status import Reloaded, Status, first_error
 from policy.reload.turns import short_turns
 from policy.reload.watcher import watch_path
@@ -75,7 +77,7 @@ class PolicyStore:
     `guarded` are files besides those of the policy that no tool may write. Without
     `remembering`, every build checks everything anew; with `plain`, statements are read by
     Lark alone; `shortcuts` are those that deciding takes. None of them changes what comes out.
-    `clock` says what time it is, and `ticks` how much has passed.
+    `clock` says what time it is, and `ticks` how much has passed. `freezer` is the emergency stop.
     """
 
     def __init__(
@@ -113,6 +115,7 @@ class PolicyStore:
         self._builder, self._drafts = (
             Builder(
                 guarded=kept,
+                guarded_folders=(str(state_folder(self._path)),) if self._path else (),
                 remembering=remembering,
                 plain=plain,
                 shortcuts=shortcuts,
@@ -121,6 +124,7 @@ class PolicyStore:
             for _ in range(2)
         )
         self._editing = threading.Lock()
+        self.freezer = Freezer.of(self._path) if self._path else Freezer()
         self._done: _Work | None = None
         self._good: _Work | None = None
         self._state = _State(

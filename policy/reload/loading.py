@@ -12,6 +12,7 @@ from policy.reload.deprecated import accept_cache
 from policy.reload.folder import read_folder
 from policy.reload.generation import Generation
 from policy.reload.pause import no_collecting
+from policy.reload.state_place import state_folder
 
 
 def read_policy(
@@ -29,6 +30,7 @@ def read_policy(
     builder = Builder(
         remembering=remembering,
         once=True,
+        guarded_folders=(str(state_folder(path)),) if os.fspath(path) else (),
         plain=plain,
         shortcuts=shortcuts,
     )

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from policy.service.events import ToolEnded, ToolEvent, ToolStarted
     from policy.service.events import as_json as event_json
     from policy.service.facade import GovernedService
+    from policy.service.freezing import Freezes
     from policy.service.given import PolicyInReach, policy_in_reach
     from policy.service.guards import GuardCell, Guards
     from policy.service.handler import ExecutionContext, ToolHandler
@@ -140,6 +141,7 @@ else:
             "facade": "GovernedService",
             "guards": "GuardCell Guards",
             "handler": "ExecutionContext ToolHandler",
+            "freezing": "Freezes",
             "given": "PolicyInReach policy_in_reach",
             "handlers": "CALL_VARIABLE Limits builtin_handlers",
             "identity": "IdentityContext PolicyEngine",
@@ -199,6 +201,7 @@ __all__ = [
     "Filed",
     "FollowLayer",
     "FollowUp",
+    "Freezes",
     "GovernedService",
     "Grant",
     "GuardCell",

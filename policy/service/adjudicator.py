@@ -18,7 +18,7 @@ from policy.diagnostics import visible
 from policy.errors import NotFound, ToolError, ValidationFailed
 from policy.facts import Facts
 from policy.records import dataclass, replace
-from policy.reload import Generation
+from policy.reload import Freezer, Generation
 from policy.service.guards import GuardCell, Guards
 from policy.service.identity import LapsedScopes
 from policy.service.joining import joined
@@ -27,7 +27,7 @@ from policy.service.known_tools import KnownTools
 from policy.service.needless import denied_anyway
 from policy.service.registry_snapshot import Meant, Registration
 from policy.service.visibility import expected_by, without_hidden_operations
-from policy.service.words import denial
+from policy.service.words import denial, frozen_by
 from policy.service.world import World
 from policy.verdict import Verdict
 
@@ -77,12 +77,14 @@ class Adjudicator:
         world: World | None = None,
         tools: Callable[[], Tools] | None = None,
         stale: Callable[[], bool] = lambda: False,
+        freezer: Freezer | None = None,
     ) -> None:
         self._source = source
         self.guards = guards or GuardCell()
         self._world = world or World()
         self._tools = tools
         self._stale = stale
+        self._freezer = freezer or Freezer()
         self._known_tools = KnownTools()
         self._lapsed = LapsedScopes()
 
@@ -116,6 +118,7 @@ class Adjudicator:
                 answer = await self._world.settled(ask, hosts) if denied is None else denied
             spec = None if answer.admitted is None else answer.admitted.spec
             decision = joined(answer, judge, guards=guards, caller=caller, facts=facts)
+            decision = self._unless_frozen(decision, spec)
         except Exception as error:  # noqa: BLE001 - what fails while deciding has allowed nothing
             _LOG.error("deciding failed, so the call is denied: %s", type(error).__name__)
             _LOG.debug("deciding failed", exc_info=error)
@@ -144,6 +147,17 @@ class Adjudicator:
             stale=stale,
             error=refusal,
         )
+
+    def _unless_frozen(self, decision: Decision, spec: ToolSpec | None) -> Decision:
+        """Return the decision, a denial where people have frozen the tool."""
+        if decision.verdict is Verdict.DENY:
+            return decision
+        freezing = self._freezer.current()
+        if not freezing:
+            return decision
+        names = () if spec is None else spec.names
+        freeze = freezing.on((decision.call.tool, decision.asked.tool, *names))
+        return decision if freeze is None else frozen_by(freeze, decision)
 
     def is_another(self, name: str, judge: Judge | None) -> bool:
         """Tell whether no call of a tool can run, as the policy knows it by another definition."""

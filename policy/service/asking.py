@@ -8,7 +8,8 @@ then has been answered. Otherwise it is asked once more, or denied.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Mapping
 from datetime import datetime
 
 from policy.audit import Approval
@@ -18,6 +19,7 @@ from policy.errors import PermissionDenied, ToolError
 from policy.records import replace
 from policy.service.adjudicator import Adjudicator, Judgement
 from policy.service.approvals import (
+    Approved,
     Approver,
     AskKey,
     Grant,
@@ -29,6 +31,7 @@ from policy.service.in_flight import InFlight, RawCall
 from policy.service.on_hold import OnHold, people_needed
 from policy.service.questions import NotApproved, Questions
 from policy.service.sandbox import confirms, left_to_sandbox
+from policy.service.stopping import Stops
 from policy.service.words import asked_because, denial
 from policy.service.world import Clock, utc_now
 from policy.verdict import Verdict
@@ -51,10 +54,12 @@ class Asking:
         limit: int = 50,
         seconds: float = 300.0,
         clock: Clock = utc_now,
+        stops: Stops | None = None,
     ) -> None:
         self._ledger = MemoryApprovals() if ledger is None else ledger
         self.questions = Questions(self._ledger, limit=limit, seconds=seconds, clock=clock)
         self._clock = clock
+        self._stops = stops
         self._latest: datetime | None = None
 
     async def settle(
@@ -119,9 +124,25 @@ class Asking:
     ) -> None:
         """Put one question, and keep what its answer is worth; raise NotApproved for nothing."""
         request = held.request(reasons, now=self._clock(), seconds=self.questions.seconds)
-        approved = await self.questions.put(request, approver)
+        approved = await self._unless_frozen(held, self.questions.put(request, approver))
         if not held.note(request, approved.people):
             raise NotApproved("approval-failed", "whoever agreed is not entitled to, or had agreed")
+
+    async def _unless_frozen(self, held: OnHold, question: Awaitable[Approved]) -> Approved:
+        """Return the answer; raise NotApproved at once where people freeze the tool meanwhile."""
+        if self._stops is None:
+            return await question
+        spec = held.judgement.spec
+        names = (held.judgement.decision.call.tool, *(() if spec is None else spec.names))
+        try:
+            async with asyncio.timeout(None) as limit:
+                with self._stops.watching(limit, names, running=False):
+                    return await question
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            freeze = self._stops.freezer.current().on(names)
+            raise NotApproved("frozen", "" if freeze is None else freeze.because) from None
 
     async def _served(self, held: OnHold) -> Mapping[AskKey, Grant]:
         """Return which standing approvals answer what asks."""

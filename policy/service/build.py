@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias
 from policy.audit import AuditSink, JsonlSink
 from policy.call import EMPTY, Caller
 from policy.catalog import Catalog, ToolSpec
-from policy.reload import ApprovalSettings, Generation, ServiceSettings, Settings
+from policy.reload import ApprovalSettings, Freezer, Generation, ServiceSettings, Settings
 from policy.service.adjudicator import Adjudicator
 from policy.service.approvals import Approver, Ledger, MemoryApprovals
 from policy.service.asking import Asking
@@ -19,6 +19,7 @@ from policy.service.dispatch import CoreDispatch
 from policy.service.elevating import Elevations
 from policy.service.events import Events
 from policy.service.facade import GovernedService
+from policy.service.freezing import Freezes
 from policy.service.given import folder_of, require_approver, require_sink, settle_reach
 from policy.service.guards import GuardCell, Guards
 from policy.service.handler import ToolHandler
@@ -30,12 +31,14 @@ from policy.service.middleware import (
     FollowLayer,
     PermissionLayer,
     PinLayer,
+    StopLayer,
     TimeoutLayer,
 )
 from policy.service.middleware.timeout import SecondsFor
 from policy.service.recorder import Recorder
 from policy.service.registry import ToolRegistry
 from policy.service.service import ToolService
+from policy.service.stopping import Stops
 from policy.service.time_limits import TimeLimits
 from policy.service.visibility import Expected, Visibility, expected_by, hiding, lines_by
 from policy.service.world import Clock, LookUp, World, look_up_host, utc_now
@@ -140,18 +143,21 @@ def build_tool_service(
     def source() -> Judge | None:
         return no_policy if store is None else store.current
 
+    stops = Stops(_freezer_of(store))
     adjudicator = Adjudicator(
         source=source,
         guards=guards,
         world=world,
         tools=registry.snapshot,
         stale=lambda: store is not None and bool(store.status.stale),
+        freezer=stops.freezer,
     )
     asking = Asking(
         ledger=MemoryApprovals() if approvals is None else approvals,
         limit=asked.per_session if asks_per_session is None else asks_per_session,
         seconds=asked.timeout if approval_timeout is None else approval_timeout,
         clock=clock,
+        stops=stops,
     )
 
     def outlook_of(who: Caller) -> Expected:
@@ -169,12 +175,14 @@ def build_tool_service(
             adjudicator=adjudicator,
             asking=asking,
             seconds_for=TimeLimits(default_timeout, timeouts or {}, registry),
+            stops=stops,
         ),
         registry=registry,
         guards=guards,
         events=events,
         elevations=Elevations(asking.questions, guards, recorded=recorded),
         configurations=Configurations(store, guards, recorded=recorded),
+        freezes=Freezes(stops.freezer, guards, recorded=recorded),
         visibility=Visibility(
             outlook_of,
             lines_of=lambda who: lines_by(source(), who, world.facts(who)),
@@ -193,6 +201,7 @@ def _layers(
     adjudicator: Adjudicator,
     asking: Asking,
     seconds_for: SecondsFor,
+    stops: Stops,
 ) -> ToolService:
     """Return every layer around the tools of the registry, in the one order there is."""
     return stacked(
@@ -207,9 +216,17 @@ def _layers(
         lambda inner: PermissionLayer(inner, adjudicator=adjudicator, asking=asking),
         # Forwards the judged call, rewritten or not.
         lambda inner: ContextRuleLayer(inner, adjudicator=adjudicator),
+        # The last look at the emergency stop, and the one who ends what runs.
+        lambda inner: StopLayer(inner, stops),
         # Inside of permission: waiting for a person does not use up the tool's time.
         lambda inner: TimeoutLayer(inner, seconds_for),
     )
+
+
+def _freezer_of(store: Store | None) -> Freezer:
+    """Return the emergency stop of a store's policy; of any other, one for this process."""
+    found = getattr(store, "freezer", None)
+    return found if isinstance(found, Freezer) else Freezer()
 
 
 def stacked(core: ToolService, *outermost_first: Middleware) -> ToolService:

@@ -12,7 +12,7 @@ from policy.call import Caller
 from policy.catalog import ToolSpec
 from policy.errors import ToolError
 from policy.records import dataclass, field, replace
-from policy.reload import Configured
+from policy.reload import Configured, Freezing
 from policy.service.approvals import Approver, Grant
 from policy.service.authoring import Authored, handler_for
 from policy.service.classification import SmartFilter
@@ -21,6 +21,7 @@ from policy.service.context_rule import ContextRule
 from policy.service.dispatch import shown_as
 from policy.service.elevating import Elevations, elevation_of
 from policy.service.events import Events, Listener
+from policy.service.freezing import Freezes
 from policy.service.given import require_approver
 from policy.service.guards import GuardCell
 from policy.service.handler import ExecutionContext, ToolHandler
@@ -51,6 +52,7 @@ class GovernedService:
     visibility: Visibility
     elevations: Elevations
     configurations: Configurations
+    freezes: Freezes
     announce: Callable[[Iterable[ToolSpec]], object]
     # Between telling the catalogue and the registry, nobody else may do either.
     registering: AbstractContextManager[Any] = field(default_factory=threading.RLock)
@@ -171,6 +173,21 @@ class GovernedService:
         ConfigurationRefused, where the edit cannot be; then nothing has changed.
         """
         return await self.configurations.edit(self.caller, key, value, dry_run=dry_run)
+
+    async def freeze(
+        self, tools: Iterable[str] = (), *, because: str, cancel: bool = False
+    ) -> Freezing:
+        """Stop every call of these tools at once, of all tools without any; return what is frozen.
+
+        Tools are named, or given by patterns. Questions about them are refused, approved calls do
+        not run, and with `cancel` calls that run are ended. It holds until `unfreeze`, in every
+        process that serves this policy. Only for an owner at the root of all calls, as `configure`.
+        """
+        return await self.freezes.freeze(self.caller, tools, because=because, cancel=cancel)
+
+    async def unfreeze(self) -> Freezing:
+        """Lift every freeze; return what was frozen. For whom `freeze` is."""
+        return await self.freezes.unfreeze(self.caller)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Tell `listener` when calls start and end; return what ends that."""

@@ -213,6 +213,8 @@ def outcome_of(problem: BaseException | None) -> Outcome:
     if isinstance(problem, asyncio.CancelledError):
         return "cancelled"
     if isinstance(problem, ToolError):
+        if problem.code == "frozen" and problem.kind == "execution":
+            return "cancelled"  # it ran, and people ended it
         return _OUTCOMES.get(problem.kind, "failed")
     # What is no answer of a tool ends the program around it, or was never meant to happen.
     return "failed" if isinstance(problem, Exception) else "cancelled"

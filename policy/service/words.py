@@ -11,7 +11,9 @@ from policy.codes import SENTENCES, Code
 from policy.decision import Decision, Reason
 from policy.diagnostics import visible
 from policy.errors import Execution, PermissionDenied, ToolError, Transport
-from policy.records import dataclass
+from policy.records import dataclass, replace
+from policy.reload import Freeze
+from policy.verdict import Verdict
 
 LONGEST = 300
 LONGEST_OF_TOOLS = 2_000
@@ -24,6 +26,7 @@ _CODES: dict[str, Code] = {
     "scope": "outside-scope",
     "identity": "unknown-caller",
     "floor": "out-of-bounds",
+    "freeze": "frozen",
     "pin": "not-reviewed",
 }
 # Their messages are made of what the input holds.
@@ -67,6 +70,12 @@ def denial(
     glue = "; " if said and said.startswith("asked because") else ": "
     message = SENTENCES[code] if not said else f"{SENTENCES[code]}{glue}{said}"
     return PermissionDenied(tool, fit(message), decision=decision, code=code)
+
+
+def frozen_by(freeze: Freeze, decision: Decision) -> Decision:
+    """Return the decision about a call whose tool people have frozen."""
+    reason = Reason(rule="freeze", verdict=Verdict.DENY, message=freeze.because)
+    return replace(decision, verdict=Verdict.DENY, reasons=(reason, *decision.reasons))
 
 
 def asked_because(decision: Decision) -> str | None:

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 
-from policy.reload import ApprovalSettings
+from policy.reload import ApprovalSettings, state_folder
 
 _BESIDE = ("", "-wal", "-shm", "-journal")
 _NAME = "approvals.sqlite"
 
 
 def store_path(policy: str | os.PathLike[str], settings: ApprovalSettings | None) -> Path:
-    """Return the store that the settings name, else one of this user's for this policy folder.
-
-    The latter is known by the folder's real path, so that it is the same one however it is named.
-    """
+    """Return the store that the settings name, else one of this user's for this policy folder."""
     if settings is not None and settings.store is not None:
         return Path(settings.store)
-    place = os.path.realpath(policy)
-    folder = os.path.dirname(place) if os.path.isfile(place) else place
-    digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:32]
-    return _state_folder() / "placet" / digest / _NAME
+    return state_folder(policy) / _NAME
 
 
 def watched_paths(store: Path) -> tuple[str, ...]:
@@ -30,11 +23,3 @@ def watched_paths(store: Path) -> tuple[str, ...]:
     spelled = os.path.abspath(store)
     both = dict.fromkeys((spelled, os.path.realpath(spelled)))
     return tuple(path + ending for path in both for ending in _BESIDE)
-
-
-def _state_folder() -> Path:
-    named = os.environ.get("XDG_STATE_HOME", "")
-    # A relative one is to be ignored: it would mean another folder in every working directory.
-    if os.path.isabs(named):
-        return Path(named)
-    return Path(os.path.expanduser("~"), ".local", "state")

@@ -5,6 +5,7 @@ from policy.service.middleware.context_rules import ContextRuleLayer
 from policy.service.middleware.follow import FollowLayer
 from policy.service.middleware.permission import PermissionLayer
 from policy.service.middleware.pin import PinLayer
+from policy.service.middleware.stop import StopLayer
 from policy.service.middleware.timeout import TimeoutLayer, fixed_limits
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "FollowLayer",
     "PermissionLayer",
     "PinLayer",
+    "StopLayer",
     "TimeoutLayer",
     "fixed_limits",
 ]

@@ -55,6 +55,8 @@ OTHERS: dict[str, Words] = {
     "approvals deny": lambda rules: ("q1", rules),
     "approvals grants": lambda rules: (rules,),
     "approvals revoke": lambda rules: ("q1", rules),
+    "freeze": lambda rules: ("bash", "--because", "x", "--rules", rules),
+    "unfreeze": lambda rules: ("--rules", rules),
 }
 # Loads them in a server of its own.
 BY_A_SERVER = "demo"

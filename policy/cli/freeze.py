@@ -1,0 +1,47 @@
+"""`placet freeze`: the emergency stop, which nothing in the policy can keep from taking effect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from policy.cli.clicked import format_option
+from policy.cli.frozen import Shape, rules_option, shown, stop_of
+from policy.cli.loading import stop
+from policy.cli.people_only import refuse_agents
+from policy.reload import FreezeRefused
+
+
+@click.command("freeze")
+@click.argument("tools", nargs=-1)
+@click.option("--because", required=True, metavar="TEXT", help="Why; callers and records are told.")
+@click.option("--cancel", is_flag=True, help="Also end the calls of these tools that run now.")
+@rules_option
+@format_option
+def command(
+    tools: tuple[str, ...], *, because: str, cancel: bool, path: Path, format: Shape
+) -> None:
+    """Deny every call of TOOLS from now on; of all tools where none is named.
+
+    TOOLS are names or patterns. It takes effect at once in everything that serves these rules on
+    this machine for this user, whether or not the rules load, and holds over restarts until
+    `placet unfreeze`. Questions that wait are refused, and approved calls that have not begun do
+    not run. What is frozen already stays frozen.
+
+    \b
+    Examples:
+      placet freeze --because "something is deleting the archive" --cancel
+      placet freeze "mcp *" web_fetch --because "the network is being looked at"
+
+    Exit status: 0 frozen, 2 wrong usage.
+    """
+    refuse_agents("freezing tools")
+    emergency = stop_of(path, always=True)
+    try:
+        freezing = emergency.freeze(tools, because=because, cancel=cancel)
+    except FreezeRefused as error:
+        stop(str(error))
+    except OSError as error:
+        stop(f"the state in {emergency.place} cannot be written: {error.strerror or error}")
+    click.echo(shown(freezing, format))

@@ -1,0 +1,315 @@
+"""The emergency stop: what people freeze stays denied, whatever else says, until they lift it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policy import Caller, PermissionDenied, PolicyStore, ToolError, build_tool_service
+from policy.audit import AuditRecord, MemorySink
+from policy.reload import Freezer, FreezeRefused
+from policy.service import (
+    ApprovalOutcome,
+    ApprovalRequest,
+    Approved,
+    GovernedService,
+    ScriptedApprover,
+    tool,
+)
+
+RULES = """\
+policy for every agent
+
+default deny
+
+free: allow look, wait, freeze_it
+asks: allow pay with approval
+"""
+
+
+@tool
+def look() -> str:
+    """Look at something."""
+    return "seen"
+
+
+@tool
+def pay() -> str:
+    """Pay."""
+    return "paid"
+
+
+class Desk:
+    """A policy, its service and a sink; `waiting` is set once the tool `wait` runs."""
+
+    def __init__(self, folder: Path, approver: Any = None) -> None:
+        self.rules = folder / "rules"
+        if not self.rules.exists():
+            self.rules.mkdir()
+            (self.rules / "global.policy").write_text(RULES)
+            (folder / "work").mkdir()
+        self.sink = MemorySink()
+        self.begun = asyncio.Event()
+        begun = self.begun
+
+        @tool
+        async def wait() -> str:
+            """Wait for ever."""
+            begun.set()
+            await asyncio.Event().wait()
+            return "never"
+
+        self.tried: list[str] = []
+
+        @tool
+        async def freeze_it() -> str:
+            """Try to freeze and to lift."""
+            for attempt in (self.service.unfreeze, lambda: self.service.freeze(because="all")):
+                try:
+                    await attempt()
+                except PermissionDenied as error:
+                    self.tried.append(error.kind)
+            return "tried"
+
+        self.store = PolicyStore(self.rules, settle=0.0)
+        self.freezer = self.store.freezer
+        self.service: GovernedService = build_tool_service(
+            self.store,
+            tools=[look, pay, wait, freeze_it],
+            audit=self.sink,
+            workspace=folder / "work",
+            approver=approver or ScriptedApprover(otherwise=Approved(by="ann")),
+        )
+
+    @property
+    def last(self) -> AuditRecord:
+        return self.sink.records[-1]
+
+    async def refused(self, name: str) -> ToolError:
+        with pytest.raises(ToolError) as found:
+            await self.service.execute(name, {})
+        return found.value
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+async def test_a_frozen_tool_is_denied_with_the_reason_and_others_are_not(desk: Desk) -> None:
+    await desk.service.freeze(["look"], because="it sees too much")
+    error = await desk.refused("look")
+    assert isinstance(error, PermissionDenied)
+    assert (error.code, error.message) == ("frozen", "it sees too much")
+    assert (desk.last.verdict.value, desk.last.reasons[0].rule) == ("deny", "freeze")
+    assert (await desk.service.execute("pay", {})).value == "paid"
+    await desk.service.unfreeze()
+    assert (await desk.service.execute("look", {})).value == "seen"
+
+
+@pytest.mark.parametrize("tools", [[], ["*"], ["l*k", "pay"], ["pay", "look"]])
+async def test_patterns_and_no_name_at_all_freeze_too(desk: Desk, tools: list[str]) -> None:
+    await desk.service.freeze(tools, because="stop")
+    for name in ("look", "pay"):
+        assert (await desk.refused(name)).code == "frozen"
+
+
+async def test_each_freeze_adds_to_the_others(desk: Desk) -> None:
+    await desk.service.freeze(["look"], because="one")
+    found = await desk.service.freeze(["pay"], because="two")
+    assert [one.tools for one in found.freezes] == [("look",), ("pay",)]
+    assert (await desk.refused("look")).message == "one"
+    assert (await desk.refused("pay")).message == "two"
+    assert len((await desk.service.unfreeze()).freezes) == 2
+
+
+async def test_a_freeze_outlives_the_process_and_reaches_others(desk: Desk, tmp_path: Path) -> None:
+    Freezer.of(desk.rules).freeze(["look"], because="by another process")
+    assert (await desk.refused("look")).code == "frozen"
+    again = Desk(tmp_path)
+    assert (await again.refused("look")).message == "by another process"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["nonsense\n", RULES + '\ntest "fails"\n  look {} -> deny by default\n', ""],
+)
+async def test_a_policy_that_does_not_load_keeps_no_freeze_from_its_effect(
+    desk: Desk, text: str
+) -> None:
+    (desk.rules / "global.policy").write_text(text)
+    desk.store.reload()
+    assert desk.store.status.stale
+    await desk.service.freeze(because="at once")
+    assert (await desk.refused("look")).code == "frozen"
+
+
+async def test_a_question_that_waits_is_refused(tmp_path: Path) -> None:
+    class Nobody:
+        def __init__(self) -> None:
+            self.asked = asyncio.Event()
+
+        async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
+            self.asked.set()
+            await asyncio.Event().wait()
+            return Approved(by="never")
+
+    nobody = Nobody()
+    desk = Desk(tmp_path, nobody)
+    call = asyncio.create_task(desk.refused("pay"))
+    await nobody.asked.wait()
+    Freezer.of(desk.rules).freeze(["pay"], because="no more payments")
+    async with asyncio.timeout(30):
+        error = await call
+    assert error.code == "frozen"
+    assert "no more payments" in error.message
+    assert desk.last.outcome == "denied"
+
+
+async def test_an_approved_call_that_has_not_begun_does_not_run(tmp_path: Path) -> None:
+    class Freezing:
+        async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
+            Freezer.of(tmp_path / "rules").freeze(["pay"], because="wait")
+            return Approved(by="ann")
+
+    desk = Desk(tmp_path, Freezing())
+    assert (await desk.refused("pay")).code == "frozen"
+    assert desk.last.outcome == "denied"
+
+
+async def test_calls_that_run_go_on_unless_they_are_to_be_cancelled(desk: Desk) -> None:
+    call = asyncio.create_task(desk.refused("wait"))
+    await desk.begun.wait()
+    await desk.service.freeze(["wait"], because="first look")
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.5):
+            await asyncio.shield(call)
+    await desk.service.freeze(["wait"], because="now end it", cancel=True)
+    async with asyncio.timeout(30):
+        error = await call
+    assert (error.kind, error.code) == ("execution", "frozen")
+    assert "now end it" in error.message
+    record = next(one for one in desk.sink.records if one.tool == "wait")
+    assert (record.outcome, record.code) == ("cancelled", "frozen")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"\xff",
+        b"[]",
+        b"{}",
+        b'{"version": 1, "freezes": []}',
+        b'{"version": 2, "freezes": [{"tools": ["x"], "because": "", "by": "", "at": null, '
+        b'"cancel": false}]}',
+        b'{"version": 1, "freezes": [{"tools": "x", "because": "", "by": "", "at": null, '
+        b'"cancel": false}]}',
+        b'{"version": 1, "freezes": [{"tools": []}]}',
+        b"[" * 100_000,
+    ],
+)
+async def test_a_state_that_cannot_be_read_freezes_everything(desk: Desk, content: bytes) -> None:
+    path = desk.freezer.path
+    assert path is not None
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    error = await desk.refused("look")
+    assert error.code == "frozen"
+    assert "the state of the emergency stop is not known" in error.message
+    found = desk.freezer.freeze(["pay"], because="this too")
+    assert [one.tools for one in found.freezes] == [("*",), ("pay",)]
+    await desk.service.unfreeze()
+    assert (await desk.service.execute("look", {})).value == "seen"
+
+
+async def test_a_folder_in_place_of_the_state_freezes_everything(desk: Desk) -> None:
+    path = desk.freezer.path
+    assert path is not None
+    path.mkdir(parents=True)
+    assert (await desk.refused("look")).code == "frozen"
+
+
+@pytest.mark.parametrize(
+    "caller",
+    [
+        Caller(role="guest"),
+        Caller(agent="sub", parent=Caller()),
+        Caller(role="clerk"),
+    ],
+)
+async def test_nobody_but_an_owner_freezes_or_lifts(desk: Desk, caller: Caller) -> None:
+    await desk.service.freeze(["look"], because="stop")
+    theirs = desk.service.bound_to(caller)
+    with pytest.raises(PermissionDenied):
+        await theirs.unfreeze()
+    with pytest.raises(PermissionDenied):
+        await theirs.freeze(because="everything")
+    assert [one.tools for one in desk.freezer.current().freezes] == [("look",)]
+    assert desk.last.outcome == "denied"
+
+
+async def test_no_tool_freezes_or_lifts_in_the_middle_of_its_call(desk: Desk) -> None:
+    await desk.service.freeze(["pay"], because="stop")
+    await desk.service.execute("freeze_it", {})
+    assert desk.tried == ["permission-denied"] * 2
+    assert (await desk.refused("pay")).code == "frozen"
+
+
+async def test_both_are_on_record(desk: Desk) -> None:
+    await desk.service.freeze(["look"], because="stop", cancel=True)
+    assert desk.last.tool == "placet:freeze"
+    assert desk.last.final_input == {"tools": ("look",), "because": "stop", "cancel": True}
+    await desk.service.unfreeze()
+    assert (desk.last.tool, desk.last.outcome) == ("placet:unfreeze", "ok")
+
+
+async def test_stopping_goes_before_recording_and_lifting_does_not(tmp_path: Path) -> None:
+    class Broken:
+        def write(self, record: AuditRecord) -> None:
+            raise OSError("the disk is full")
+
+    desk = Desk(tmp_path)
+    service = build_tool_service(
+        desk.store, tools=[look], audit=Broken(), workspace=tmp_path / "work"
+    )
+    for _ in range(2):  # the record of the first is owed when the second comes
+        await service.freeze(["look"], because="stop")
+        assert desk.freezer.current().on(["look"]) is not None
+        with pytest.raises(ToolError):
+            await service.unfreeze()
+        assert desk.freezer.current().on(["look"]) is not None
+
+
+@pytest.mark.parametrize(
+    ("tools", "because"), [([""], "x"), (["a\nb"], "x"), (["look"], " "), (["t"] * 3 + [""], "x")]
+)
+async def test_what_says_no_tool_or_no_reason_is_refused(
+    desk: Desk, tools: list[str], because: str
+) -> None:
+    with pytest.raises(FreezeRefused):
+        await desk.service.freeze(tools, because=because)
+    assert not desk.freezer.current()
+
+
+async def test_no_tool_can_write_the_state(desk: Desk, tmp_path: Path) -> None:
+    (desk.rules / "global.policy").write_text("policy for every agent\n\ndefault allow\n")
+    service = build_tool_service(PolicyStore(desk.rules), workspace=tmp_path / "work")
+    path = desk.freezer.path
+    assert path is not None
+    await desk.service.freeze(["look"], because="stop")
+    (tmp_path / "work/link").symlink_to(path)
+    for name in (path, path.parent, path.parent.parent, tmp_path / "state", "link", f"{path}x"):
+        for command in ("rm -rf {}", "echo > {}", "mv {} elsewhere", "chmod -R 0 {}"):
+            with pytest.raises(PermissionDenied) as refused:
+                await service.execute("bash_exec", {"command": command.format(name)})
+            assert refused.value.code == "out-of-bounds", (name, command)
