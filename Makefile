@@ -22,7 +22,7 @@ PACKAGE      := $(VENV)/.package-$(call checksum,requirements/dev.txt pyproject.
 PEERS        := $(VENV)/.peers-$(call checksum,requirements/dev.txt requirements/bench.txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo setup check-format lint types imports unit rules fmt laws attack attack-quick bench bench-quick bench-peers \
+.PHONY: help test demo setup check-format lint types imports unit rules fmt laws attack attack-quick kills bench bench-quick bench-peers \
         manuals gate gate-counts gate-accept pin clean
 
 help:
@@ -35,6 +35,7 @@ help:
 	@echo 'make laws       the properties, with many more examples'
 	@echo 'make attack     run what the rules allow of 200,000 scripts; SCRIPTS=2000 SEED=7: others'
 	@echo 'make attack-quick  the 2,000 scripts that CI takes'
+	@echo 'make kills      kill the server at every step of a call, twenty times each; KILLS=3: others'
 	@echo 'make bench      measure beside other engines, into docs/performance.md; bench-quick: a look'
 	@echo 'make bench-peers HARNESS=FOLDER  measure in another harness, beside its engines'
 	@echo 'make manuals PROGRAMS="cp ls"  count which options of their manuals the profiles know'
@@ -103,6 +104,10 @@ attack: $(PACKAGE)
 
 attack-quick: $(PACKAGE)
 	$(BIN)/python -m tests.attack --scripts 2000 --seed 1
+
+KILLS ?= 20
+kills: $(PACKAGE)
+	PLACET_KILLS=$(KILLS) $(BIN)/pytest -n auto tests/e2e/test_killed.py
 
 bench: $(PEERS)
 	$(BIN)/python -m bench

@@ -76,6 +76,8 @@ def test_a_policy_within_reach_of_the_tools_is_served_only_where_somebody_insist
         (["--http", "127.0.0.1:0", "--token-file", "short"], "short holds no token of at least"),
         (["--audit", "work/audit.jsonl"], "work/audit.jsonl lies in the workspace, where tools"),
         (["--audit", "nowhere/audit.jsonl"], "nowhere/audit.jsonl cannot be written: there is no"),
+        (["--audit", "pipe"], "pipe is a named pipe: name a regular file"),
+        (["--audit", "/dev/null"], "the audit file /dev/null is a device: name a regular file"),
         (["--approve-script", "answers"], "answers:1: an answer is `yes`, `no` or `no: a reason`"),
     ],
 )
@@ -83,6 +85,7 @@ def test_wrong_usage_is_told_in_one_line(tmp_path: Path, options: list[str], tol
     place = place_in(tmp_path)
     (tmp_path / "short").write_text("secret", "utf-8")
     (tmp_path / "answers").write_text("perhaps\n", "utf-8")
+    os.mkfifo(tmp_path / "pipe")
     done = run(*place.command()[1:], *options, cwd=tmp_path)
     assert done.returncode == 2
     assert told in done.stderr.splitlines()[-1]

@@ -3,9 +3,10 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import signal
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import httpx2
@@ -13,7 +14,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.e2e.serving import ENV, PATIENCE, Era, Place, call, place_in
+from tests.e2e.serving import ENDLESS, ENV, PATIENCE, Era, Place, call, place_in
 
 TOKEN = "correct-horse-battery"
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -108,3 +109,39 @@ async def test_a_wrong_token_a_foreign_host_and_a_foreign_origin_are_turned_away
         assert await status(**right, Host="evil.example") == 421
         assert await status(**right, Origin="http://evil.example") == 403
     assert not place.audit.exists()
+
+
+async def test_a_second_signal_ends_open_requests_at_once_and_on_record(tmp_path: Path) -> None:
+    place = place_in(tmp_path)
+    process = await asyncio.create_subprocess_exec(
+        *place.command("--http", "127.0.0.1:0", "--token-file", token_file(place)),
+        stdin=DEVNULL,
+        stderr=PIPE,
+        env={**os.environ, **ENV},
+        cwd=place.folder,
+    )
+    assert process.stderr is not None
+    try:
+        async with asyncio.timeout(PATIENCE):
+            said = ""
+            while (found := re.search(r"http://\S+/mcp", said)) is None:
+                said = (await process.stderr.readline()).decode()
+            with suppress(Exception):  # how the connection breaks is of no interest
+                async with connected(found[0], TOKEN, "legacy") as client:
+                    calling = asyncio.create_task(call(client, "bash_exec", command=ENDLESS))
+                    begun = place.workspace / "begun"
+                    while not begun.exists():  # noqa: ASYNC110 - another process makes it
+                        await asyncio.sleep(0.01)
+                    while process.returncode is None:
+                        process.send_signal(signal.SIGTERM)
+                        await asyncio.sleep(0.05)
+                    calling.cancel()
+            _, rest = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.communicate()
+    assert process.returncode in (0, -signal.SIGTERM)
+    assert b"Traceback" not in rest
+    (record,) = place.records()
+    assert (record["tool"], record["outcome"]) == ("bash_exec", "cancelled")
