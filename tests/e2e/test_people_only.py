@@ -1,0 +1,57 @@
+"""What only people may do is refused to a command that a tool call has started."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.serving import ENV, place_in
+
+_LINUX = pytest.mark.skipif(
+    not Path("/proc/self/environ").exists(), reason="needs /proc, by which ancestors are told"
+)
+_PLACET = f"{sys.executable} -m policy"
+_COMMANDS = {
+    "freeze": "freeze --because x --rules rules",
+    "unfreeze": "unfreeze --rules rules",
+    "config": "config set permissions.tools.bash_exec deny rules",
+    "approvals": "approvals approve q1 rules",
+}
+
+
+def _ran(tmp_path: Path, script: str, **more: str) -> subprocess.CompletedProcess[str]:
+    env = {"PATH": os.environ["PATH"], "XDG_STATE_HOME": str(tmp_path / "state"), **ENV, **more}
+    return subprocess.run(
+        ["bash", "-c", script],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+@_LINUX
+@pytest.mark.parametrize("name", _COMMANDS)
+def test_a_script_of_a_call_does_not_get_rid_of_its_mark(tmp_path: Path, name: str) -> None:
+    place_in(tmp_path)
+    # The shell of the call waits for it: `; true` keeps it from becoming the command itself.
+    script = f"env -u PLACET_CALL {_PLACET} {_COMMANDS[name]}; echo $?; true"
+    done = _ran(tmp_path, script, PLACET_CALL="1")
+    assert "is for people, and this command was started by a tool call" in done.stderr
+    assert done.stdout == "2\n"
+
+
+def test_a_person_freezes_and_lifts(tmp_path: Path) -> None:
+    place_in(tmp_path)
+    script = f"{_PLACET} {_COMMANDS['freeze']} && {_PLACET} {_COMMANDS['unfreeze']}; echo $?; true"
+    done = _ran(tmp_path, script)
+    assert done.stderr == ""
+    first, told, lifted, code = done.stdout.splitlines()
+    assert first.endswith(": every tool, because x")
+    assert (told, lifted, code) == ("no longer frozen:", first, "0")
