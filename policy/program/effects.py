@@ -16,7 +16,7 @@ from policy.commands import Assignment, Invocation, Profiles, SimpleCommand, und
 from policy.facts import HasOtherNames
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.links_made import LinksMade
-from policy.program.looked import NOTHING_SEEN, Meant, looked_at
+from policy.program.looked import NOTHING_SEEN, Meant, glob_of, looked_at
 from policy.program.touches import Folders, Origin, Touch, looked_for, redirects, touches_of
 from policy.program.truth import Undecided, Value
 from policy.records import dataclass, replace
@@ -66,6 +66,7 @@ class PossibleWord:
     whole: bool = True
     folder: str = ""
     names: str = ""
+    steps: tuple[str, ...] = ()
 
 
 class Effects:
@@ -465,6 +466,9 @@ def _add_words(effects: Effects, command: Invocation) -> None:
         possible = PossibleWord(text=word.text, paths=paths, whole=word.shape != "opaque")
         if word.shape == "glob":
             folder, names = looked_for(word)
+            base, steps = glob_of(word)
+            if base == folder:
+                possible = replace(possible, steps=steps)
             possible = replace(possible, folder=folder, names=names)
         effects.words.append(possible)
 

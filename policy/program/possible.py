@@ -14,7 +14,8 @@ from policy import later
 from policy.commands import Invocation, SimpleCommand, understand, understand_command
 from policy.program.effects import Effects, PossibleWord, read_resource
 from policy.program.evaluation import Evaluation
-from policy.program.membership import SetTest
+from policy.program.looked import NOTHING_SEEN, Meant, looked_at
+from policy.program.membership import Extent, SetTest
 from policy.program.truth import Undecided
 from policy.records import replace
 from policy.values import (
@@ -130,8 +131,20 @@ def _lies_in_files(
     text = word.folder or _as_file(word.text)
     thing = read_path(text, word.paths, tree=True)
     if not isinstance(thing, Unreadable):
-        thing = replace(thing, names=word.names)
-        return members.holds(thing, call, word.paths, extent="all" if outside else "some")
+        extent: Extent = "all" if outside else "some"
+        looked = NOTHING_SEEN
+        if word.of_command:
+            # It may do what it likes with a tree, links in it included.
+            looked = looked_at(text, Meant(steps=word.steps, tree=True, follows=True), word.paths)
+        thing = replace(thing, names=word.names, held=looked.held)
+        found = members.holds(thing, call, word.paths, extent=extent)
+        for other in looked.others:
+            # What is beyond the look is no more than what any program may do out of sight.
+            if found is (not outside) or isinstance(other, Unreadable):
+                continue
+            answer = members.holds(other, call, word.paths, extent=extent)
+            found = answer if answer is not outside else found
+        return found
     somewhere = read_path(text, replace(word.paths, cwd="/", lost=False))
     if word.of_command and not isinstance(somewhere, Unreadable):
         return None  # a file of a folder that is not known
