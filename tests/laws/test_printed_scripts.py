@@ -48,7 +48,7 @@ def test_the_printed_form_is_read_as_the_script_is(script: str) -> None:
     [
         ("git status", "git status"),
         ("  ls   -la;", "ls -la"),
-        ("rm  \"a b\"'c'\\ d e\"f\"", "rm 'a bc d' e'f'"),
+        ("rm  \"a b\"'c'\\ d e\"f\"", "rm 'a bc 'd e'f'"),
         ("a $'\\x41\\n' $\"b\"", "a 'A\n' 'b'"),
         ("a $'\\x01\\u200b'", "a $'\\001\\342\\200\\213'"),
         ("a `b \\`c\\``", "a $(b $(c))"),
@@ -84,7 +84,7 @@ def test_a_script_is_spelled_in_one_way(script: str, form: str) -> None:
         ("a 'b", "a quote that is not closed"),
         ("alias a='b c'; a 'd'", "an alias"),
         ("cat <<E 'a\nb'\nE\n", "a here-document that begins inside of a quote"),
-        ("cat <<E && { a\nE\nb\n}", "an empty here-document beside a text of several lines"),
+        ("a <<E | b <<F\nE\nx\ny\nF", "an empty here-document beside a text of several lines"),
         ("a ${x:-$'b'}", "quotes in a `${` that shells read differently"),
     ],
 )
