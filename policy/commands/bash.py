@@ -56,9 +56,9 @@ def read_tree(text: str) -> CommandList:
         raise NotReadable(reason)
     findings = Findings()
     tree = ScriptReader(Cursor(text, findings), Shell(findings), ()).read()
-    if findings.aliased:
-        # What it stands for goes on with the spelling of what follows.
-        raise NotReadable("an alias")
+    if findings.aliased and findings.gaps:
+        # It may be replaced. What it stands for goes on with the spelling of what follows.
+        raise NotReadable("an alias that the shell may replace")
     return tree
 
 

@@ -63,10 +63,6 @@ class NotPrintable:
     reason: str
 
 
-class _NoForm(Exception):
-    """Carries the reason out of the printer."""
-
-
 def printed(text: str) -> str | NotPrintable:
     """Return the one form of a script that has a single reading.
 
@@ -78,7 +74,7 @@ def printed(text: str) -> str | NotPrintable:
         tree = read_tree(text)
         form = print_tree(tree)
         again = read_tree(form)
-    except (NotReadable, _NoForm) as problem:
+    except NotReadable as problem:
         return NotPrintable(str(problem))
     return form if again == tree else NotPrintable("a script that is read differently once spelled")
 
@@ -89,10 +85,7 @@ def print_tree(commands: CommandList) -> str:
 
 
 class _Printer:
-    """One walk over a tree. Here-documents that are begun end with the line."""
-
-    def __init__(self) -> None:
-        self.begun = 0
+    """One walk over a tree."""
 
     def spell(self, commands: CommandList) -> str:
         """Spell commands, without what would end the last of them."""
@@ -100,31 +93,18 @@ class _Printer:
         last = len(commands.chains) - 1
         for place, chain in enumerate(commands.chains):
             text = self._chain(chain)
-            if self.begun:
-                text = self._documents(text)
-            elif chain.ends_line:
+            if chain.ends_line:
                 text += "\n"
             elif place < last:
                 text += " " if chain.background else "; "
             spelled.append(text)
         return "".join(spelled)
 
-    def _documents(self, text: str) -> str:
-        """End the line, and the empty here-documents that begin in it."""
-        if "\n" in text:
-            raise _NoForm("an empty here-document beside a text of several lines")
-        ends = "E\n" * self.begun
-        self.begun = 0
-        return f"{text}\n{ends}"
-
     def _body(self, commands: CommandList) -> str:
         """Spell commands that a reserved word follows."""
-        if not commands.chains:
-            raise _NoForm("a compound command without commands")
         text = self.spell(commands)
-        if text.endswith("\n"):
-            return text
-        return f"{text} " if commands.chains[-1].background else f"{text}; "
+        ended = not text or commands.chains[-1].background
+        return f"{text} " if ended else f"{text}; "
 
     def _chain(self, chain: Chain) -> str:
         spelled = [self._pipeline(chain.pipelines[0])]
@@ -203,9 +183,6 @@ class _Printer:
         before = "" if given.fd is None else str(given.fd)
         if given.name is not None:
             before = f"{{{given.name}}}"
-        if given.op == "<<":
-            self.begun += 1
-            return f" {before}<<'E'"
         # A descriptor goes to its operator, a file does not: it may begin with a sign.
         blank = "" if given.op in (">&", "<&") else " "
         return f" {before}{given.op}{blank}{self._word(given.target)}"
@@ -229,7 +206,7 @@ class _Printer:
     def _arm(self, arm: Arm) -> str:
         patterns = " | ".join(map(self._word, arm.patterns))
         body = self.spell(arm.body)
-        blank = "" if not body or body.endswith("\n") else " "
+        blank = " " if body else ""
         return f"({patterns}) {body}{blank}{arm.end} "
 
     def _words(self, words: Iterable[Parts]) -> str:
@@ -276,9 +253,7 @@ class _Printer:
 
     def _inside(self, commands: CommandList) -> str:
         """Spell the commands of a substitution, whose here-documents end in it."""
-        outer, self.begun = self.begun, 0
         text = self.spell(commands)
-        self.begun = outer
         # `$((` would be arithmetic.
         return f" {text}" if text.startswith("(") else text
 

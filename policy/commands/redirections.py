@@ -11,7 +11,7 @@ from policy.commands.expansions import Expansions
 from policy.commands.pieces import Piece, literal, to_word
 from policy.commands.refusal import NotReadable
 from policy.commands.shell import Shell
-from policy.commands.syntax_tree import Part, Parts, Quoted, Redirecting, in_double_quotes
+from policy.commands.syntax_tree import Part, Parts, Quoted, Raw, Redirecting, in_double_quotes
 from policy.commands.word import Redirection, Word
 from policy.commands.word_reader import WordReader, literal_dollar
 from policy.records import dataclass, field, replace
@@ -25,6 +25,7 @@ _ESCAPED_IN_TEXT = frozenset("$`\\")
 _UNKNOWN = Word("", "opaque")
 # In a substitution bash spells a delimiter anew, and not always as it was.
 _PLAIN_END = later.pattern(r"[A-Za-z0-9_.][A-Za-z0-9_.!+-]*")
+_NOTHING = (Raw("/dev/null"),)
 _CONNECTIONS = ("/dev/tcp/", "/dev/udp/")
 
 
@@ -188,8 +189,8 @@ def read_pending(cursor: Cursor, expansions: Expansions, *, substituted: bool) -
             raise NotReadable("a here-document whose end shells spell differently")
         body = _lines(cursor, document, substituted=substituted)
         text, parts = _read_body(body, cursor, expansions if not document.quoted else None)
-        if body:
-            document.node.op, document.node.target = "<<<", _here_string(parts)
+        document.node.op = "<<<" if body else "<"
+        document.node.target = _here_string(parts) if body else _NOTHING
         commands = cursor.findings.commands
         for place in document.commands:
             if document.standard_input:

@@ -96,7 +96,7 @@ class Values:
 
 @dataclass(slots=True)
 class Redirecting:
-    """One redirection, here-documents as here-strings. An empty one keeps `<<`, and no target.
+    """One redirection. A here-document is a here-string, and an empty one reads /dev/null.
 
     (Not frozen: the text of a here-document is read after its command.)
     """

@@ -37,8 +37,8 @@ def test_the_printed_form_is_read_as_the_script_is(script: str) -> None:
     assert isinstance(again, Script)
     assert read_tree(form) == read_tree(script)
     assert set(again.gaps) <= set(read.gaps)
-    if not read.gaps:
-        # What stands in a here-document is found where its text stands.
+    if not read.gaps and "< /dev/null" not in form:
+        # An empty here-document is read from there; the commands in others are found earlier.
         assert set(again.commands) == set(read.commands)
     assert printed(form) == form
 
@@ -59,7 +59,7 @@ def test_the_printed_form_is_read_as_the_script_is(script: str) -> None:
         ("a >&b", "a &> b"),
         ("cat <<'E' | b\n$x\n\ny\nE\nc", "cat <<< '$x\n\ny' | b\nc"),
         ("cat <<-E\n\t$x \\$y \"z\"\n\tE\n", 'cat <<< "${x} \\$y \\"z\\""'),
-        ("cat 3<<E && b\nE", "cat 3<<'E' && b\nE\n"),
+        ("cat 3<<E && b\nE", "cat 3< /dev/null && b"),
         ("( (a) )", "( ( a; ); )"),
         ("x=$( (a) )", "x=$( ( a; ))"),
         ("f() { a; }", "function f () { a; }"),
@@ -82,9 +82,8 @@ def test_a_script_is_spelled_in_one_way(script: str, form: str) -> None:
     ("script", "reason"),
     [
         ("a 'b", "a quote that is not closed"),
-        ("alias a='b c'; a 'd'", "an alias"),
+        ("shopt -s expand_aliases; alias a='b c'; a 'd'", "an alias"),
         ("cat <<E 'a\nb'\nE\n", "a here-document that begins inside of a quote"),
-        ("a <<E | b <<F\nE\nx\ny\nF", "an empty here-document beside a text of several lines"),
         ("a ${x:-$'b'}", "quotes in a `${` that shells read differently"),
     ],
 )
