@@ -59,8 +59,9 @@ class AuditRecord:
     where the call never got so far. Values are cut to a bounded size, which `cut` tells; the
     digests are of the whole. `latency_ms` runs from arrival to end, waiting for people included.
     `error` is the kind of error, `code` its reason, `message` the sentence the model was told.
-    `source` is where the tool comes from, `tokens_used` what it says it used. `parent` is the id
-    of the call whose tool made this one.
+    `source` is where the tool comes from, `tokens_used` what it says it used. `ran` is the
+    script that a shell got for the command, where that is more than another spelling. `parent` is
+    the id of the call whose tool made this one.
     """
 
     id: str
@@ -88,6 +89,7 @@ class AuditRecord:
     approvals: tuple[Approval, ...] = ()
     source: str | None = None
     tokens_used: int | None = None
+    ran: str | None = None
     parent: str | None = None
 
     if not TYPE_CHECKING:
@@ -141,6 +143,7 @@ class RecordDraft:
     approvals: tuple[Approval, ...]
     source: str | None
     tokens_used: int | None
+    ran: str | None
     parent: str | None
 
     def done(self) -> AuditRecord:
@@ -212,6 +215,7 @@ def _document(record: AuditRecord) -> dict[str, Any]:
         "message": _short(record.message),
         "latency_ms": record.latency_ms,
         "tokens_used": record.tokens_used,
+        "ran": record.ran,
         "source": record.source,
         "reasons": [_reason(reason) for reason in record.reasons],
         "shadowed": [_reason(reason) for reason in record.shadowed],

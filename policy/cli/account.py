@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from policy.call import thaw
+from policy.commands import script_for
 from policy.decision import (
     ClauseOutcome,
     Explanation,
@@ -104,6 +105,9 @@ class _Account:
             yield from self._text(_used(use), indent=2, hanging=4)
         if len(found) > _MOST_RESOURCES:
             yield f"  and {len(found) - _MOST_RESOURCES} more"
+        form = script_for(self.told.decision.call.tool, self.told.decision.call.input)
+        if form is not None:
+            yield from self._text(f"runs as: {visible(form, _LONGEST_TEXT)}", indent=2, hanging=4)
 
     def _layer(self, layer: LayerOutcome) -> Iterator[str]:
         yield ""

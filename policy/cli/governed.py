@@ -87,6 +87,7 @@ class Governed:
             policy_in_workspace=self.serving.policy_in_workspace,
             limits=Limits(
                 output=said.bash.output,
+                command_path=said.bash.path,
                 body=said.web.body,
                 web_seconds=said.web.timeout,
             ),

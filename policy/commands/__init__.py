@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     )
     from policy.commands.pattern import CommandPattern, read_command_pattern
     from policy.commands.pattern_set import PatternSet
-    from policy.commands.printer import NotPrintable, printed
+    from policy.commands.printer import NotPrintable, printed, runs_as, script_for
     from policy.commands.profile import Profile
     from policy.commands.profile_check import check_examples
     from policy.commands.profile_fault import ProfileFault
@@ -40,7 +40,7 @@ else:
             "invocation": "Effect GivenOperand GivenOption Invocation Understanding",
             "pattern": "CommandPattern read_command_pattern()",
             "pattern_set": "PatternSet",
-            "printer": "NotPrintable printed()",
+            "printer": "NotPrintable printed() runs_as() script_for()",
             "profile": "Profile",
             "profile_check": "check_examples()",
             "profile_fault": "ProfileFault",
@@ -81,6 +81,8 @@ __all__ = [
     "read_command_pattern",
     "read_script",
     "runs_any",
+    "runs_as",
+    "script_for",
     "spells_redirects",
     "understand",
     "understand_command",

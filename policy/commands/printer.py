@@ -7,8 +7,8 @@ would read the text that came in differently.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import assert_never
+from collections.abc import Iterable, Mapping
+from typing import Any, assert_never
 
 from policy import later
 from policy.commands.bash import read_tree
@@ -52,6 +52,7 @@ from policy.records import dataclass
 from policy.values import is_ordinary
 
 _LONGEST_PLAIN = 2_048
+_SPELLING = later.pattern(r"""[\s'"\\;{}]+""")
 _ESCAPED_IN_QUOTES = later.pattern(r'["$`\\]')
 _ESCAPED_IN_ANSI = later.pattern(r"['\\]")
 
@@ -82,6 +83,23 @@ def printed(text: str) -> str | NotPrintable:
 def print_tree(commands: CommandList) -> str:
     """Spell a tree; what has no form is raised."""
     return _Printer().spell(commands)
+
+
+def runs_as(text: str) -> str | None:
+    """Return the printed form of a script that is more than another spelling of it.
+
+    Blanks, quotes, the braces of `${x}` and what ends a command are spelling.
+    """
+    form = printed(text)
+    if isinstance(form, NotPrintable) or _SPELLING.sub("", form) == _SPELLING.sub("", text):
+        return None
+    return form
+
+
+def script_for(tool: str, input: Mapping[str, Any]) -> str | None:
+    """Return what the shell gets for a call, if it is a command and more than spelled anew."""
+    command = input.get("command") if tool == "bash_exec" else None
+    return runs_as(command) if isinstance(command, str) else None
 
 
 class _Printer:

@@ -43,10 +43,14 @@ class ToolSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BashSettings:
-    """Limits of `bash_exec`: seconds, and bytes of output that are kept."""
+    """Limits of `bash_exec`: seconds, and bytes of output that are kept.
+
+    `path` are folders in the workspace whose programs it finds before all others.
+    """
 
     timeout: float = 60.0
     output: int = 200_000
+    path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from policy import later
@@ -46,6 +46,14 @@ def _plain(name: str) -> str:
     return name
 
 
+def _inside(name: str) -> str:
+    if not name or name.startswith("/") or posixpath.normpath(name) != name or name[:2] == "..":
+        raise ValueError("a folder is named by its path in the workspace, such as `.venv/bin`")
+    if ":" in name:
+        raise ValueError("a folder with a `:` in its name cannot stand in PATH")
+    return name
+
+
 def _name(value: Any) -> Any:
     # Who may answer is compared letter by letter: a name that looks like another one is no name.
     if isinstance(value, str) and (not value.isprintable() or not value or value != value.strip()):
@@ -69,6 +77,7 @@ Seconds = Annotated[
 ]
 Somebody = Annotated[str, BeforeValidator(_name)]
 FolderFile = Annotated[str, BeforeValidator(_plain)]
+InWorkspace = Annotated[str, AfterValidator(_inside)]
 ContextKind = Literal["string", "text", "number", "boolean", "list", "object", "time", "any"]
 Header = Literal["every", "agent", "agents", "role"]
 
@@ -123,6 +132,7 @@ class _Timeouts(_Table):
 class _Bash(_Table):
     timeout: Seconds = BashSettings().timeout
     output: int = Field(default=BashSettings().output, ge=0, le=100_000_000)
+    path: list[InWorkspace] = []
 
 
 class _Web(_Table):
@@ -348,7 +358,11 @@ def _service(service: _Service, root: str) -> ServiceSettings:
         workspace=_absolute(service.workspace, root),
         home=_absolute(service.home, root),
         audit=_absolute(service.audit, root),
-        bash=BashSettings(timeout=service.bash.timeout, output=service.bash.output),
+        bash=BashSettings(
+            timeout=service.bash.timeout,
+            output=service.bash.output,
+            path=tuple(service.bash.path),
+        ),
         web=WebSettings(
             timeout=service.web.timeout,
             body=service.web.body,

@@ -263,6 +263,7 @@ def _limits(settings: ServiceSettings) -> Limits:
         output=settings.bash.output,
         body=settings.web.body,
         command_seconds=settings.bash.timeout,
+        command_path=settings.bash.path,
         web_seconds=settings.web.timeout,
     )
 

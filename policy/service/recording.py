@@ -12,6 +12,7 @@ from typing import Any
 from policy.audit import AuditRecord, Outcome, RecordDraft, bounded, digest_of, whole
 from policy.call import Frozen
 from policy.codes import SENTENCES, Code
+from policy.commands import script_for
 from policy.decision import Decision
 from policy.errors import ToolError
 from policy.service.in_flight import InFlight
@@ -103,10 +104,16 @@ def _tell_judgement(draft: RecordDraft, call: InFlight) -> None:
     draft.stale = judgement is not None and judgement.stale
     spec = None if judgement is None else judgement.spec
     draft.source = None if spec is None else source_of(spec)
+    draft.ran = None
     if judgement is None:
         _tell_undecided(draft)
-    else:
-        _tell_decision(draft, judgement.decision)
+        return
+    _tell_decision(draft, judgement.decision)
+    judged = judgement.decision.call
+    script = script_for(judged.tool, judged.input) if call.permitted else None
+    if script is not None:
+        kept, cut = bounded(script)
+        draft.ran, draft.cut = str(kept), draft.cut or cut
 
 
 def _tell_problem(draft: RecordDraft, problem: BaseException) -> None:

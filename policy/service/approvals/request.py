@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from policy.call import Caller
+from policy.commands import script_for
 from policy.decision import GenerationId, Reason
 from policy.records import dataclass, field
 
@@ -34,3 +35,8 @@ class ApprovalRequest:
     asked_at: datetime | None = None
     expires: datetime | None = None
     kind: Literal["call", "elevation"] = "call"
+
+    @property
+    def runs_as(self) -> str | None:
+        """The script that a shell would get for a command, if it is more than another spelling."""
+        return script_for(self.tool, self.input)

@@ -7,7 +7,10 @@ from policy.records import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Sizes are in bytes, times in seconds."""
+    """Sizes are in bytes, times in seconds.
+
+    `command_path` are folders in the workspace whose programs commands find before all others.
+    """
 
     read: int = 2_000_000
     write: int = 10_000_000
@@ -15,4 +18,5 @@ class Limits:
     output: int = 200_000
     body: int = 2_000_000
     command_seconds: float = 60.0
+    command_path: tuple[str, ...] = ()
     web_seconds: float = 20.0

@@ -20,6 +20,7 @@ from policy.service.handler import ExecutionContext
 from policy.service.handlers import supervisor
 from policy.service.handlers.limits import Limits
 from policy.service.handlers.native import Run
+from policy.service.handlers.shell_start import script_to_run, shell_arguments, shell_environment
 
 _NAME = "bash_exec"
 # Says to every program below a call that no person started it: what only people may do, such as
@@ -44,7 +45,7 @@ def bash_exec(limits: Limits) -> Run:
         seconds = float(limits.command_seconds if asked is None else asked)
         try:
             async with asyncio.timeout(seconds) as limit:
-                return await _finished(input["command"], ctx, limits.output)
+                return await _finished(input["command"], ctx, limits)
         except TimeoutError as error:
             if not limit.expired():
                 raise
@@ -54,14 +55,16 @@ def bash_exec(limits: Limits) -> Run:
     return run
 
 
-async def _finished(command: str, ctx: ExecutionContext, most: int) -> dict[str, Any]:
+async def _finished(command: str, ctx: ExecutionContext, limits: Limits) -> dict[str, Any]:
     """Wait for the shell itself to end; what it left running ends with it.
 
     The pipes are our own: asyncio's would make the end of the shell wait for everyone who still
     holds them.
     """
+    most, script = limits.output, script_to_run(_NAME, command)
     async with _Kept(most) as out, _Kept(most) as err:
-        started = await _started(command, ctx, (out.write_end, err.write_end))
+        streams = (out.write_end, err.write_end)
+        started = await _started(script, ctx, limits, streams=streams)
         out.let_go()
         err.let_go()
         try:
@@ -84,13 +87,16 @@ async def _finished(command: str, ctx: ExecutionContext, most: int) -> dict[str,
     }
 
 
-async def _started(command: str, ctx: ExecutionContext, streams: tuple[int, int]) -> _Started:
+async def _started(
+    script: str, ctx: ExecutionContext, limits: Limits, *, streams: tuple[int, int]
+) -> _Started:
     if ctx.workspace is None:
         raise Execution(_NAME, "there is no workspace to work in")
-    if "\0" in command:
+    if "\0" in script:
         raise Execution(_NAME, "a command line cannot hold a NUL character")
-    shell = ("bash", "--noprofile", "--norc", "-c", command)
-    env = {**ctx.env, CALL_VARIABLE: _NAME}
+    shell = shell_arguments(script)
+    env = shell_environment(ctx.env, workspace=ctx.workspace, inside=limits.command_path)
+    env[CALL_VARIABLE] = _NAME
     if shutil.which(shell[0], path=env.get("PATH", os.defpath)) is None:
         raise Execution(_NAME, "the shell could not be started")
     watched, life = os.pipe()

@@ -154,7 +154,11 @@ async def test_a_signal_to_the_whole_group_is_for_the_command_alone(run: Run) ->
 
 
 async def test_a_shell_that_is_not_there_is_a_failure_of_the_tool(tmp_path: Path) -> None:
-    ctx = ExecutionContext(workspace=str(tmp_path), env={"PATH": str(tmp_path)})
+    nowhere = tmp_path / "empty"
+    nowhere.mkdir()
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    ctx = ExecutionContext(workspace=str(workspace), env={"PATH": str(nowhere)})
     with pytest.raises(Execution, match="could not be started"):
         await bash_exec(Limits())({"command": "true"}, ctx)
 
@@ -181,3 +185,54 @@ def _alive(pid: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     return state not in ("Z", "X")
+
+
+async def test_the_shell_runs_what_was_read(run: Run) -> None:
+    # Bash names the script that it was given.
+    result = await run("cat <<'E'\n$x\nE\necho `echo \"$BASH_EXECUTION_STRING\"`  # a comment")
+    assert result["stdout"].startswith("$x\ncat <<< '$x' echo $(echo")
+    assert "comment" not in result["stdout"]
+
+
+async def test_a_script_that_cannot_be_read_runs_as_it_came(run: Run) -> None:
+    result = await run("echo $[1+2]")
+    assert result["stdout"] == "3\n"
+
+
+async def test_nothing_of_the_environment_steers_the_shell(tmp_path: Path) -> None:
+    (tmp_path / "start").write_text("echo started")
+    env = {
+        "PATH": os.environ["PATH"],
+        "BASH_ENV": str(tmp_path / "start"),
+        "ENV": str(tmp_path / "start"),
+        "BASH_FUNC_ls%%": "() { echo function; }",
+        "SHELLOPTS": "xtrace",
+        "BASHOPTS": "extglob:expand_aliases",
+        "CDPATH": "/",
+    }
+    ctx = ExecutionContext(workspace=str(tmp_path), env=env)
+    tool = bash_exec(Limits())
+    result = await tool({"command": "ls; shopt -q expand_aliases || echo off; env"}, ctx)
+    assert result["stdout"].startswith("start\noff\n")
+    assert not {"BASH_ENV", "ENV", "BASHOPTS", "CDPATH"} & {
+        line.partition("=")[0] for line in result["stdout"].splitlines()
+    }
+    assert result["stderr"] == ""
+
+
+async def test_no_program_of_the_workspace_is_found_unless_the_operator_says_so(
+    tmp_path: Path,
+) -> None:
+    workspace = tmp_path / "work"
+    bin_folder = workspace / ".venv" / "bin"
+    bin_folder.mkdir(parents=True)
+    for name in ("ls", "own"):
+        (bin_folder / name).write_text("#!/bin/sh\necho ours\n")
+        (bin_folder / name).chmod(0o755)
+    (tmp_path / "link").symlink_to(bin_folder)
+    path = f"{bin_folder}:{tmp_path / 'link'}:.venv/bin::.:{os.environ['PATH']}"
+    ctx = ExecutionContext(workspace=str(workspace), env={"PATH": path})
+    command = {"command": "ls -d .; own 2> /dev/null; echo $?"}
+    assert (await bash_exec(Limits())(command, ctx))["stdout"] == ".\n127\n"
+    allowed = bash_exec(Limits(command_path=(".venv/bin",)))
+    assert (await allowed(command, ctx))["stdout"] == "ours\nours\n0\n"
