@@ -105,6 +105,7 @@ class Definitions:
                 self.reader.shell.lose_folder()
         except NotReadable as problem:
             del findings.commands[first:]
+            findings.bodies[:] = [place for place in findings.bodies if place < first]
             findings.depth = depth
             findings.gap(f"an alias that could not be read: {problem}")
         findings.leave()

@@ -84,7 +84,6 @@ def attack(
         scripts(judge, seed=seed, number=number, length=length)
     ):
         done.generated += 1
-        done.readable += not isinstance(read_script(script), Unreadable)
         if judged.raised:
             done.found.append(
                 Found(
@@ -97,6 +96,8 @@ def attack(
                     effects=[f"the decision raised {judged.raised}"],
                 )
             )
+            continue
+        done.readable += not isinstance(read_script(script), Unreadable)
         if not judged.allowed or judged.command in seen:
             continue
         seen.add(judged.command)

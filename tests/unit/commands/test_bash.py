@@ -538,3 +538,12 @@ def test_a_script_that_sets_hundreds_of_variables_cannot_be_read() -> None:
     assert isinstance(read_script(few + "ls"), Script)
     found = read_script("".join(f"f{number}() {{ V{number}=1; ls; }}\n" for number in range(300)))
     assert found == Unreadable(reason="a script that sets too many variables")
+
+
+@pytest.mark.parametrize(
+    "body", ["trap x EXIT; (", "f() { ls; }; if", "trap x EXIT; f() { ls; }; ("]
+)
+def test_what_an_alias_that_cannot_be_read_defined_is_forgotten(body: str) -> None:
+    read = read_script(f"alias q='{body}'\nq\n")
+    assert isinstance(read, Script)
+    assert any("alias" in gap for gap in read.gaps)
