@@ -12,6 +12,7 @@ import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from policy.proxy.door import Door, LetIn, watched
 from policy.proxy.request_ids import UniqueIds
 from policy.proxy.server import ToolServer
 from policy.records import dataclass
@@ -19,6 +20,10 @@ from policy.records import dataclass
 PATH = "/mcp"
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 _LARGEST_BODY = 64_000_000  # bytes
+# Of connections without a request that was let in: how long each may stay, and how many.
+_UNKNOWN_SECONDS = 10.0
+_MOST_UNKNOWN = 100
+_MOST_CONNECTIONS = 500
 _GRACE = 2  # seconds that open streams have to end
 
 
@@ -58,13 +63,18 @@ async def serve_http(
             allowed_origins=[f"http://{host}:*" for host in hosts],
         ),
     )
-    app = UniqueIds(app, largest=_LARGEST_BODY)
+    door = Door(seconds=_UNKNOWN_SECONDS, most=_MOST_UNKNOWN)
+    app = LetIn(UniqueIds(app, largest=_LARGEST_BODY), door)
     if token is not None:
         app = _TokenRequired(app, token)
     bound = _bound(address)
     listening(f"http://{address.shown}:{bound.getsockname()[1]}{PATH}")
     config = uvicorn.Config(
         app,
+        http=watched(door),
+        limit_concurrency=_MOST_CONNECTIONS,
+        # Connections are known by where they really come from.
+        proxy_headers=False,
         log_config=None,
         access_log=False,
         log_level="critical",

@@ -1,0 +1,112 @@
+"""Connections without a token: how long they may stay, how many, and whom they keep out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+from mcp.types import CallToolRequestParams, CallToolResult, TextContent
+from starlette.types import Receive, Scope, Send
+
+from policy.proxy import Address, ToolServer, serve_http
+from policy.proxy.request_ids import UniqueIds
+
+TOKEN = "correct-horse-battery"
+HEADERS = {
+    "Authorization": f"Bearer {TOKEN}",
+    "Accept": "application/json, text/event-stream",
+    "Mcp-Protocol-Version": "2025-06-18",
+}
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+PATIENCE = 30.0
+
+
+@asynccontextmanager
+async def listening() -> AsyncIterator[str]:
+    url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def call_tool(ctx: object, params: CallToolRequestParams) -> CallToolResult:
+        return CallToolResult(content=[TextContent(text="done")])
+
+    server = ToolServer("test", on_call_tool=call_tool)
+    where = Address(host="127.0.0.1", port=0)
+    serving = asyncio.create_task(serve_http(server, where, token=TOKEN, listening=url.set_result))
+    try:
+        async with asyncio.timeout(PATIENCE):
+            yield await url
+    finally:
+        serving.cancel()
+        with suppress(asyncio.CancelledError):
+            await serving
+
+
+async def connect(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    where = urlsplit(url)
+    return await asyncio.open_connection(where.hostname, where.port)
+
+
+async def is_served(url: str) -> bool:
+    async with httpx2.AsyncClient(headers=HEADERS, timeout=PATIENCE) as client:
+        return (await client.post(url, json=PING)).status_code not in (401, 503)
+
+
+async def test_whoever_shows_no_token_in_time_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("policy.proxy.http._UNKNOWN_SECONDS", 0.1)
+    async with listening() as url:
+        silent, writer = await connect(url)
+        assert await silent.read() == b""
+        writer.close()
+        slow, writer = await connect(url)
+        writer.write(b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+        assert await slow.read() == b""
+        writer.close()
+
+
+async def test_a_refusal_gives_no_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("policy.proxy.http._UNKNOWN_SECONDS", 0.5)
+    async with listening() as url:
+        reader, writer = await connect(url)
+        writer.write(b"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert (await reader.read()).startswith(b"HTTP/1.1 401")
+        writer.close()
+
+
+async def test_idle_connections_keep_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("policy.proxy.http._MOST_UNKNOWN", 5)
+    async with listening() as url:
+        idle = [await connect(url) for _ in range(20)]
+        assert await is_served(url)
+        # Those that waited longest were closed to make room.
+        for reader, _ in idle[:14]:
+            assert await reader.read() == b""
+        for _, writer in idle:
+            writer.close()
+
+
+async def test_a_request_that_was_let_in_may_take_its_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("policy.proxy.http._UNKNOWN_SECONDS", 0.5)
+    begun, go = asyncio.Event(), asyncio.Event()
+
+    async def slow(self: UniqueIds, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            begun.set()
+            await go.wait()
+        await original(self, scope, receive, send)
+
+    original = UniqueIds.__call__
+    monkeypatch.setattr(UniqueIds, "__call__", slow)
+    async with listening() as url:
+        asking = asyncio.create_task(is_served(url))
+        await begun.wait()
+        # Longer than a connection without a request may stay: that one is closed, this is not.
+        silent, writer = await connect(url)
+        assert await silent.read() == b""
+        writer.close()
+        go.set()
+        assert await asking
