@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 import uuid
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from policy.audit.sink import RUNS
 from policy.audit.sinks.appending import Place
 from policy.records import dataclass
 
+_LOG = logging.getLogger(__name__)
 _LONGEST = 4096
 
 
@@ -32,13 +34,23 @@ class Run:
         self.begins = begins
         # Where our last line ended: a file that is shorter by now was emptied.
         self.written = begins.offset
-        self._path, self._handle = _locked_anew(folder_of(audit))
+        self.id = uuid.uuid4().hex
+        self._path: Path | None = None
+        self._handle = -1
+        try:
+            self._path, self._handle = _locked_anew(folder_of(audit))
+        except PermissionError:
+            # The file is ours to append to, its folder is not: starts are kept all the same.
+            _LOG.warning("no folder %s: killed calls will not be closed", folder_of(audit).name)
+            return
         self.id = self._path.name
         self.begin_at(begins, sync=True)
 
     def begin_at(self, place: Place, *, sync: bool = False) -> None:
         """Say that no line before `place` is needed to know which calls are running."""
         self.begins = place
+        if self._path is None:
+            return
         said = {
             "pid": self.pid,
             "device": place.device,
@@ -53,6 +65,8 @@ class Run:
 
     def leave(self) -> None:
         """Take the marker away, unless calls are running; forget it in a process forked off."""
+        if self._path is None:
+            return
         if os.getpid() == self.pid and not self.running:
             with suppress(OSError):
                 os.unlink(self._path)

@@ -307,6 +307,21 @@ def test_a_process_that_ends_in_order_leaves_no_marker(tmp_path: Path) -> None:
     assert not (tmp_path / "audit.jsonl.runs").exists()
 
 
+def test_where_no_marker_may_be_made_starts_are_kept_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(path: Path, mode: int = 0o777, **more: bool) -> None:
+        raise PermissionError(errno.EACCES, "not yours", str(path))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    sink = JsonlSink(tmp_path / "audit.jsonl")
+    sink.write_start(record(id="1"), durable=True)
+    sink.write(record(id="1"))
+    assert told(tmp_path / "audit.jsonl") == [("start", "1", None), ("end", "1", "ok")]
+    assert sink.close_interrupted() == 0
+    assert "killed calls will not be closed" in caplog.text
+
+
 FORKED = """
 child = os.fork()
 if child == 0:
