@@ -52,6 +52,7 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "named-argv...": (None,),
     "passed-on": (),
     "typed": (None,),
+    "given-code": (None,),
     "words-command...": (None,),
     "code": (None,),
     "script": (None, "reads"),

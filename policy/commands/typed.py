@@ -14,13 +14,16 @@ _ESCAPE = later.pattern(r"^[ \t]*[~!]|[\x00-\x08\x0e-\x1f\\%]")
 _PRINTING = ("echo", "printf")
 
 
+def has_input(command: SimpleCommand) -> bool:
+    """Tell whether the script puts something on the input of a command."""
+    return command.stdin is not None or command.piped or _reads_a_file(command)
+
+
 def may_be_typed(command: SimpleCommand) -> bool:
     """Tell whether something on the input of a command may be a command of its program."""
     if command.stdin is not None:
         return _may_escape(command.stdin)
-    if any(
-        one.op.startswith("<") and one.target.text != "/dev/null" for one in command.redirections
-    ):
+    if _reads_a_file(command):
         return True
     if not command.piped:
         return False
@@ -28,6 +31,12 @@ def may_be_typed(command: SimpleCommand) -> bool:
     if not said or said[0].text not in _PRINTING:
         return True
     return any(map(_may_escape, said[1:]))
+
+
+def _reads_a_file(command: SimpleCommand) -> bool:
+    return any(
+        one.op.startswith("<") and one.target.text != "/dev/null" for one in command.redirections
+    )
 
 
 def _may_escape(text: Word) -> bool:

@@ -18,7 +18,7 @@ from policy.commands.profile import Profile
 from policy.commands.redirects import REDIRECTING, redirected
 from policy.commands.roles import PROGRAMS, bare_role, touches
 from policy.commands.searched import found_by, handed_on, takes_found
-from policy.commands.typed import may_be_typed
+from policy.commands.typed import has_input, may_be_typed
 from policy.commands.word import Word
 from policy.commands.word_roles import note_input, note_text, note_word
 from policy.records import replace
@@ -254,6 +254,9 @@ class Usage:
         if stdin == "typed":
             if may_be_typed(effects.command):
                 effects.gap(f"`{effects.name}` may run what is typed on its input")
+        elif stdin == "given-code":
+            if has_input(effects.command) and not roles - {"host", "connect"}:
+                effects.gap(f"`{effects.name}` {_INPUT}")
         elif stdin != "text" and not _leaves_input(stdin, roles):
             self._take_input(stdin)
 

@@ -43,6 +43,20 @@ gcc -fplugin=./x.so f.c
 gcc -specs=x f.c
 gcc -B. f.c
 git --exec-path=x status
+xargs --process-slot-var=PATH cat
+xz --files=f
+xz --files0=f
+zstd --filelist=f
+patch -g 1 -p1 -i a.diff
+ssh-keygen -O write-attestation=/x/a -t ed25519-sk -f k
+python3 -m json.tool a /x/b
+python3 -m zipfile -e a.zip /x
+python3 -m pytest --junitxml=/x/b
+python3 -m venv /x/env
+python3 -X pycache_prefix=/x/pc a.py
+coverage html -d /x/html
+mail -s x < f
+pytest --pdb -x
 xmllint --shell a.xml
 unzip -: -o e.zip
 tar -xPf a.tar
