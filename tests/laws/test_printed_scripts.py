@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -41,6 +44,18 @@ def test_the_printed_form_is_read_as_the_script_is(script: str) -> None:
         # An empty here-document is read from there; the commands in others are found earlier.
         assert set(again.commands) == set(read.commands)
     assert printed(form) == form
+
+
+_CORPUS = Path(__file__).parents[1] / "data/corpora/shell_bypass.jsonl"
+
+
+@pytest.mark.parametrize("row", _CORPUS.read_text().splitlines())
+def test_every_collected_script_that_is_read_has_a_printed_form(row: str) -> None:
+    script = json.loads(row)["command"]
+    if not isinstance(read_script(script), Unreadable):
+        form = printed(script)
+        assert isinstance(form, str)
+        assert printed(form) == form
 
 
 @pytest.mark.parametrize(
