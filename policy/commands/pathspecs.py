@@ -8,12 +8,13 @@ counts as listed, and what is spelled as read.
 from __future__ import annotations
 
 from policy.commands.effects import Effects
-from policy.commands.invocation import Effect
+from policy.commands.invocation import Effect, Verb
 from policy.commands.word import Word
 from policy.commands.word_forms import PathspecPart, read_pathspec
 from policy.records import replace
 
 _WILD = frozenset("*?[")
+SOURCES = frozenset({"source-tree", "source-write-tree"})
 PATHSPECS = frozenset({"pathspec", "changed-pathspec", "line-range"})
 
 
@@ -30,6 +31,14 @@ def note_pathspec(effects: Effects, role: str, word: Word) -> None:
         elif part.path:
             _tree(effects, replace(word, text=part.path), listed=_lists(role, part))
             _spelled(effects, word, part)
+
+
+def note_sources(effects: Effects, role: str, word: Word) -> None:
+    """Note a file, or a folder of which only files that the program is made for are touched."""
+    verb: Verb = "writes" if role == "source-write-tree" else "reads"
+    folder = effects.folder
+    effects.found.append(Effect(verb=verb, word=word, tree=True, folder=folder, listed=True))
+    effects.found.append(Effect(verb=verb, word=word, folder=folder))
 
 
 def _lists(role: str, part: PathspecPart) -> bool:

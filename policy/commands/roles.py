@@ -26,6 +26,8 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "list-write-tree": ("reads", "writes"),
     "write": ("writes",),
     "write-tree": ("writes",),
+    "source-tree": ("reads",),
+    "source-write-tree": ("writes",),
     "write-into": ("writes",),
     "link-target": ("reads", "writes"),
     "read-write": ("reads", "writes"),

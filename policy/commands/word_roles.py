@@ -11,7 +11,7 @@ from policy.commands.named_nearly import (
     note_local_url,
     note_part,
 )
-from policy.commands.pathspecs import PATHSPECS, note_pathspec
+from policy.commands.pathspecs import PATHSPECS, SOURCES, note_pathspec, note_sources
 from policy.commands.roles import touches
 from policy.commands.told_by_text import (
     LANGUAGES,
@@ -39,6 +39,9 @@ def note_word(effects: Effects, role: str, word: Word, *, option: str = "") -> b
         return note_shaped(effects, role, word, label)
     if role in WORD_READERS:
         return note_read(effects, role, word)
+    if role in SOURCES:
+        note_sources(effects, role, word)
+        return False
     if role == "awk-input":
         return note_awk_input(effects, word)
     if role in LANGUAGES:
