@@ -22,6 +22,7 @@ _COMMANDS = {
     "serve": "Offer the governed tools to MCP clients.",
     "config": "Show and change the configuration, checked first, while it is in force.",
     "approvals": "The questions that wait for people, and their answers.",
+    "status": "Whether a policy is in force and fresh, and what is frozen.",
     "freeze": "Stop calls of tools at once, until `unfreeze`: the emergency stop.",
     "unfreeze": "Let calls of tools that were frozen be decided again.",
     "plugins": "What plugins declare, and what the configuration grants them.",

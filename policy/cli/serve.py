@@ -23,7 +23,7 @@ from policy.cli.fast_paths import fast_paths
 from policy.cli.governed import Governed, Serving
 from policy.cli.loading import stop
 from policy.diagnostics import visible
-from policy.reload import PolicyStore, Reloaded
+from policy.reload import PolicyStore, Reloaded, health_record
 from policy.service import Filed, PolicyInReach, StoreUnusable, policy_in_reach
 
 if TYPE_CHECKING:
@@ -164,7 +164,11 @@ async def _serve(
             await serve_stdio(server)
             return
         await serve_http(
-            server, where, token=token, listening=lambda url: _say(_welcome(url, governed))
+            server,
+            where,
+            token=token,
+            listening=lambda url: _say(_welcome(url, governed)),
+            health=lambda: health_record(store.status, store.freezer.current()),
         )
 
     async with store.watch(), changes.telling():

@@ -13,6 +13,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from policy.proxy.door import Door, LetIn, watched
+from policy.proxy.health import HealthTold, TellHealth
 from policy.proxy.request_ids import UniqueIds
 from policy.proxy.server import ToolServer
 from policy.records import dataclass
@@ -47,10 +48,12 @@ async def serve_http(
     *,
     token: str | None,
     listening: Callable[[str], None],
+    health: TellHealth | None = None,
 ) -> None:
     """Serve until cancelled; `listening` is told the URL. Raises OSError if that cannot be had.
 
-    With a token, every request without it gets 401; without one, everybody is served.
+    With a token, every request without it gets 401; without one, everybody is served. `health` is
+    told at `/healthz`.
     """
     # Whoever makes a browser on this machine ask us has another Host or Origin: refused.
     hosts = (*_LOCAL, address.shown, *address.names)
@@ -65,8 +68,11 @@ async def serve_http(
     )
     door = Door(seconds=_UNKNOWN_SECONDS, most=_MOST_UNKNOWN)
     app = LetIn(UniqueIds(app, largest=_LARGEST_BODY), door)
-    if token is not None:
-        app = _TokenRequired(app, token)
+    behind = None if token is None else _TokenRequired(app, token)
+    app = behind or app
+    if health is not None:
+        # Who asks for no more than this stays unknown at the door.
+        app = HealthTold(app, health, _nobody if behind is None else behind.matches)
     bound = _bound(address)
     listening(f"http://{address.shown}:{bound.getsockname()[1]}{PATH}")
     config = uvicorn.Config(
@@ -131,14 +137,19 @@ class _TokenRequired:
         self._expected = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self._matches(scope):
+        if scope["type"] == "http" and not self.matches(scope):
             await _unauthorized(send)
             return
         await self._app(scope, receive, send)
 
-    def _matches(self, scope: Scope) -> bool:
+    def matches(self, scope: Scope) -> bool:
+        """Tell whether a request shows the token."""
         given = [value for name, value in scope["headers"] if name == b"authorization"]
         return len(given) == 1 and hmac.compare_digest(given[0], self._expected)
+
+
+def _nobody(_scope: Scope) -> bool:
+    return False
 
 
 async def _unauthorized(send: Send) -> None:

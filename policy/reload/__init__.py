@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from policy.reload.folder import ReadFile, Snapshot, read_folder
     from policy.reload.freezing import Freeze, Freezer, FreezeRefused, Freezing
     from policy.reload.generation import Generation
+    from policy.reload.health import health_of, health_record
     from policy.reload.links import follow_links
     from policy.reload.loading import load, read_policy
     from policy.reload.looking import MOST_NAMES, MOST_SECONDS, Looking
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from policy.reload.settings_file import read_settings
     from policy.reload.shipped import shipped_profiles
     from policy.reload.state_place import state_folder
-    from policy.reload.status import Reloaded, Status
+    from policy.reload.status import Reloaded, Status, first_error
     from policy.reload.text import decode
     from policy.reload.toml_words import read_value, write_key, write_value
     from policy.reload.walk import SETTINGS_FILE
@@ -50,6 +51,7 @@ else:
             "folder": "ReadFile Snapshot read_folder",
             "freezing": "Freeze FreezeRefused Freezer Freezing",
             "generation": "Generation",
+            "health": "health_of health_record",
             "links": "follow_links",
             "looking": "MOST_NAMES MOST_SECONDS Looking",
             "loading": "load read_policy",
@@ -61,7 +63,7 @@ else:
             "settings_file": "read_settings",
             "shipped": "shipped_profiles",
             "state_place": "state_folder",
-            "status": "Reloaded Status",
+            "status": "Reloaded Status first_error",
             "text": "decode",
             "walk": "SETTINGS_FILE",
             "configuration": "Configured Witness configure read_configuration value_of",
@@ -102,7 +104,10 @@ __all__ = [
     "build",
     "configure",
     "decode",
+    "first_error",
     "follow_links",
+    "health_of",
+    "health_record",
     "load",
     "propose_rule",
     "read_configuration",

@@ -16,7 +16,7 @@ COMMANDS = ("check", "fmt", "test", "decide", "explain")
 ASKING: dict[str, tuple[str, ...]] = {"explain": ("--tool", "file_read")}
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, "serve", "demo", "freeze", "unfreeze"])
+@pytest.mark.parametrize("name", [*COMMANDS, "serve", "demo", "freeze", "unfreeze", "status"])
 def test_the_help_of_every_command_shows_an_example(name: str) -> None:
     ran = run(name, "--help")
     assert ran.code == 0

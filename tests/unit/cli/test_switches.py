@@ -45,6 +45,7 @@ LOADING: dict[str, Words] = {
     "approvals propose": lambda rules: ("q1", rules, "--workspace", "/srv"),
     "approvals approve": lambda rules: ("q1", rules, "--always"),
     "plugins": lambda rules: ("--rules", rules),
+    "status": lambda rules: (rules,),
 }
 # The others read the configuration at most.
 OTHERS: dict[str, Words] = {

@@ -1,0 +1,111 @@
+"""`placet status`: whether a policy is in force and fresh, and what is frozen."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import click
+
+from policy.cli.clicked import format_option
+from policy.cli.fast_paths import fast_paths
+from policy.cli.frozen import Shape
+from policy.cli.loading import stop
+from policy.diagnostics import visible
+from policy.reload import Freezer, Status, first_error, health_record, read_policy
+
+# The exit status by how things stand.
+CODES = {"up": 0, "down": 1, "stale": 3, "frozen": 4}
+UNREACHABLE = 5
+_SECONDS = 10
+_LARGEST = 1_000_000  # bytes
+_LONGEST = 500
+
+
+@click.command("status")
+@click.argument("path", type=click.Path(path_type=Path), default="rules")
+@click.option("--url", metavar="URL", help="Ask a server on HTTP, and read no files.")
+@click.option(
+    "--token-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The server's bearer token; without it a server tells one word.",
+)
+@format_option
+def command(path: Path, *, url: str | None, token_file: Path | None, format: Shape) -> None:
+    """Show whether the policy at PATH loads and what is frozen, or how a server stands.
+
+    The files tell what a server that starts now would do. What one that runs has in force, and
+    whether it is stale, only that server knows: ask it with --url.
+
+    \b
+    Examples:
+      placet status rules/
+      placet status --url http://127.0.0.1:8642 --token-file token --format json
+
+    Exit status: 0 in force and fresh, 1 nothing in force, 2 wrong usage, 3 stale, 4 something is
+    frozen, 5 the server cannot be reached.
+    """
+    found = _of_files(path) if url is None else _of_server(url, token_file)
+    click.echo(json.dumps(found) if format == "json" else "\n".join(_lines(found)))
+    raise SystemExit(CODES[found["state"]])
+
+
+def _of_files(path: Path) -> dict[str, Any]:
+    ways = fast_paths()
+    built = read_policy(
+        path, remembering=ways.remembering, plain=ways.plain, shortcuts=ways.shortcuts
+    )
+    force = built.generation
+    status = Status(
+        generation=None if force is None else force.id,
+        stale_since=None,
+        because=first_error(built.diagnostics),
+        diagnostics=built.diagnostics,
+        checked_at=datetime.now(UTC),
+    )
+    return health_record(status, Freezer.of(path).current())
+
+
+def _of_server(url: str, token_file: Path | None) -> dict[str, Any]:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        stop(f"--url takes the address of a server, such as http://127.0.0.1:8642, not {url}")
+    asked = urlunsplit((parts.scheme, parts.netloc, "/healthz", "", ""))
+    request = urllib.request.Request(asked)  # noqa: S310 - the scheme is one of two
+    if token_file is not None:
+        token = token_file.read_text("utf-8").strip()
+        request.add_header("Authorization", f"Bearer {token}")
+    try:
+        try:
+            answer = urllib.request.urlopen(request, timeout=_SECONDS)  # noqa: S310 - as above
+        except urllib.error.HTTPError as error:
+            answer = error  # 503 has a body that says why
+        with answer:
+            found = json.loads(answer.read(_LARGEST))
+        if found["state"] not in CODES:
+            raise ValueError
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        stop(f"{asked} gives no answer: {type(error).__name__}: {error}", code=UNREACHABLE)
+    return dict(found)
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    """Return how things stand, for people; a server that knows no token tells the first alone."""
+    force = found.get("generation")
+    lines = [str(found["state"])]
+    if force:
+        lines.append(f"in force: generation {force['number']} {visible(force['digest'], 80)}")
+    if found.get("because"):
+        since = f" since {visible(found['stale_since'], 40)}" if found.get("stale_since") else ""
+        what = "stale" if force else "nothing is in force"
+        lines.append(f"{what}{since}, because {visible(found['because'], _LONGEST)}")
+    for one in found.get("freezes", ()):
+        tools = visible(", ".join(one["tools"]), _LONGEST)
+        by = f" by {visible(one['by'], 80)}" if one["by"] else ""
+        lines.append(f"frozen{by}: {tools}, because {visible(one['because'], _LONGEST)}")
+    return lines

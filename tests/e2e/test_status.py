@@ -1,0 +1,83 @@
+"""Whoever operates a server learns how it stands: by a command, and at `/healthz`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.serving import ENV, POLICY, Place, place_in
+from tests.e2e.test_http import listening, token_file
+
+
+def _status(place: Place, *words: str) -> tuple[int, dict[str, Any]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "policy", "status", *words, "--format", "json"],
+        cwd=place.folder,
+        env={**os.environ, **ENV},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return done.returncode, json.loads(done.stdout) if done.stdout else {"told": done.stderr}
+
+
+async def _becomes(place: Place, code: int, *words: str) -> dict[str, Any]:
+    """Return what is told once the exit status is this; the server looks within a second."""
+    async with asyncio.timeout(60):
+        while True:
+            found, told = await asyncio.to_thread(_status, place, *words)
+            if found == code:
+                return told
+
+
+async def test_a_server_tells_how_it_stands(tmp_path: Path) -> None:
+    place = place_in(tmp_path)
+    token = token_file(place)
+    async with listening(place, "--token-file", token) as url:
+        known = ("--url", url, "--token-file", token)
+        code, told = await asyncio.to_thread(_status, place, *known)
+        assert (code, told["state"], told["generation"]["number"]) == (0, "up", 1)
+        place.save("nonsense\n")
+        told = await _becomes(place, 3, *known)
+        assert told["because"].startswith("global.policy:1")
+        place.save(POLICY)
+        await _becomes(place, 0, *known)
+        frozen = ("freeze", "no_such_tool", "--because", "a try", "--rules", str(place.rules))
+        lifted = ("unfreeze", "--rules", str(place.rules))
+        try:
+            assert await asyncio.to_thread(_placet, place, *frozen) == 0
+            told = await _becomes(place, 4, *known)
+            assert told["freezes"][0]["because"] == "a try"
+            # Without the token: one word, and no name of anything.
+            assert await _becomes(place, 4, "--url", url) == {"state": "frozen"}
+        finally:
+            await asyncio.to_thread(_placet, place, *lifted)
+    code, told = _status(place, *known)
+    assert code == 5
+    assert "gives no answer" in told["told"]
+
+
+def test_files_tell_what_a_server_would_do(tmp_path: Path) -> None:
+    place = place_in(tmp_path)
+    assert _status(place, "rules")[1]["state"] == "up"
+    place.save("nonsense\n")
+    code, told = _status(place, "rules")
+    assert (code, told["state"], told["generation"]) == (1, "down", None)
+
+
+def _placet(place: Place, *words: str) -> int:
+    done = subprocess.run(
+        [sys.executable, "-m", "policy", *words],
+        cwd=place.folder,
+        env={**os.environ, **ENV},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    return done.returncode
