@@ -32,7 +32,7 @@ _COMMANDS = (
     'echo "$HOME" > out{}.txt',
 )
 _EACH = 60.0
-_RULES = """policy for every agent
+RULES = """policy for every agent
 
 default deny
 
@@ -79,7 +79,7 @@ def _first_uses() -> Iterator[Reading]:
 def _decisions() -> Iterator[Reading]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "bench.policy")
-        file.write_text(_RULES)
+        file.write_text(RULES)
         generation = policy.load(file)
     caller = Caller(agent="coder")
     plain = Facts(cwd="/tmp", workspace="/tmp", home="/root")
