@@ -72,6 +72,9 @@ def note_text(effects: Effects, role: str, text: str) -> None:
     if role == "redirect":
         effects.redirects.by_itself = True
         return
+    if role == "list" and text == "?":
+        # Without a file the names come from the input.
+        role = "listed-input"
     if text != "?":
         note_word(effects, role, Word(text))
         return
