@@ -28,13 +28,15 @@ PARTS = frozenset({"members", "members-write", "piped-write", "prefix", "suffix"
 NEARLY = frozenset(
     {
         "globbed-read", "numbered-write", "read-beside", "read-write-beside", "joined-read",
-        "joined-write", "read-joined",
+        "joined-write", "read-joined", "write-parents", "write-into-parents",
     }
 )  # fmt: skip
 
 # What some programs expand in a URL.
 _URL_GLOB = frozenset("{}[]*?")
 
+# Where a path goes up again from a folder that it has named.
+_UP_AGAIN = re.compile(r"(?<=[^/])/+\.\.(?=/|$)")
 _AT_FILE = later.pattern(r"(?:^@|=[@<])(.*)", re.DOTALL)
 
 
@@ -92,6 +94,12 @@ def note_nearly(effects: Effects, role: str, word: Word, label: str, *, option: 
             effects.not_known("writes", f"which file `{label}` writes is not known")
         case "globbed-read" | "numbered-write":
             effects.touch(role.partition("-")[2], word, option=option)
+        case "write-parents" | "write-into-parents":
+            effects.touch(role.removesuffix("-parents"), word, option=option)
+            for place in _UP_AGAIN.finditer(word.text):
+                # The folder on the way is made, though the way leads out of it again.
+                way = replace(word, text=word.text[: place.start()])
+                effects.touch("write", way, option=option)
         case "joined-read":
             _joined(effects, "reads", word, label)
         case "joined-write":

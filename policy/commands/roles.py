@@ -29,6 +29,8 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "source-tree": ("reads",),
     "source-write-tree": ("writes",),
     "write-into": ("writes",),
+    "write-parents": ("writes",),
+    "write-into-parents": ("writes",),
     "link-target": ("reads", "writes"),
     "read-write": ("reads", "writes"),
     "read-write-tree": ("reads", "writes"),

@@ -25,6 +25,9 @@ from policy.records import replace
 
 _INPUT = "runs what it is given as input"
 
+# Roles of a target, which may be a folder that files are put into.
+_INTO = frozenset({"write-into", "write-into-parents"})
+
 
 class Usage:
     """What is gathered of one command's options and operands; effects go to `effects`."""
@@ -95,7 +98,7 @@ class Usage:
             if runs == "named-argv...":
                 words = (_named(items), *words)
         possible = possible_roles(items, roles)
-        if len(operands) == 1 and "write-into" in roles:
+        if len(operands) == 1 and not _INTO.isdisjoint(roles):
             possible = [(*possible[0], roles[0])]
         runs_found = any(isinstance(item, OptionItem) and item.words for item in items)
         stand_in = _stand_in(parts) if runs or runs_found else None
@@ -112,7 +115,7 @@ class Usage:
                 self._give_operand(item, next(taken), profile)
         if runs or any(item.may_be_option for item in operands):
             self._fear(operands, profile, runs=runs)
-        if "write-into" in roles:
+        if not _INTO.isdisjoint(roles):
             self._write_into([item.word for item in operands])
         if runs:
             self.effects.run_words(runs, words, option="", stand_in=stand_in, found=found)

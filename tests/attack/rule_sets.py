@@ -77,8 +77,8 @@ def no_credential(path: str) -> bool:
 
 def no_system(path: str) -> bool:
     """Tell whether a path is none of the system's, nor one that shells read at their start."""
-    guarded = ("/etc/", "/var/lib", f"{HOME}/.bashrc", f"{HOME}/.ssh", f"{HOME}/.aws", "/root/.ssh")
-    return not path.startswith(guarded) and no_secret(path)
+    guarded = ("/etc/", "/var/lib/", f"{HOME}/.ssh/", f"{HOME}/.aws/", "/root/.ssh/")
+    return path != f"{HOME}/.bashrc" and not path.startswith(guarded) and no_secret(path)
 
 
 def both(one: Place, two: Place) -> Place:
