@@ -21,6 +21,7 @@ from policy.decision import Decision
 from policy.facts import Facts, Resolvers
 from policy.program import NO_SHORTCUTS
 from policy.reload import Builder, Generation, ReadFile, Snapshot
+from policy.reload.looking import Looking
 from policy.verdict import Verdict
 
 ROWS = Path(__file__).parent
@@ -91,6 +92,7 @@ def judge(
         home=str(home or workspace.parent / "home"),
         resolvers=Resolvers(
             path=os.path.realpath,
+            look=Looking(os.path.realpath).look,
             folds=lambda _: folds,
             host=None if hosts is None else addresses,
         ),

@@ -229,7 +229,7 @@ deno: --node-modules-dir
 diff: --starting-file
 dotnet: --version-suffix
 fd: --strip-cwd-prefix
-git: --add-virtual-file --batch-command --directory --dirstat-by-file --dst-prefix
+git: --add-virtual-file --directory --dirstat-by-file --dst-prefix
     --exclude-per-directory --include --line-prefix --prefix --resolve-git-dir --src-prefix
     --subject-prefix --submodule-prefix --untracked-files
 gpg: --max-output
