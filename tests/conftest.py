@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Hundreds of tests start processes; each would compile every module anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # No time limits anywhere: a slow machine is not a broken law.
 settings.register_profile(
