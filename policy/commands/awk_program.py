@@ -126,19 +126,16 @@ class _Reader:
             self._gets, self._depth = True, 0
         elif name == "system":
             self.gap = _RUNS
-        elif name in ("ARGV", "ARGC"):
+        elif name in ("ARGV", "ARGC", "SYMTAB"):
+            # `SYMTAB` holds all variables, `ARGV` among them.
             self.touched.append(Touched("reads", None))
-        elif name in ("ENVIRON", "SYMTAB") and not self._is_of_one(place):
+        elif name == "ENVIRON" and not self._is_of_one(place):
             self.touched.append(Touched("reads", "/proc/self/environ"))
 
     def _is_of_one(self, place: int) -> bool:
         """Tell whether one element of an array is named, by a string: `ENVIRON["HOME"]`."""
         after = self.tokens[place + 1 : place + 4]
-        return (
-            self.tokens[place][1] == "ENVIRON"
-            and [text for _, text in after[::2]] == ["[", "]"]
-            and after[1][0] == "string"
-        )
+        return [text for _, text in after[::2]] == ["[", "]"] and after[1][0] == "string"
 
     def _sign(self, sign: str, place: int) -> None:
         if sign in ("|", "|&", "@"):

@@ -187,6 +187,9 @@ def common_root(words: tuple[Word, ...]) -> str:
         return ""
     if len(words) == 1:
         return words[0].text
+    if any(".." in word.text.split("/") for word in words):
+        # `a/../b` begins with `a` and is not below it.
+        return ""
     return posixpath.commonprefix([word.text for word in words]).rpartition("/")[0]
 
 

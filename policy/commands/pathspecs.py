@@ -7,6 +7,8 @@ counts as listed, and what is spelled as read.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from policy.commands.effects import Effects
 from policy.commands.invocation import Effect, Verb
 from policy.commands.word import Word
@@ -15,7 +17,9 @@ from policy.records import replace
 
 _WILD = frozenset("*?[")
 SOURCES = frozenset({"source-tree", "source-write-tree"})
-PATHSPECS = frozenset({"pathspec", "changed-pathspec", "line-range"})
+COMPARED = "compared-pathspec"
+_CHANGED = frozenset({"changed-pathspec", COMPARED})
+PATHSPECS = _CHANGED | {"pathspec", "line-range"}
 
 
 def note_pathspec(effects: Effects, role: str, word: Word) -> None:
@@ -33,6 +37,19 @@ def note_pathspec(effects: Effects, role: str, word: Word) -> None:
             _spelled(effects, word, part)
 
 
+def may_leave_repository(words: Sequence[Word]) -> bool:
+    """Tell whether git may compare these as they lie on the disk, as `--no-index` does.
+
+    It does so with two of them if one lies outside of the repository.
+    """
+    two = len(words) == 2 or any(word.many for word in words)
+    return two and any(_may_be_outside(word) for word in words)
+
+
+def _may_be_outside(word: Word) -> bool:
+    return word.home or word.text[:1] in ("/", "~") or ".." in word.text.split("/")
+
+
 def note_sources(effects: Effects, role: str, word: Word) -> None:
     """Note a file, or a folder of which only files that the program is made for are touched."""
     verb: Verb = "writes" if role == "source-write-tree" else "reads"
@@ -42,7 +59,7 @@ def note_sources(effects: Effects, role: str, word: Word) -> None:
 
 
 def _lists(role: str, part: PathspecPart) -> bool:
-    return role == "changed-pathspec" or bool(part.names)
+    return role in _CHANGED or bool(part.names)
 
 
 def _spelled(effects: Effects, word: Word, part: PathspecPart) -> None:
@@ -69,7 +86,7 @@ def _unclear(effects: Effects, role: str, word: Word) -> None:
     if ":" in word.text:
         effects.not_known("reads", f"which files `{effects.name}` names is not known")
         return
-    if role == "changed-pathspec":
+    if role in _CHANGED:
         _tree(effects, word, listed=True)
         effects.touch("read", word, option="")
     else:

@@ -70,6 +70,7 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "output-format": (None, "reads", "writes"),
     "pathspec": ("reads",),
     "changed-pathspec": ("reads",),
+    "compared-pathspec": ("reads",),
     "line-range": ("reads",),
     "listed-input": ("reads",),
     "read-folder": ("reads",),

@@ -8,6 +8,7 @@ from policy import later
 from policy.commands.argv import Item, OperandItem, OptionItem, take_apart
 from policy.commands.following import followed_links
 from policy.commands.nested import NOT_SEARCHED, Found, common_root
+from policy.commands.operand_places import possible_roles
 from policy.commands.profile import Profile
 from policy.commands.profiles import Profiles
 from policy.commands.word import Word
@@ -22,9 +23,8 @@ _QUIET = frozenset({"text", "null-ended"}) | _CHOOSING
 
 def found_by(items: Sequence[Item], profile: Profile) -> Found:
     """Return what a search finds, by its options and operands."""
-    operands = [item for item in items if isinstance(item, OperandItem)]
     through = followed_links(profile, items) == "always"
-    return Found(_root(operands, profile), _name(items), through)
+    return Found(_root(items, profile), _name(items), through)
 
 
 def takes_found(items: Sequence[Item]) -> bool:
@@ -80,8 +80,20 @@ def _name(items: Sequence[Item]) -> str:
     return "*" if _NOT_PLAIN.search(name) or not name else name
 
 
-def _root(operands: list[OperandItem], profile: Profile) -> str:
-    """Return what the paths begin with that a command finds."""
-    if operands:
-        return common_root(tuple(item.word for item in operands))
+def _root(items: Sequence[Item], profile: Profile) -> str:
+    """Return what the paths begin with that a command finds; empty where that is not known.
+
+    An operand may be what is searched for (`fd NAME`), and an option say where.
+    """
+    if any(_role(item).endswith("-tree") for item in items):
+        return ""
+    operands = [item for item in items if isinstance(item, OperandItem)]
+    roles = possible_roles(items, profile.operands)
+    places = [
+        operand.word
+        for operand, possible in zip(operands, roles, strict=True)
+        if possible != ("text",)
+    ]
+    if places:
+        return common_root(tuple(places))
     return next((text for role, text in profile.bare if role.endswith("-tree")), "")

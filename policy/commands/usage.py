@@ -14,6 +14,7 @@ from policy.commands.named_nearly import note_suffixes
 from policy.commands.nested import NOT_SEARCHED, Found
 from policy.commands.operand_places import argv_start, possible_roles
 from policy.commands.passed_on import may_load
+from policy.commands.pathspecs import COMPARED, may_leave_repository
 from policy.commands.profile import Profile
 from policy.commands.redirects import REDIRECTING, redirected
 from policy.commands.roles import PROGRAMS, bare_role, touches
@@ -97,9 +98,7 @@ class Usage:
             items = parts.items[: len(parts.items) - len(words)]
             if runs == "named-argv...":
                 words = (_named(items), *words)
-        possible = possible_roles(items, roles)
-        if len(operands) == 1 and not _INTO.isdisjoint(roles):
-            possible = [(*possible[0], roles[0])]
+        possible = _possible(items, roles, [item.word for item in operands])
         runs_found = any(isinstance(item, OptionItem) and item.words for item in items)
         stand_in = _stand_in(parts) if runs or runs_found else None
         found = NOT_SEARCHED
@@ -279,6 +278,18 @@ class Usage:
             effects.unseen = True
         else:
             effects.gap(f"`{effects.name}` {_INPUT}")
+
+
+def _possible(
+    items: Sequence[Item], roles: tuple[str, ...], words: Sequence[Word]
+) -> list[tuple[str, ...]]:
+    """Return the roles that each operand may have, by its place and by what the others are."""
+    possible = possible_roles(items, roles)
+    if len(words) == 1 and not _INTO.isdisjoint(roles):
+        return [(*possible[0], roles[0])]
+    if f"{COMPARED}..." in roles and may_leave_repository(words):
+        return [(*each, "read-tree") for each in possible]
+    return possible
 
 
 def _tells(profile: Profile, option: str) -> bool:

@@ -87,3 +87,29 @@ def test_a_function_that_other_shells_get_is_a_gap() -> None:
         read = understand(f"find() {{ cat list; }}; {script}; bash -c x", shipped_profiles())
         assert isinstance(read, Understanding)
         assert read.gaps
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        ("fd x a -x grep -e x", "a/*"),
+        ("fd -H x -X grep -e x", "./*"),
+        ("fd -x grep -e x", "./*"),
+        ("fd . ./a/b ./a/c -x grep -e x", "./a/*"),
+    ],
+)
+def test_what_a_search_is_for_is_not_where_it_begins(script: str, found: str) -> None:
+    assert {word.text for word in operands_run(script)} == {found}
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "find a/../k a/b -exec grep -e x {} +",
+        "find a/b a/c/../../k -print0 | xargs -0 grep -e x",
+        "fd --search-path a x -x grep -e x",
+        "fd $x -x grep -e x",
+    ],
+)
+def test_where_a_search_begins_is_not_known_behind_what_leads_out_or_elsewhere(script: str) -> None:
+    assert {word.shape for word in operands_run(script)} == {"opaque"}

@@ -58,6 +58,27 @@ def test_a_program_that_does_not_follow_links_meets_them_as_files(script: str) -
     assert not any(each.tree and each.follows for each in effects(script))
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "git diff --no-index a b", "git --no-pager diff --no-index -- a b",
+        "git diff ../a b", "git diff b ../a", "git diff -- /a b", "git diff b/../../a b",
+        "git diff ~/a b", "git diff ..", "git diff ../*",
+    ],
+)  # fmt: skip
+def test_what_git_compares_on_the_disk_is_read(script: str) -> None:
+    read = [each for each in effects(script) if each.verb == "reads" and each.tree]
+    assert all(each.listed for each in read) == (script == "git diff ..")
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["git diff", "git diff a", "git diff HEAD a", "git diff x..y", "git diff x...y -- a b c"],
+)
+def test_what_git_compares_with_its_store_is_told_by_the_store(script: str) -> None:
+    assert all(each.listed for each in effects(script) if each.verb == "reads" and each.tree)
+
+
 def test_a_copy_keeps_links_and_writes_through_those_of_its_target() -> None:
     found = {each.verb: each.follows for each in effects("cp -r a b") if each.tree}
     assert found == {"reads": False, "writes": True}
