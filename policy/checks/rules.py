@@ -36,7 +36,7 @@ else:
 
 # What a reason's `rule` may be besides a rule's name.
 RESERVED = frozenset(
-    "default none schema scope identity floor freeze confirmation pin table".split()
+    "default none schema scope identity floor frozen confirmation pin table".split()
 )
 
 WITH_NAMES = (tree.Rule, tree.Rewrite, tree.RedactResults, tree.Limit, tree.Invariant)

@@ -26,7 +26,7 @@ _CODES: dict[str, Code] = {
     "scope": "outside-scope",
     "identity": "unknown-caller",
     "floor": "out-of-bounds",
-    "freeze": "frozen",
+    "frozen": "frozen",
     "pin": "not-reviewed",
 }
 # Their messages are made of what the input holds.
@@ -74,7 +74,7 @@ def denial(
 
 def frozen_by(freeze: Freeze, decision: Decision) -> Decision:
     """Return the decision about a call whose tool people have frozen."""
-    reason = Reason(rule="freeze", verdict=Verdict.DENY, message=freeze.because)
+    reason = Reason(rule="frozen", verdict=Verdict.DENY, message=freeze.because)
     return replace(decision, verdict=Verdict.DENY, reasons=(reason, *decision.reasons))
 
 

@@ -109,7 +109,7 @@ async def test_a_frozen_tool_is_denied_with_the_reason_and_others_are_not(desk: 
     error = await desk.refused("look")
     assert isinstance(error, PermissionDenied)
     assert (error.code, error.message) == ("frozen", "it sees too much")
-    assert (desk.last.verdict.value, desk.last.reasons[0].rule) == ("deny", "freeze")
+    assert (desk.last.verdict.value, desk.last.reasons[0].rule) == ("deny", "frozen")
     assert (await desk.service.execute("pay", {})).value == "paid"
     await desk.service.unfreeze()
     assert (await desk.service.execute("look", {})).value == "seen"
