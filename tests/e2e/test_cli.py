@@ -189,9 +189,8 @@ def test_the_examples_of_the_page_are_true(tmp_path: Path, update_cases: bool) -
 
     def seen(example: re.Match[str]) -> str:
         command, _ = example.groups()
-        done = shell(
-            f"cd '{tmp_path}'; export XDG_STATE_HOME=$PWD/state; {command.replace(chr(92) + chr(10) + '>', '')}"
-        )
+        typed = command.replace("\\\n>", "")
+        done = shell(f"cd '{tmp_path}'; export XDG_STATE_HOME=$PWD/state; {typed}")
         said = re.sub(r"sha256:[0-9a-f]+…?", "sha256:…", done.stdout + done.stderr)
         said = re.sub(r"since \S+ by \S+?:", "since 2026-11-22T09:30:00Z by ada:", said)
         return f"```console\n$ {command}\n{said}```"
