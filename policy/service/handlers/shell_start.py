@@ -19,6 +19,9 @@ _STEERING = frozenset(
     {"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "CDPATH", "GLOBIGNORE", "PS4", "BASH_XTRACEFD"}
 )
 _FUNCTION = "BASH_FUNC_"
+# git runs commands that the configuration of a repository names, and takes a folder that looks like
+# a bare one for a repository: files that any tool may write. It shall use those that are spelled.
+_BARE = "safe.bareRepository"
 _SYSTEM = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -53,7 +56,21 @@ def shell_environment(
     }
     folders = [os.path.join(workspace, each) for each in inside]
     folders += _outside(env.get("PATH", _SYSTEM).split(os.pathsep), workspace)
-    return {**kept, "PATH": os.pathsep.join(folders) or _SYSTEM}
+    return {**kept, **_git_settings(kept), "PATH": os.pathsep.join(folders) or _SYSTEM}
+
+
+def _git_settings(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that tell git our setting, unless the operator has one."""
+    told = env.get("GIT_CONFIG_COUNT", "")
+    count = int(told) if told.isdecimal() else 0
+    names = {env.get(f"GIT_CONFIG_KEY_{place}", "").lower() for place in range(count)}
+    if _BARE.lower() in names:
+        return {}
+    return {
+        "GIT_CONFIG_COUNT": str(count + 1),
+        f"GIT_CONFIG_KEY_{count}": _BARE,
+        f"GIT_CONFIG_VALUE_{count}": "explicit",
+    }
 
 
 def _outside(folders: Iterable[str], workspace: str) -> list[str]:

@@ -236,3 +236,43 @@ async def test_no_program_of_the_workspace_is_found_unless_the_operator_says_so(
     assert (await bash_exec(Limits())(command, ctx))["stdout"] == ".\n127\n"
     allowed = bash_exec(Limits(command_path=(".venv/bin",)))
     assert (await allowed(command, ctx))["stdout"] == "ours\nours\n0\n"
+
+
+_BARE_FILES = {
+    "HEAD": "ref: refs/heads/main\n",
+    "objects/none": "",
+    "refs/none": "",
+    "config": "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n"
+    '\tfsmonitor = "touch ran; false"\n',
+}
+
+
+@pytest.mark.parametrize("told", ["", "1"])
+async def test_git_takes_no_folder_for_a_repository_that_does_not_say_so(
+    tmp_path: Path, told: str
+) -> None:
+    for name, text in _BARE_FILES.items():
+        file = tmp_path / "build" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "none")}
+    if told:
+        env |= {"GIT_CONFIG_COUNT": told, "GIT_CONFIG_KEY_0": "a.b", "GIT_CONFIG_VALUE_0": "c"}
+    ctx = ExecutionContext(workspace=str(tmp_path), env=env)
+    tool = bash_exec(Limits())
+    result = await tool({"command": "git config a.b; cd build && git status"}, ctx)
+    assert result["exit_code"] != 0
+    assert result["stdout"] == ("c\n" if told else "")
+    assert "ran" not in {*os.listdir(tmp_path), *os.listdir(tmp_path / "build")}
+
+
+async def test_an_operator_may_let_git_take_bare_repositories(tmp_path: Path) -> None:
+    env = {
+        "PATH": os.environ["PATH"],
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "safe.barerepository",
+        "GIT_CONFIG_VALUE_0": "all",
+    }
+    ctx = ExecutionContext(workspace=str(tmp_path), env=env)
+    command = "git init -q --bare r && cd r && git rev-parse --is-bare-repository"
+    assert (await bash_exec(Limits())({"command": command}, ctx))["stdout"] == "true\n"
