@@ -11,18 +11,19 @@ from typing import Any, Literal, TypeAlias
 
 import click
 
-from policy.audit import JsonlSink
+from policy.audit import AuditFileUnfit, JsonlSink
 from policy.call import Caller
 from policy.cli.config_edit import audit_file
 from policy.cli.loading import stop
 from policy.cli.users import person_of
 from policy.diagnostics import visible
-from policy.reload import Freezer, Freezing, state_folder
+from policy.reload import Freezer, Freezing, state_folder, state_folders
 from policy.service import ExecAuditLayer, Freezes, GuardCell
 
 Shape: TypeAlias = Literal["text", "json"]
 _AGENT = "placet freeze"
 _LONGEST = 300
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 def rules_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -65,20 +66,24 @@ def stop_of(path: Path, *, always: bool) -> EmergencyStop:
 
     With `always`, it works where no record can be kept, which is said.
     """
-    if not path.exists() and not state_folder(path).exists():
+    is_there = os.path.exists(path)
+    if not is_there and not any(folder.exists() for folder in state_folders(path)):
         stop(f"there is no policy at {path}: say which one is served with --rules")
-    audit = audit_file(path) if path.exists() else None
+    audit = audit_file(path) if is_there else None
     if audit is None:
         return EmergencyStop(path, None)
     try:
-        os.close(os.open(audit, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    except OSError as error:
-        why = f"it cannot be recorded in {audit}: {error.strerror or error}"
+        sink = JsonlSink(audit)
+        # Without waiting: a pipe may have come to be there, and nobody may read it.
+        os.close(os.open(audit, _APPEND, 0o600))
+    except (AuditFileUnfit, OSError) as error:
+        told = error.strerror if isinstance(error, OSError) else None
+        why = f"it cannot be recorded in {audit}: {told or error}"
         if not always:
             stop(why)
         click.echo(f"placet: {visible(why, 1000)}", err=True)
         return EmergencyStop(path, None)
-    return EmergencyStop(path, JsonlSink(audit))
+    return EmergencyStop(path, sink)
 
 
 def shown(freezing: Freezing, format: Shape) -> str:

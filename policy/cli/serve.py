@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from policy.audit import AuditFileUnfit
-from policy.cli.approvals import store_path, watched_paths
 from policy.cli.approvers import Asked, approving, scripted_answers
 from policy.cli.clicked import cache_option, path_argument
 from policy.cli.fast_paths import fast_paths
@@ -119,13 +118,13 @@ def command(
     _log_to_stderr()
     from policy.proxy import keep
 
-    # Guarded whether it is used or not: another server of this policy may use it.
-    guarded = watched_paths(store_path(path, None))
     ways = fast_paths()
     store = PolicyStore(
         path,
         on_change=(_tell,),
-        guarded=guarded,
+        # Whoever writes these says who calls, or what is answered, from the next start on.
+        guarded=[file for file in (token_file, script) if file is not None],
+        audit=audit,
         remembering=ways.remembering,
         plain=ways.plain,
         shortcuts=ways.shortcuts,

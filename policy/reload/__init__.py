@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     )
     from policy.reload.settings_file import read_settings
     from policy.reload.shipped import shipped_profiles
-    from policy.reload.state_place import state_folder
+    from policy.reload.state_place import state_folder, state_folders
     from policy.reload.status import Reloaded, Status, first_error
     from policy.reload.text import decode
     from policy.reload.toml_words import read_value, write_key, write_value
@@ -62,7 +62,7 @@ else:
             ),
             "settings_file": "read_settings",
             "shipped": "shipped_profiles",
-            "state_place": "state_folder",
+            "state_place": "state_folder state_folders",
             "status": "Reloaded Status first_error",
             "text": "decode",
             "walk": "SETTINGS_FILE",
@@ -118,6 +118,7 @@ __all__ = [
     "replace_file",
     "shipped_profiles",
     "state_folder",
+    "state_folders",
     "value_of",
     "write_key",
     "write_value",

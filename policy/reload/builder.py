@@ -6,7 +6,7 @@ Nothing is read here: the same snapshot, catalogue and number give the same gene
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -22,7 +22,7 @@ from policy.records import dataclass, field, replace
 from policy.reload.data import data_files
 from policy.reload.folder import Snapshot
 from policy.reload.generation import Generation
-from policy.reload.guarded import floor_of
+from policy.reload.guarded import Guarded, floor_of
 from policy.reload.programs import profiles_of, program_sources
 from policy.reload.settings import Settings
 from policy.reload.shipped import used_packs
@@ -55,6 +55,7 @@ _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
 
 
 _NO_SOURCES: Mapping[str, Source] = MappingProxyType({})
+_NOTHING_ELSE = Guarded()
 # Bytes of all policy files. In fewer, too few conditions stand again for it to matter.
 _SMALL = 8_000
 
@@ -88,15 +89,13 @@ class Builder:
     a policy that is not small: one that stood in another rule is not read again in one build.
     With `plain`, statements are read by Lark alone; `shortcuts` are those of the program. Neither
     changes what is built.
-    `guarded` are files besides those of the policy that no tool may write, by absolute path, and
-    `guarded_folders` folders.
+    `guarded` is what no tool may write besides the policy.
     """
 
     def __init__(
         self,
         *,
-        guarded: Iterable[str] = (),
-        guarded_folders: Iterable[str] = (),
+        guarded: Guarded = _NOTHING_ELSE,
         remembering: bool = True,
         once: bool = False,
         plain: bool = False,
@@ -105,8 +104,7 @@ class Builder:
         self._phrasing = remembering
         self._once = once
         remembering = remembering and not once
-        self._guarded = tuple(guarded)
-        self._guarded_folders = tuple(guarded_folders)
+        self.guarded = guarded
         self._parsed: dict[tuple[str, str], Parsed] = {}
         self._remembered = Remembered() if remembering else None
         self._carried = Carried() if remembering else None
@@ -167,7 +165,7 @@ class Builder:
         work.problems += wrong
         if has_errors(work.problems):
             return work.failed()
-        floor = floor_of(snapshot, settings, guarded=self._guarded, folders=self._guarded_folders)
+        floor = floor_of(snapshot, settings, guarded=self.guarded)
         program = compile_policy(
             merged.policy,
             tools,

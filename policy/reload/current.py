@@ -29,9 +29,9 @@ from policy.reload.deprecated import accept_cache
 from policy.reload.folder import Snapshot, place_of, read_folder, signature
 from policy.reload.freezing import Freezer
 from policy.reload.generation import Generation
+from policy.reload.guarded import Guarded, audit_guarded, state_guarded, store_guarded
 from policy.reload.nothing import refuse
 from policy.reload.pause import no_collecting
-from policy.reload.state_place import state_folder
 from policy.reload.status import Reloaded, Status, first_error
 from policy.reload.turns import short_turns
 from policy.reload.watcher import watch_path
@@ -62,10 +62,11 @@ class _State:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Work:
-    """What a build depends on: the digest of the files and the revision of the catalogue."""
+    """What a build depends on: the files, the revision of the catalogue, and what is guarded."""
 
     digest: str
     tools: int
+    guarded: Guarded
 
 
 class PolicyStore:
@@ -74,7 +75,8 @@ class PolicyStore:
     The first load happens at once; if it fails, `current` is None and everything is denied.
     `poll` and `settle` are in seconds: how often the folder is compared without an event, and how
     long an error waits for one more read before it is believed (a save may be half done).
-    `guarded` are files besides those of the policy that no tool may write. Without
+    `guarded` are files besides those of the policy that no tool may write, and `audit` the file of
+    records, with all that is kept beside it. Without
     `remembering`, every build checks everything anew; with `plain`, statements are read by
     Lark alone; `shortcuts` are those that deciding takes. None of them changes what comes out.
     `clock` says what time it is, and `ticks` how much has passed. `freezer` is the emergency stop.
@@ -89,6 +91,7 @@ class PolicyStore:
         settle: float = 0.1,
         on_change: Iterable[Subscriber] = (),
         guarded: Iterable[str | os.PathLike[str]] = (),
+        audit: str | os.PathLike[str] | None = None,
         cache: object = None,
         remembering: bool = True,
         plain: bool = False,
@@ -110,12 +113,14 @@ class PolicyStore:
         self._aside = Threads("reloading", most=1)
         self._subscribers: tuple[Subscriber, ...] = tuple(on_change)
         self._building = threading.RLock()
-        kept = tuple(os.path.abspath(os.fspath(file)) for file in guarded)
+        kept = Guarded(files=frozenset(os.path.abspath(os.fspath(file)) for file in guarded))
+        kept |= state_guarded() if self._path else Guarded()
+        if audit is not None:
+            kept |= audit_guarded(audit)
         accept_cache(cache)
         self._builder, self._drafts = (
             Builder(
                 guarded=kept,
-                guarded_folders=(str(state_folder(self._path)),) if self._path else (),
                 remembering=remembering,
                 plain=plain,
                 shortcuts=shortcuts,
@@ -214,6 +219,33 @@ class PolicyStore:
                 self._catalog = extended
                 self._tools += 1
             return self.reload()
+
+    def guard(
+        self,
+        *,
+        audit: str | os.PathLike[str] | None = None,
+        approvals: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Keep a file of records or a store of approvals from every tool, whatever is edited.
+
+        Who uses one that the configuration names calls this too: another name there leaves the one
+        in use as it is.
+        """
+        more = Guarded() if audit is None else audit_guarded(audit)
+        more |= Guarded() if approvals is None else store_guarded(approvals)
+        with self._building:
+            for builder in (self._builder, self._drafts):
+                builder.guarded |= more
+            generation, good = self._state.generation, self._good
+            if generation is None or good is None:
+                return
+            if more.is_in(generation.program.floor):
+                # What is in force has it already: the same files are no other policy.
+                self._good = replace(good, guarded=self._builder.guarded)
+                if self._done == good:
+                    self._done = self._good
+                return
+            self.reload()
 
     def configure(
         self,
@@ -352,7 +384,7 @@ class PolicyStore:
         for last in (*(False,) * _ROUNDS, True):
             seen = signature(self._path)
             snapshot = read_folder(self._path)
-            work = _Work(digest=snapshot.digest, tools=self._tools)
+            work = _Work(digest=snapshot.digest, tools=self._tools, guarded=self._builder.guarded)
             if work == self._done:
                 self._checked()
                 return
@@ -362,7 +394,7 @@ class PolicyStore:
             if waited is not None and waited[0] == work:
                 built = waited[1]
             else:
-                built = self._build(snapshot)
+                built = self._build(snapshot, work)
                 if built.generation is None and not last:
                     # Perhaps half a save: an error is believed when it is still there.
                     waited = (work, built)
@@ -376,9 +408,11 @@ class PolicyStore:
         before = self._state
         self._state = replace(before, status=replace(before.status, checked_at=self._clock()))
 
-    def _build(self, snapshot: Snapshot) -> Built:
-        current = self._state.generation
+    def _build(self, snapshot: Snapshot, work: _Work) -> Built:
+        current, good = self._state.generation, self._good
         number = 1 if current is None else current.id.number + 1
+        if current is not None and good is not None and replace(good, guarded=work.guarded) == work:
+            number = current.id.number  # the same policy, with more out of reach
         return self._builder.build(
             snapshot, catalog=self._catalog, number=number, now=self._clock()
         )

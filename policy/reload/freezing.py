@@ -12,14 +12,14 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from policy.diagnostics import visible
 from policy.records import dataclass, field
-from policy.reload.state_place import state_folder
+from policy.reload.state_place import state_folders
 from policy.values import compile_name_glob
 
 EVERY_TOOL = "*"
@@ -28,8 +28,8 @@ _LARGEST = 1_000_000  # bytes
 _LONGEST = 300
 _MOST_TOOLS = 100
 
-# What a change of the file changes; None where there is none.
-_Signature: TypeAlias = tuple[int, ...] | None
+# What a change of the files changes: of each, None where there is none.
+_Signature: TypeAlias = tuple[tuple[int, ...] | None, ...]
 
 
 class FreezeRefused(Exception):
@@ -76,34 +76,50 @@ NOT_FROZEN = Freezing()
 
 @dataclass(slots=True)
 class Freezer:
-    """The emergency stop of one policy; without a path it lasts as long as this object."""
+    """The emergency stop of one policy; without a path it lasts as long as this object.
 
-    path: Path | None = None
-    _seen: _Signature = field(default=None, init=False)
+    The state stands in a file for the policy's name and, where links lead from there, in one for
+    its real path: what either of them freezes is frozen.
+    """
+
+    policy: str | None = None
+    _led: tuple[int, int] | None = field(default=None, init=False)
+    _files: tuple[Path, ...] = field(default=(), init=False)
+    _seen: _Signature = field(default=(), init=False)
     _known: Freezing = field(default=NOT_FROZEN, init=False)
 
     @classmethod
     def of(cls, policy: str | os.PathLike[str]) -> Freezer:
         """Return the emergency stop of a policy, which need not load nor even exist."""
-        return cls(state_folder(policy) / _NAME)
+        return cls(os.path.abspath(policy))
 
     def current(self) -> Freezing:
-        """Return what is frozen now; the file is read when it has changed."""
-        if self.path is None:
+        """Return what is frozen now; the files are read when they have changed."""
+        if self.policy is None:
             return self._known
+        files = self._files_of(self.policy)
         try:
-            found = os.stat(self.path)
-        except FileNotFoundError:
-            self._seen, self._known = None, NOT_FROZEN
-            return NOT_FROZEN
+            seen = tuple(map(_signature, files))
         except OSError as error:
             return _broken(f"it cannot be looked at ({error.strerror})")
-        seen = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
         if seen != self._seen:
             # What was read may be newer than what was seen, never older.
-            self._known = _read(self.path)
+            self._known = _together(map(_read, files))
             self._seen = seen
         return self._known
+
+    def _files_of(self, policy: str) -> tuple[Path, ...]:
+        """Return where the state stands; links are followed anew once they lead elsewhere."""
+        try:
+            found = os.stat(policy)
+        except OSError:
+            led = None  # gone for now: what was known of it stays
+        else:
+            led = (found.st_dev, found.st_ino)
+        if not self._files or led not in (None, self._led):
+            self._files = tuple(folder / _NAME for folder in state_folders(policy))
+            self._led, self._seen = led, ()
+        return self._files
 
     def freeze(
         self,
@@ -146,27 +162,51 @@ class Freezer:
             self._put(Freezing(freezes=(*freezing.freezes, *self.current().freezes)))
 
     def _put(self, freezing: Freezing) -> Freezing:
-        if self.path is None:
+        if self.policy is None:
             self._known = freezing
-        elif freezing:
-            _write(self.path, freezing)
-        else:
-            self.path.unlink(missing_ok=True)
+            return freezing
+        for file in self._files_of(self.policy):
+            if freezing:
+                _write(file, freezing)
+            else:
+                file.unlink(missing_ok=True)
         return freezing
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Keep other processes from changing the state meanwhile."""
-        if self.path is None:
+        with ExitStack() as locks:
+            # In one order for everybody, so that no two wait for each other.
+            for file in sorted(self._files_of(self.policy)) if self.policy is not None else ():
+                locks.enter_context(_locked(file))
             yield
-            return
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(lock)
+
+
+@contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    lock = os.open(file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _signature(file: Path) -> tuple[int, ...] | None:
+    try:
+        found = os.stat(file)
+    except FileNotFoundError:
+        return None
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _together(states: Iterable[Freezing]) -> Freezing:
+    """Return all that some of these states freeze."""
+    found = tuple(states)
+    freezes = dict.fromkeys(freeze for state in found for freeze in state.freezes)
+    broken = next((state.broken for state in found if state.broken is not None), None)
+    return Freezing(freezes=tuple(freezes), broken=broken)
 
 
 def _patterns(tools: Iterable[str]) -> tuple[str, ...]:

@@ -5,39 +5,69 @@ A file that a load would read, or fail at, counts whether it is there or not.
 
 from __future__ import annotations
 
+import os
 import posixpath
-from collections.abc import Iterable
 
 from policy.audit import RUNS
 from policy.program import Floor
+from policy.records import dataclass
 from policy.reload.folder import Snapshot
 from policy.reload.settings import Settings
+from policy.reload.state_place import state_root
 from policy.reload.walk import BESIDE_A_FILE, DATA_SUFFIXES, POLICY_SUFFIX, SETTINGS_FILE
 
 # What SQLite writes beside a database: whoever can write there writes the database.
 _BESIDE_A_STORE = ("", "-wal", "-shm", "-journal")
 
 
-def floor_of(
-    snapshot: Snapshot,
-    settings: Settings,
-    *,
-    guarded: Iterable[str] = (),
-    folders: Iterable[str] = (),
-) -> Floor:
-    """Return the floor of one load: `guarded` are files besides, and `folders` folders."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guarded:
+    """Files and folders besides those of the policy that no tool may write, by absolute paths."""
+
+    files: frozenset[str] = frozenset()
+    folders: frozenset[str] = frozenset()
+
+    def __or__(self, other: Guarded) -> Guarded:
+        return Guarded(files=self.files | other.files, folders=self.folders | other.folders)
+
+    def is_in(self, floor: Floor) -> bool:
+        """Tell whether a floor closes all of this already."""
+        return self.files <= set(floor.files) and self.folders <= set(floor.folders)
+
+
+def audit_guarded(audit: str | os.PathLike[str]) -> Guarded:
+    """Return what holds the records of an audit file, by its name and where links lead."""
+    names = _spelled_and_real(audit)
+    return Guarded(files=names, folders=frozenset(name + RUNS for name in names))
+
+
+def store_guarded(store: str | os.PathLike[str]) -> Guarded:
+    """Return what holds the questions and answers of a store of approvals."""
+    names = _spelled_and_real(store)
+    return Guarded(files=frozenset(name + ending for name in names for ending in _BESIDE_A_STORE))
+
+
+def state_guarded() -> Guarded:
+    """Return what people said of this user's policies, whichever: answers, freezes."""
+    return Guarded(folders=_spelled_and_real(state_root()))
+
+
+def _spelled_and_real(path: str | os.PathLike[str]) -> frozenset[str]:
+    spelled = os.path.abspath(os.fspath(path))
+    return frozenset((spelled, os.path.realpath(spelled)))
+
+
+def floor_of(snapshot: Snapshot, settings: Settings, *, guarded: Guarded) -> Floor:
+    """Return the floor of one load."""
     roots = tuple(dict.fromkeys((snapshot.root, snapshot.real_root)))
-    files = {*guarded, *snapshot.links}
+    if settings.service.audit is not None:
+        guarded |= audit_guarded(settings.service.audit)
+    if settings.approvals is not None and settings.approvals.store is not None:
+        guarded |= store_guarded(settings.approvals.store)
+    files = {*guarded.files, *snapshot.links}
     for file in snapshot.files.values():
         files |= {file.lexical, file.real}
-    if settings.service.audit is not None:
-        files.add(settings.service.audit)
-    if settings.approvals is not None and settings.approvals.store is not None:
-        for store in _both_ways(settings.approvals.store, snapshot):
-            files |= {store + ending for ending in _BESIDE_A_STORE}
-    closed, data = {*folders, *snapshot.linked}, set[str]()
-    if settings.service.audit is not None:
-        closed.add(f"{settings.service.audit}{RUNS}")
+    closed, data = {*guarded.folders, *snapshot.linked}, set[str]()
     if snapshot.only is None:
         closed |= set(roots)
     else:
@@ -52,11 +82,3 @@ def floor_of(
         policy_ending=POLICY_SUFFIX,
         data_endings=DATA_SUFFIXES,
     )
-
-
-def _both_ways(path: str, snapshot: Snapshot) -> tuple[str, ...]:
-    """Return a path as spelled, and by the real name of the policy folder where it lies there."""
-    root = snapshot.root.rstrip("/") + "/"
-    if not path.startswith(root):
-        return (path,)
-    return (path, posixpath.join(snapshot.real_root, path.removeprefix(root)))

@@ -11,8 +11,8 @@ from policy.reload.builder import Builder, Built
 from policy.reload.deprecated import accept_cache
 from policy.reload.folder import read_folder
 from policy.reload.generation import Generation
+from policy.reload.guarded import Guarded, state_guarded
 from policy.reload.pause import no_collecting
-from policy.reload.state_place import state_folder
 
 
 def read_policy(
@@ -30,7 +30,7 @@ def read_policy(
     builder = Builder(
         remembering=remembering,
         once=True,
-        guarded_folders=(str(state_folder(path)),) if os.fspath(path) else (),
+        guarded=state_guarded() if os.fspath(path) else Guarded(),
         plain=plain,
         shortcuts=shortcuts,
     )

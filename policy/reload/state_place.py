@@ -1,4 +1,4 @@
-"""A policy's path in, the folder of this user's own out in which Placet keeps what people said."""
+"""A policy's path in, the folders of this user's own out in which Placet keeps what people said."""
 
 from __future__ import annotations
 
@@ -6,21 +6,41 @@ import hashlib
 import os
 from pathlib import Path
 
+from policy.reload.walk import POLICY_SUFFIX
+
 
 def state_folder(policy: str | os.PathLike[str]) -> Path:
     """Return the folder of a policy's state, outside of the policy itself.
 
     It is known by the policy folder's real path, so that it is the same however that is named.
     """
-    place = os.path.realpath(policy)
-    folder = os.path.dirname(place) if os.path.isfile(place) else place
-    digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:32]
-    return _of_this_user() / "placet" / digest
+    return state_root() / _digest(_folder(os.path.realpath(policy)))
 
 
-def _of_this_user() -> Path:
+def state_folders(policy: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Return where what must outlive a policy's files is kept: under its real path and its name.
+
+    A new version is often put in place by a link that leads elsewhere: the name stays the same, and
+    the real path does not.
+    """
+    places = (os.path.realpath(policy), os.path.abspath(policy))
+    return tuple(dict.fromkeys(state_root() / _digest(_folder(place)) for place in places))
+
+
+def state_root() -> Path:
+    """Return the folder that holds the state of every policy of this user."""
     named = os.environ.get("XDG_STATE_HOME", "")
     # A relative one is to be ignored: it would mean another folder in every working directory.
     if os.path.isabs(named):
-        return Path(named)
-    return Path(os.path.expanduser("~"), ".local", "state")
+        return Path(named) / "placet"
+    return Path(os.path.expanduser("~"), ".local", "state", "placet")
+
+
+def _folder(place: str) -> str:
+    """Return the folder of a policy; a file is one by its name where it is not there for now."""
+    is_file = os.path.isfile(place) or (place.endswith(POLICY_SUFFIX) and not os.path.isdir(place))
+    return os.path.dirname(place) if is_file else place
+
+
+def _digest(folder: str) -> str:
+    return hashlib.sha256(os.fsencode(folder)).hexdigest()[:32]

@@ -20,7 +20,13 @@ from policy.service.elevating import Elevations
 from policy.service.events import Events
 from policy.service.facade import GovernedService
 from policy.service.freezing import Freezes
-from policy.service.given import folder_of, require_approver, require_sink, settle_reach
+from policy.service.given import (
+    folder_of,
+    keep_from_tools,
+    require_approver,
+    require_sink,
+    settle_reach,
+)
 from policy.service.guards import GuardCell, Guards
 from policy.service.handler import ToolHandler
 from policy.service.handlers import Limits, builtin_handlers
@@ -125,6 +131,7 @@ def build_tool_service(
     _announce(store, handlers)
     if audit is None and settings.audit is not None:
         audit = JsonlSink(settings.audit)
+    keep_from_tools(store, audit, approvals)
     registry, events = ToolRegistry(), Events()
     recorder = Recorder(audit, required=audit_required, events=events)
     recorder.close_interrupted()

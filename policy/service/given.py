@@ -6,7 +6,10 @@ import logging
 import os
 from inspect import iscoroutinefunction
 
+from policy.audit import JsonlSink
 from policy.diagnostics import visible
+from policy.reload import PolicyStore
+from policy.service.approvals import SqliteApprovals
 
 _LOG = logging.getLogger(__name__)
 
@@ -62,6 +65,17 @@ def settle_reach(policy: object, workspace: str, *, wanted: bool | None) -> None
     if wanted is False:
         raise PolicyInReach(found)
     _LOG.warning("%s: programs that tools run could change it; keep them apart", found)
+
+
+def keep_from_tools(store: object, *used: object) -> None:
+    """Put the files of records and approvals that are used on the floor of a store's policy."""
+    if not isinstance(store, PolicyStore):
+        return
+    for part in used:
+        if isinstance(part, JsonlSink):
+            store.guard(audit=part.path)
+        elif isinstance(part, SqliteApprovals):
+            store.guard(approvals=part.path)
 
 
 def _method(part: object, name: str, *, what: str) -> object:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from policy.reload import ApprovalSettings, state_folder
 
-_BESIDE = ("", "-wal", "-shm", "-journal")
 _NAME = "approvals.sqlite"
 
 
@@ -16,10 +15,3 @@ def store_path(policy: str | os.PathLike[str], settings: ApprovalSettings | None
     if settings is not None and settings.store is not None:
         return Path(settings.store)
     return state_folder(policy) / _NAME
-
-
-def watched_paths(store: Path) -> tuple[str, ...]:
-    """Return what no tool may write: the store and what SQLite keeps beside it, links resolved."""
-    spelled = os.path.abspath(store)
-    both = dict.fromkeys((spelled, os.path.realpath(spelled)))
-    return tuple(path + ending for path in both for ending in _BESIDE)

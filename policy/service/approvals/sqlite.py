@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -31,6 +32,11 @@ class SqliteApprovals:
     def __init__(self, path: str | os.PathLike[str], *, bounds: Bounds | None = None) -> None:
         self._bounds = bounds or Bounds()
         self._database = Database(path)
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._database.path
 
     def close(self) -> None:
         """Close the file."""

@@ -10,7 +10,7 @@ import pytest
 
 from policy import Caller, PermissionDenied, PolicyStore, ToolError, build_tool_service
 from policy.audit import AuditRecord, MemorySink
-from policy.reload import Freezer, FreezeRefused
+from policy.reload import Freezer, FreezeRefused, state_folder
 from policy.service import (
     ApprovalOutcome,
     ApprovalRequest,
@@ -219,8 +219,7 @@ async def test_calls_that_run_go_on_unless_they_are_to_be_cancelled(desk: Desk) 
     ],
 )
 async def test_a_state_that_cannot_be_read_freezes_everything(desk: Desk, content: bytes) -> None:
-    path = desk.freezer.path
-    assert path is not None
+    path = state_folder(desk.rules) / "freeze.json"
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
     error = await desk.refused("look")
@@ -233,8 +232,7 @@ async def test_a_state_that_cannot_be_read_freezes_everything(desk: Desk, conten
 
 
 async def test_a_folder_in_place_of_the_state_freezes_everything(desk: Desk) -> None:
-    path = desk.freezer.path
-    assert path is not None
+    path = state_folder(desk.rules) / "freeze.json"
     path.mkdir(parents=True)
     assert (await desk.refused("look")).code == "frozen"
 
@@ -301,11 +299,51 @@ async def test_what_says_no_tool_or_no_reason_is_refused(
     assert not desk.freezer.current()
 
 
+async def test_a_freeze_holds_where_a_link_puts_another_version_in_place(tmp_path: Path) -> None:
+    for version in ("v1", "v2"):
+        (tmp_path / version).mkdir()
+        (tmp_path / version / "global.policy").write_text(f"# {version}\n{RULES}")
+    rules = tmp_path / "rules"
+    rules.symlink_to("v1")
+    running = Freezer.of(rules)
+
+    def switch(version: str) -> None:
+        (tmp_path / "fresh").symlink_to(version)
+        (tmp_path / "fresh").replace(rules)
+
+    assert not running.current()
+    switch("v2")
+    Freezer.of(rules).freeze(because="after the switch, by the same name")
+    assert running.current()
+    Freezer.of(rules).unfreeze()
+    assert not running.current()
+    Freezer.of(tmp_path / "v2").freeze(because="by its real name")
+    assert running.current()
+    Freezer.of(tmp_path / "v2").unfreeze()
+    assert not running.current()
+    Freezer.of(rules).freeze(because="before the switch")
+    switch("v1")
+    assert running.current()
+    assert Freezer.of(rules).current(), "also after a restart"
+
+
+async def test_a_single_file_that_is_gone_is_frozen_all_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "one.policy"
+    file.write_text(RULES)
+    running = Freezer.of(file)
+    assert not running.current()
+    file.unlink()
+    Freezer.of(file).freeze(because="while it is being saved")
+    assert running.current()
+    file.write_text(RULES)
+    assert running.current()
+    assert Freezer.of(file).current()
+
+
 async def test_no_tool_can_write_the_state(desk: Desk, tmp_path: Path) -> None:
     (desk.rules / "global.policy").write_text("policy for every agent\n\ndefault allow\n")
     service = build_tool_service(PolicyStore(desk.rules), workspace=tmp_path / "work")
-    path = desk.freezer.path
-    assert path is not None
+    path = state_folder(desk.rules) / "freeze.json"
     await desk.service.freeze(["look"], because="stop")
     (tmp_path / "work/link").symlink_to(path)
     for name in (path, path.parent, path.parent.parent, tmp_path / "state", "link", f"{path}x"):

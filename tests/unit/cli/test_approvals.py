@@ -13,7 +13,7 @@ import pytest
 
 from policy.call import Caller
 from policy.cli import users
-from policy.cli.approvals import reading, store_path, watched_paths
+from policy.cli.approvals import reading, store_path
 from policy.reason import Reason, Terms
 from policy.reload import ApprovalSettings
 from policy.service import ApprovalRequest, Grant, Person, SqliteApprovals
@@ -242,7 +242,6 @@ def test_without_a_name_the_store_is_one_of_this_user_and_this_folder(
     assert place == store_path(link, ApprovalSettings()) == store_path(one / "global.policy", None)
     assert place != store_path(other, None)
     assert store_path(one, ApprovalSettings(store="/var/a.sqlite")) == Path("/var/a.sqlite")
-    assert str(place) + "-wal" in watched_paths(place)
     monkeypatch.setenv("XDG_STATE_HOME", "relative")
     assert store_path(one, None).is_relative_to(os.path.expanduser("~/.local/state/placet"))
 

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 import policy
+from policy.audit import JsonlSink
 from policy.catalog import CatalogError, Origin, ToolSpec
-from policy.reload import PolicyStore, Reloaded, Status
+from policy.reload import PolicyStore, Reloaded, Status, state_folder
+from policy.service import SqliteApprovals
 from policy.verdict import Verdict
 
 LIMIT = 20.0
@@ -487,6 +489,67 @@ def test_a_call_may_not_write_what_approvals_are_kept_in(folder: Path, tmp_path:
         assert (decision.verdict, decision.reasons[0].rule) == (Verdict.DENY, "floor"), path
     beside = policy.ToolCall(tool="file_write", input={"path": f"{kept}x", "content": ""})
     assert store.decide(beside).verdict is Verdict.ALLOW
+
+
+def closes(store: PolicyStore, path: Path | str) -> bool:
+    """Tell whether the floor keeps a file from every tool."""
+    write = policy.ToolCall(tool="file_write", input={"path": str(path), "content": ""})
+    return store.decide(write).reasons[0].rule == "floor"
+
+
+def test_what_is_in_use_stays_out_of_reach_where_the_configuration_names_another(
+    folder: Path, tmp_path: Path
+) -> None:
+    (folder / "global.policy").write_text(rules("allow"))
+    text = '[service]\naudit = "../{0}.jsonl"\n[approvals]\nstore = "../{0}.sqlite"\n'
+    (folder / "placet.toml").write_text(text.format("one"))
+    store = open_store(folder)
+    used = [folder.parent / name for name in ("one.jsonl", "one.jsonl.runs/x", "one.sqlite-wal")]
+    assert all(closes(store, path) for path in used)
+    before = store.current
+    store.guard(audit=folder.parent / "one.jsonl", approvals=folder.parent / "one.sqlite")
+    assert store.current is before, "it is closed already"
+
+    (folder / "placet.toml").write_text(text.format("two"))
+    store.reload()
+    others = [folder.parent / name for name in ("two.jsonl", "two.jsonl.runs/x", "two.sqlite-wal")]
+    assert all(closes(store, path) for path in (*used, *others))
+    store.configure("permissions.tools.list_tools", "deny")
+    assert all(closes(store, path) for path in (*used, *others))
+
+
+def test_what_is_used_besides_is_out_of_reach_at_once_and_no_new_generation(
+    folder: Path, tmp_path: Path
+) -> None:
+    (folder / "global.policy").write_text(rules("allow"))
+    work = tmp_path / "elsewhere"
+    work.mkdir()
+    given = open_store(folder)
+    assert not closes(given, tmp_path / "a.jsonl")
+    policy.build_tool_service(
+        given,
+        workspace=work,
+        audit=JsonlSink(tmp_path / "a.jsonl"),
+        approvals=SqliteApprovals(tmp_path / "a.sqlite"),
+    )
+    for name in ("a.jsonl", "a.jsonl.runs/x", "a.sqlite", "a.sqlite-journal"):
+        assert closes(given, tmp_path / name), name
+    assert given.current is not None
+    assert given.current.id.number == 1
+    told = policy.PolicyStore(folder, audit=tmp_path / "b.jsonl")
+    assert closes(told, tmp_path / "b.jsonl")
+    assert closes(told, tmp_path / "b.jsonl.runs/x")
+
+
+def test_the_state_of_every_policy_of_this_user_is_out_of_reach(
+    folder: Path, tmp_path: Path
+) -> None:
+    (folder / "global.policy").write_text(rules("allow"))
+    store = open_store(folder)
+    other = tmp_path / "other"
+    assert closes(store, state_folder(folder) / "freeze.json")
+    assert closes(store, state_folder(other) / "freeze.json")
+    assert closes(store, state_folder(other) / "approvals.sqlite")
 
 
 # ------------------------------------------------------------------ watching
