@@ -28,6 +28,23 @@ ResolveHost: TypeAlias = Callable[[str], tuple[str, ...] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """Names that a program passes over below its folders; what is not certain is not left out.
+
+    `files` are globs of files, `folders` of folders with all below them, `hidden` are all names
+    that begin with a dot. What a glob of `kept` matches is not left out, whatever else is said;
+    with `others` all other files are. `shown`: files such as `.ignore` may show hidden names.
+    """
+
+    hidden: bool = False
+    shown: bool = False
+    kept: tuple[str, ...] = ()
+    others: bool = False
+    files: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
     """What the disk is asked of a place: what a wildcard names there, what a tree holds.
 
@@ -35,7 +52,8 @@ class Look:
     a shell's glob below it, as a shell spells them; a step `**/` is any number of folders, as a
     search goes through them. `loose`: wildcards take hidden names and other letter case. `tree`:
     with all below what is named; `follows`: through links that stand below as well. `written`:
-    files with other names are asked for.
+    files with other names are asked for. `left`: what of the tree, or of what a search finds, is
+    left out.
     """
 
     place: str
@@ -45,6 +63,7 @@ class Look:
     follows: bool = False
     loose: bool = False
     written: bool = False
+    left: LeftOut | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Word
+from policy.facts import LeftOut
 from policy.records import dataclass
 
 Verb: TypeAlias = Literal["reads", "writes", "connects", "sends"]
@@ -52,7 +53,7 @@ class Effect:
     `folder` is the folder that an option such as `-C` changed to before, as spelled. `unseen`: what
     the call does not tell, such as the host of a configured remote. `listed`: names and attributes
     alone are read, or it is not known which files below are touched. `follows`: symbolic links
-    below a tree are followed.
+    below a tree are followed. `left`: what is left out below it.
     `redirected`: another host that the program may be sent on to; `by` are the options that say so.
     """
 
@@ -65,6 +66,7 @@ class Effect:
     unseen: bool = False
     listed: bool = False
     follows: bool = True
+    left: LeftOut | None = None
     redirected: bool = False
     by: tuple[str, ...] = ()
 

@@ -15,6 +15,7 @@ from policy.commands.operand_places import text_of
 from policy.commands.script import SimpleCommand
 from policy.commands.trapped import sets_trap
 from policy.commands.word import Assignment, Word
+from policy.facts import LeftOut
 from policy.records import dataclass, replace
 from policy.values import Unreadable, escape_glob
 
@@ -34,12 +35,13 @@ ANY_WORDS = Word("", "opaque", many=True)
 class Found:
     """What a search hands on: paths below `root` that the glob `name` fits; empty: not known.
 
-    `through`: also what it found behind links below the root.
+    `through`: also what it found behind links below the root. `left` is what it leaves out.
     """
 
     root: str = ""
     name: str = "*"
     through: bool = False
+    left: LeftOut | None = None
 
     def word(self) -> Word:
         """Return any one of them."""
@@ -49,7 +51,7 @@ class Found:
         # What was found stands below the folder that was looked through.
         below = self.name if self.name == "*" else f"*/{self.name}"
         spelled = f"{escape_glob(root.rstrip('/'))}/{below}"
-        return Word(spelled, "glob", found=True, through=self.through)
+        return Word(spelled, "glob", found=True, through=self.through, left=self.left)
 
 
 NOT_SEARCHED = Found()

@@ -30,6 +30,9 @@ Links: TypeAlias = Literal["trees", "below", "made", "carried", "beside", "never
 # written (`cp -r` writes through links of its target), in none.
 Follows: TypeAlias = Literal["always", "written", "never"]
 
+# What is passed over below folders that are read: names that begin with a dot, or nothing.
+Leaves: TypeAlias = Literal["hidden", "nothing"]
+
 # The spelling of an option that is a number: `head -5`, `git log -20`.
 NUMBER = "-NUM"
 
@@ -75,6 +78,7 @@ class Variant:
     stdin: str | None = None
     links: Links | None = None
     follows_links: Follows | None = None
+    leaves_out: Leaves | None = None
 
     def holds(self, given: Set[str]) -> bool:
         """Tell whether it holds with the options of these canonical names."""
@@ -98,6 +102,7 @@ class Profile:
     `siblings` are other programs of which the same is true, each under its own name.
 
     `follows_links` says in which of its trees it goes through the symbolic links that it meets.
+    `leaves_out` says what it passes over below its trees, unless an option says otherwise.
 
     `options` are found by each of their spellings, `subcommands` by each of their names.
     """
@@ -123,6 +128,7 @@ class Profile:
     hides: bool = False
     links: Links = "trees"
     follows_links: Follows = "always"
+    leaves_out: Leaves = "nothing"
     # Found once, as they are asked for with every command: whether some option does harm, and
     # whether operands may be a command.
     has_guarded: bool = field(init=False, repr=False, compare=False)

@@ -88,6 +88,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         hides=hides,
         links=links,
         follows_links=follows,
+        leaves_out=_last([one.leaves_out for one in sections]) or "nothing",
     )
 
 

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from policy import later
 from policy.commands.argv import Item, OperandItem, OptionItem, take_apart
+from policy.commands.asked_for import asked_for
 from policy.commands.following import followed_links
+from policy.commands.leaving import left_out
 from policy.commands.nested import NOT_SEARCHED, Found, common_root
 from policy.commands.operand_places import possible_roles
 from policy.commands.profile import Profile
@@ -21,10 +23,17 @@ _CHOOSING = frozenset({"found-name", "found-otherwise"})
 _QUIET = frozenset({"text", "null-ended"}) | _CHOOSING
 
 
-def found_by(items: Sequence[Item], profile: Profile) -> Found:
-    """Return what a search finds, by its options and operands."""
+def found_by(items: Sequence[Item], profile: Profile, *, steered: bool = False) -> Found:
+    """Return what a search finds, by its options and operands.
+
+    `steered`: variables may make it find more than its words say.
+    """
     through = followed_links(profile, items) == "always"
-    return Found(_root(items, profile), _name(items), through)
+    name = _name(items)
+    left = None
+    if not (steered or through or name != "*"):
+        left = asked_for(items) if profile.style == "words" else left_out(profile, items)
+    return Found(_root(items, profile), name, through, left)
 
 
 def takes_found(items: Sequence[Item]) -> bool:
@@ -52,7 +61,8 @@ def handed_on(words: tuple[Word, ...], profiles: Profiles) -> Found:
             return NOT_SEARCHED
     if any(item.may_be_option or not item.word.known for item in operands):
         return NOT_SEARCHED
-    return found_by(items, profile)
+    # Which variables it was given is not known here; nothing changes what `find` does.
+    return found_by(items, profile, steered=profile.style != "words")
 
 
 def _role(item: Item) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, get_args
 
-from policy.commands.profile import Follows, Links, Option, Style, Takes, Variant
+from policy.commands.profile import Follows, Leaves, Links, Option, Style, Takes, Variant
 from policy.commands.profile_fault import Faults
 from policy.commands.roles import ROLES, WORDLESS, bare_role, takes_many
 from policy.commands.spellings import Group, Wrong, option, read_effect, read_groups, read_option
@@ -20,6 +20,7 @@ _DEEPEST = 5  # subcommands of subcommands
 _STYLES: tuple[Style, ...] = get_args(Style)
 _LINKS: tuple[Links, ...] = get_args(Links)
 _FOLLOWS: tuple[Follows, ...] = get_args(Follows)
+_LEAVES: tuple[Leaves, ...] = get_args(Leaves)
 _NO_OPTIONS: Mapping[str, Option] = MappingProxyType({})
 
 
@@ -49,6 +50,7 @@ class Section:
     hides: bool | None = None
     everywhere: bool | None = None
     follows_links: Follows | None = None
+    leaves_out: Leaves | None = None
     links: Links | None = None
 
 
@@ -89,6 +91,7 @@ def read_section(
         like=_text(table, "like", here) or None,
         links=_links(table, here),
         follows_links=_follows(table, here),
+        leaves_out=_leaves(table, here),
         **{key: _flag(table, key, here) for key in _FLAGS},
     )
 
@@ -101,11 +104,13 @@ def below(style: Style) -> Style:
 _FLAGS = ("bundled_first", "plus", "at_options", "unseen", "free", "hides", "everywhere")
 _KEYS = (
     "names siblings style flags values operands bare always guarded settings like stdin options "
-    "variant means links follows_links " + " ".join(_FLAGS)
+    "variant means links follows_links leaves_out " + " ".join(_FLAGS)
 ).split()
 _KEYS_HELP = f"keys are {', '.join(_KEYS)}, replace, [sub.NAME] and [[examples]]"
 _VARIANT_KEYS = tuple(
-    "given also options operands bare always unseen hides stdin links follows_links".split()
+    (
+        "given also options operands bare always unseen hides stdin links follows_links leaves_out"
+    ).split()
 )
 
 
@@ -245,6 +250,7 @@ def _variant(one: Mapping[str, Any], given: frozenset[str], *, here: _Here) -> V
         stdin=_stdin(one, here),
         links=_links(one, here),
         follows_links=_follows(one, here),
+        leaves_out=_leaves(one, here),
     )
 
 
@@ -266,6 +272,17 @@ def _follows(table: Mapping[str, Any], here: _Here) -> Follows | None:
             return follows
     message = "`follows_links` is one of a few words"
     here.wrong("follows_links", message, help=f"such as {', '.join(_FOLLOWS)}")
+    return None
+
+
+def _leaves(table: Mapping[str, Any], here: _Here) -> Leaves | None:
+    if "leaves_out" not in table:
+        return None
+    for leaves in _LEAVES:
+        if table["leaves_out"] == leaves:
+            return leaves
+    message = "`leaves_out` is one of a few words"
+    here.wrong("leaves_out", message, help=f"such as {', '.join(_LEAVES)}")
     return None
 
 

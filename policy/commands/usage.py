@@ -10,6 +10,7 @@ from policy.commands.destination import written_into
 from policy.commands.effects import Effects
 from policy.commands.following import followed_links
 from policy.commands.invocation import Effect, GivenOperand, GivenOption
+from policy.commands.leaving import left_out, steered
 from policy.commands.named_nearly import note_suffixes
 from policy.commands.nested import NOT_SEARCHED, Found
 from policy.commands.operand_places import argv_start, possible_roles
@@ -50,6 +51,7 @@ class Usage:
         if effects.suffixes:
             note_suffixes(effects)
         self._choose(profile, parts.items, before)
+        self._leave_out(profile, parts.items, before)
         follows = followed_links(profile, parts.items)
         if follows != "always":
             found = effects.found
@@ -60,6 +62,16 @@ class Usage:
                 for each in found[before:]
             ]
         effects.found += redirected(effects.redirects, effects.found, effects.name)
+
+    def _leave_out(self, profile: Profile, items: Sequence[Item], before: int) -> None:
+        """Note what the program passes over in the trees that it reads."""
+        left = left_out(profile, items)
+        if left is None or steered(self.effects):
+            return
+        self.effects.found[before:] = [
+            replace(each, left=left) if each.tree and each.verb == "reads" else each
+            for each in self.effects.found[before:]
+        ]
 
     def _choose(self, profile: Profile, items: Sequence[Item], before: int) -> None:
         """Keep of the trees that a search deletes what it asks for by name."""
@@ -103,7 +115,7 @@ class Usage:
         stand_in = _stand_in(parts) if runs or runs_found else None
         found = NOT_SEARCHED
         if runs_found:
-            found = found_by(items, profile)
+            found = found_by(items, profile, steered=steered(self.effects))
         elif runs and self.effects.command.fed_by and takes_found(items):
             found = handed_on(self.effects.command.fed_by, self.effects.profiles)
         taken = iter(possible)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+from policy.facts import LeftOut
 from policy.records import dataclass
 
 # A `glob` becomes the names of files that fit; nothing is known of the rest of an `opaque` word.
@@ -19,7 +20,8 @@ class Word:
     several. `home` says that an unquoted `~` or a `$HOME` begins it (`text` then begins with `~`);
     the `~` of any other word is a character of a name. `pipe` says that it is `<(…)` or `>(…)`: a
     pipe to commands of the script, and no file. `found`: the first wildcard stands for any number
-    of folders, as a search goes through them, and all take hidden names; `through` links as well.
+    of folders, as a search goes through them, and all take hidden names; `through` links as well;
+    `left` is what the search leaves out.
     """
 
     text: str
@@ -29,6 +31,7 @@ class Word:
     pipe: bool = False
     found: bool = False
     through: bool = False
+    left: LeftOut | None = None
 
     @property
     def known(self) -> bool:

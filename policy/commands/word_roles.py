@@ -110,6 +110,13 @@ def _other(effects: Effects, role: str, word: Word, label: str) -> None:
             | "null-ended"
             | "otherwise-ended"
             | "link-target"
+            | "only-files"
+            | "only-type"
+            | "leaves"
+            | "leaves-after"
+            | "leaves-files"
+            | "leaves-folders"
+            | "leaves-glob"
         ):
             pass
         case _:

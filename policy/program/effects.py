@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from policy.catalog import Resource
 from policy.commands import Assignment, Invocation, Profiles, SimpleCommand, understand
-from policy.facts import HasOtherNames
+from policy.facts import HasOtherNames, LeftOut
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.links_made import LinksMade
 from policy.program.looked import NOTHING_SEEN, Meant, glob_of, looked_at
@@ -21,6 +21,7 @@ from policy.program.touches import Folders, Origin, Touch, looked_for, redirects
 from policy.program.truth import Undecided, Value
 from policy.records import dataclass, replace
 from policy.values import (
+    SHOWING,
     Endpoint,
     MayBeRedirected,
     Path,
@@ -258,11 +259,32 @@ class Effects:
                 text = touch.text if touch.base is None else touch.base
                 written = touch.verb == "writes"
                 made = _none_made if written else self._made
+                if meant.left is not None and self._may_bring_back(meant.left, written=written):
+                    meant = replace(meant, left=None)
                 looked = looked_at(text, meant, paths, written=written, made=made)
             thing = replace(thing, tree=True, names=touch.names, held=looked.held)
         yield Item(thing, _shown(thing, touch.text), touch.origin, touch)
         for other in looked.others:
             yield Item(other, _shown(other, touch.text), touch.origin, touch)
+
+    def _may_bring_back(self, left: LeftOut, *, written: bool) -> bool:
+        """Tell whether what is left out may be read all the same, by what else the call does."""
+        if self._loose or (left.shown and written):
+            return True
+        return left.shown and self._may_show()
+
+    def _may_show(self) -> bool:
+        """Tell whether the call may write a file that shows hidden names to searches."""
+        if self.words:
+            return True
+        for item in self.of("writes"):
+            if not isinstance(item.thing, Path) or item.thing.tree:
+                return True
+            if item.thing.lexical.rpartition("/")[2] in SHOWING:
+                return True
+            if (item.thing.resolved or "").rpartition("/")[2] in SHOWING:
+                return True
+        return False
 
     def _made(self) -> Iterator[tuple[str, str]]:
         """Yield the files that the call writes by name."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 from policy.commands import Word
-from policy.facts import Look
+from policy.facts import LeftOut, Look
 from policy.records import dataclass, replace
 from policy.values import (
     HeldBelow,
@@ -33,7 +33,8 @@ class Meant:
     """What is meant below a folder: the segments of a shell's glob, or all of it.
 
     `tree`: with all below what is named; `follows`: through links below as well. `listed`: names
-    alone are read, so that what stands there is not held against a floating pattern.
+    alone are read, so that what stands there is not held against a floating pattern. `left` is
+    passed over.
     """
 
     steps: tuple[str, ...] = ()
@@ -41,6 +42,7 @@ class Meant:
     follows: bool = False
     listed: bool = False
     loose: bool = False
+    left: LeftOut | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +80,7 @@ def looked_at(
         follows=meant.follows,
         loose=meant.loose,
         written=written and bool(meant.steps),
+        left=meant.left,
     )
     if paths.look is None:
         return Looked(others=tuple(_made_below(asked, meant, paths)))

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from policy.commands import Effect, Invocation, Redirection, Word, is_harmless_redirection
 from policy.program.looked import Meant, glob_of
-from policy.records import dataclass
+from policy.records import dataclass, replace
 from policy.values import ANY_DEPTH, escape_glob, quote
 
 # Where a touch comes from. A pattern of `runs only` that spells a command covers what its words
@@ -125,7 +125,10 @@ def _effect(effect: Effect, command: Invocation) -> Touch:
     if word is not None:
         spelled = _spelled(word, tree=effect.tree, files=files)
         if word.shape == "glob" and files:
-            meant = _glob(word, tree=effect.tree, follows=effect.follows, listed=effect.listed)
+            meant = replace(
+                _glob(word, tree=effect.tree, follows=effect.follows, listed=effect.listed),
+                left=word.left if word.found else effect.left,
+            )
     return Touch(
         verb,
         spelled.text,
@@ -143,7 +146,7 @@ def _effect(effect: Effect, command: Invocation) -> Touch:
 
 
 def _tree(effect: Effect) -> Meant:
-    return Meant(tree=True, follows=effect.follows, listed=effect.listed)
+    return Meant(tree=True, follows=effect.follows, listed=effect.listed, left=effect.left)
 
 
 def _glob(word: Word, *, tree: bool, follows: bool, listed: bool) -> Meant:

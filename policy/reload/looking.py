@@ -14,7 +14,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from policy.facts import Held, Look, Seen
-from policy.values import ANY_DEPTH, compile_step, normal_path, normalise, step_text
+from policy.reload.ignore_files import IgnoreFiles
+from policy.values import ANY_DEPTH, compile_step, is_left_out, normal_path, normalise, step_text
 
 # Names that a call may have looked at, and how long that may take where the disk is slow.
 MOST_NAMES = 50_000
@@ -89,6 +90,8 @@ class _Walk:
         self._listed: dict[str, list[os.DirEntry[str]]] = {}
         self._expanded: set[tuple[str, bool, tuple[str, ...]]] = set()
         self._whole = True
+        self._ignoring = IgnoreFiles()
+        self._searches = bool(asked.steps) and asked.steps[0] == ANY_DEPTH
         self._root: tuple[str, str] = ("", "")
 
     def seen(self) -> Seen:
@@ -136,7 +139,7 @@ class _Walk:
             return
         fits = compile_step(step, loose=self._asked.loose)
         for entry in self._entries(real):
-            if fits(entry.name):
+            if fits(entry.name) and not (self._searches and self._left(entry, real)):
                 self._enter(place, entry, rest, depth=depth)
         for dots in (".", ".."):
             # Some shells take `.*` for these too.
@@ -151,6 +154,8 @@ class _Walk:
                 if self._asked.follows and steps[0] == ANY_DEPTH:
                     self._enter(place, entry, steps, depth=depth)
             elif entry.is_dir(follow_symlinks=False):
+                if self._searches and self._left(entry, real):
+                    continue
                 there = (_join(walked, entry.name), _join(real, entry.name), off)
                 self._expand(there, steps, depth=depth + 1)
 
@@ -209,6 +214,8 @@ class _Walk:
                 continue
             self._walked.add(real)
             for entry in self._entries(real):
+                if not self._searches and self._left(entry, real):
+                    continue
                 there = _join(walked, entry.name)
                 self._hold(root, there)
                 if not entry.is_symlink():
@@ -234,6 +241,16 @@ class _Walk:
         if len(self._led) >= _MOST_LED:
             raise _TooMuch
         self._led[walked] = None
+
+    def _left(self, entry: os.DirEntry[str], folder: str) -> bool:
+        """Tell whether what is asked for leaves something of a folder out."""
+        left = self._asked.left
+        if left is None or self._asked.follows:
+            return False
+        shown = self._ignoring.shown(folder) if left.shown else ()
+        return is_left_out(
+            left, entry.name, folder=entry.is_dir(follow_symlinks=False), shown=shown
+        )
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         known = self._listed.get(folder)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         read_json,
         read_plain_json,
     )
+    from policy.values.left_out import SHOWING, is_left_out
     from policy.values.links import links_in
     from policy.values.logic import any_of, both, negate
     from policy.values.number import add, compare_numbers, exact, is_number, multiply, subtract
@@ -97,6 +98,7 @@ else:
             "host_pattern": "REDIRECTED HostPattern host_in is_localhost read_host_pattern",
             "host_sets": "HostSets",
             "json_text": "Limits check_value copy_value read_json read_plain_json",
+            "left_out": "SHOWING is_left_out",
             "links": "links_in()",
             "logic": "any_of both negate",
             "number": "add compare_numbers exact is_number multiply subtract",
@@ -134,6 +136,7 @@ __all__ = [
     "ANY_DEPTH",
     "NETWORK_WORDS",
     "REDIRECTED",
+    "SHOWING",
     "SQL_DIALECTS",
     "SQL_KINDS",
     "Endpoint",
@@ -177,6 +180,7 @@ __all__ = [
     "has_wildcard",
     "host_in",
     "is_encodable",
+    "is_left_out",
     "is_localhost",
     "is_number",
     "is_ordinary",
