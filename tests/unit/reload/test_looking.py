@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from policy.facts import Look, Seen
+from policy.facts import LeftOut, Look, Seen
 from policy.reload import Looking, follow_links
 
 
@@ -25,9 +26,11 @@ def here(tmp_path: Path) -> Path:
     return (tmp_path / "ws").resolve()
 
 
-def look(here: Path, glob: str = "", *, most: int = 1000, **said: bool) -> Seen:
+def look(
+    here: Path, glob: str = "", *, most: int = 1000, left: LeftOut | None = None, **said: bool
+) -> Seen:
     steps = tuple(step for step in glob.split("/") if step)
-    asked = Look(place=str(here), spelled=str(here), steps=steps, **said)
+    asked = Look(place=str(here), spelled=str(here), steps=steps, left=left, **said)
     return Looking(follow_links, most=most).look(asked)
 
 
@@ -108,3 +111,39 @@ def test_a_brief_look_leaves_what_is_long_to_another(here: Path) -> None:
     seen = looking.look(asked)
     assert seen.whole
     assert looking.look_briefly(asked, most=50) is seen
+
+
+def test_hidden_names_are_passed_over_but_for_those_that_an_ignore_file_shows(here: Path) -> None:
+    (here / "a/.env").touch()
+    (here / "a/.other").touch()
+    left = LeftOut(hidden=True, shown=True)
+    assert ways(look(here, tree=True, left=left), here).isdisjoint({".h", ".h/x.txt", "a/.env"})
+    (here / "a/.ignore").write_text("# a comment\n*.pyc\n!/.env\n")
+    seen = ways(look(here, tree=True, left=left), here)
+    assert "a/.env" in seen
+    assert seen.isdisjoint({".h", "a/.other", "a/.ignore"})
+
+
+@pytest.mark.parametrize("line", ["!**", "!.[e]nv", "!.e\\nv", "!.*", "!/sub/.ENV"])
+def test_a_line_of_an_ignore_file_shows_all_that_it_may_mean(line: str, here: Path) -> None:
+    (here / "a/.env").touch()
+    (here.parent / ".gitignore").write_text(f"{line}\n")
+    assert "a/.env" in ways(look(here, tree=True, left=LeftOut(hidden=True, shown=True)), here)
+
+
+def test_an_ignore_file_that_cannot_be_read_may_show_every_name(here: Path) -> None:
+    os.mkfifo(here / ".ignore")
+    assert ".h/x.txt" in ways(look(here, tree=True, left=LeftOut(hidden=True, shown=True)), here)
+
+
+def test_nothing_is_left_out_where_links_are_followed(here: Path) -> None:
+    seen = look(here, tree=True, follows=True, left=LeftOut(hidden=True))
+    assert ".h/x.txt" in ways(seen, here)
+
+
+def test_a_name_that_letters_beyond_ascii_spell_is_not_left_out_by_a_glob(here: Path) -> None:
+    (here / "\u00e4.txt").touch()
+    left = LeftOut(files=("*.txt",), folders=("b",))
+    seen = ways(look(here, tree=True, left=left), here)
+    assert "\u00e4.txt" in seen
+    assert seen.isdisjoint({"a/x.txt", "a/b"})
