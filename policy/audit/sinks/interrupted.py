@@ -18,12 +18,14 @@ def interrupted(audit: Path, runs: Iterable[Gone]) -> list[dict[str, Any]]:
     begun: dict[str, dict[str, Any]] = {}
     for line in _lines(audit, runs):
         # Most lines are not read at all: only those that may be a start, or end one.
-        if b'"event":"start"' in line:
-            start = _read(line)
-            if start.get("event") == "start" and start.get("run") in known:
-                begun.setdefault(str(start.get("id")), start)
-        elif begun:
-            begun.pop(str(_read(line).get("id")), None)
+        if not begun and b'"event":"start"' not in line:
+            continue
+        told = _read(line)
+        if told.get("event") != "start":
+            # Its input may hold what looks like a start.
+            begun.pop(str(told.get("id")), None)
+        elif told.get("run") in known:
+            begun.setdefault(str(told.get("id")), told)
     return list(begun.values())
 
 

@@ -209,6 +209,16 @@ def test_calls_of_a_killed_process_are_closed_once(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "audit.jsonl.runs") == []
 
 
+def test_an_input_that_looks_like_a_start_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    told_by = "input=freeze({'headers': {'event': 'start', 'run': 'x', 'id': 'y'}})"
+    wrote = f"from policy.call import freeze; sink.write(record(id='running', {told_by}))"
+    kill(started(path, wrote))
+    assert '"event":"start"' in path.read_text().splitlines()[-1]
+    assert JsonlSink(path).close_interrupted() == 0
+    assert told(path)[-1] == ("end", "running", "ok")
+
+
 def test_calls_of_a_living_process_are_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     gone, living = started(path, call="a"), started(path, call="b")
