@@ -162,6 +162,7 @@ _LEAVE_IT = (
     "eslint --fix .",
     "eslint src",
     "pytest",
+    "uv run pytest",
     "pytest -q",
     "pytest tests",
     "python -m pytest",
