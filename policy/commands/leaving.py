@@ -35,7 +35,8 @@ def left_out(profile: Profile, items: Sequence[Item]) -> LeftOut | None:
         if isinstance(item, OptionItem):
             if item.loose or item.option is None:
                 return None
-            given |= names_of(item)
+            names = names_of(item)
+            given |= names | {f"{name}*2" for name in names & given}
         elif item.may_be_option:
             return None
     hidden = _hides(profile, given)

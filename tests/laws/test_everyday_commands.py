@@ -28,6 +28,7 @@ _LEAVE_IT = (
     "rg foo",
     "rg -n foo",
     "rg foo .",
+    "rg -u foo",
     "rg -i foo src",
     "rg -tpy foo",
     "rg -g '*.py' foo",
@@ -210,6 +211,9 @@ _LEAVE_IT = (
 _READ_IT = (
     "rg --hidden foo",
     "rg -uu foo",
+    "rg -u -n -u foo",
+    "rg --unrestricted -u foo",
+    "rg -u -. foo",
     "rg -g .env foo",
     "rg -g '*' foo",
     "rg -t sh foo",
