@@ -26,7 +26,7 @@ from policy.records import dataclass, replace
 from policy.reload.builder import Builder, Built, unexpected
 from policy.reload.configuration import Configured, Witness, configure
 from policy.reload.deprecated import accept_cache
-from policy.reload.folder import Snapshot, place_of, read_folder, signature
+from policy.reload.folder import Signature, Snapshot, is_cut, place_of, read_folder, signature
 from policy.reload.freezing import Freezer
 from policy.reload.generation import Generation
 from policy.reload.guarded import Guarded, audit_guarded, state_guarded, store_guarded
@@ -74,7 +74,8 @@ class PolicyStore:
 
     The first load happens at once; if it fails, `current` is None and everything is denied.
     `poll` and `settle` are in seconds: how often the folder is compared without an event, and how
-    long an error waits for one more read before it is believed (a save may be half done).
+    long an error, or a file that was cut short, waits for one more read before it is believed (a
+    save may be half done).
     `guarded` are files besides those of the policy that no tool may write, and `audit` the file of
     records, with all that is kept beside it. Without
     `remembering`, every build checks everything anew; with `plain`, statements are read by
@@ -132,6 +133,8 @@ class PolicyStore:
         self.freezer = Freezer.of(self._path) if self._path else Freezer()
         self._done: _Work | None = None
         self._good: _Work | None = None
+        # The files of what is in force, as they stood.
+        self._stood: Signature = ()
         self._state = _State(
             generation=None,
             status=Status(
@@ -395,13 +398,13 @@ class PolicyStore:
                 built = waited[1]
             else:
                 built = self._build(snapshot, work)
-                if built.generation is None and not last:
-                    # Perhaps half a save: an error is believed when it is still there.
+                if (built.generation is None or is_cut(self._stood, seen)) and not last:
+                    # Perhaps half a save: it is believed when it is still there.
                     waited = (work, built)
                     time.sleep(self._settle)
                     continue
             if last or signature(self._path) == seen:
-                self._publish(built, work)
+                self._publish(built, work, seen)
                 return
 
     def _checked(self) -> None:
@@ -417,11 +420,11 @@ class PolicyStore:
             snapshot, catalog=self._catalog, number=number, now=self._clock()
         )
 
-    def _publish(self, built: Built, work: _Work) -> None:
+    def _publish(self, built: Built, work: _Work, seen: Signature) -> None:
         self._done = work
         now = self._clock()
         if built.generation is not None:
-            self._good = work
+            self._good, self._stood = work, seen
             self._state = _State(
                 generation=built.generation,
                 status=_fresh(built.generation, built.diagnostics, now),

@@ -132,11 +132,25 @@ def signature(path: str | os.PathLike[str]) -> Signature:
     return tuple(sorted((file.name, _stat_signature(file.path)) for file in files))
 
 
+def is_cut(before: Signature, now: Signature) -> bool:
+    """Tell whether a file is the very same one, and shorter than it was.
+
+    So it stands in the middle of a save in place. One that is put in the place of another is whole.
+    """
+    known = dict(before)
+    return any(
+        found[:2] == was[:2] and found[2:3] < was[2:3]
+        for name, found in now
+        if (was := known.get(name)) is not None
+    )
+
+
 def _stat_signature(path: str) -> tuple[int, ...]:
     try:
         found = os.stat(path)
     except OSError as problem:
         return (problem.errno or 0,)
+    # The first three are what tells a file that was cut.
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 

@@ -552,6 +552,51 @@ def test_the_state_of_every_policy_of_this_user_is_out_of_reach(
     assert closes(store, state_folder(other) / "approvals.sqlite")
 
 
+def test_half_a_save_that_would_load_does_not_take_effect(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = folder / "global.policy"
+    head, tail = rules("allow"), 'keys: deny file_read when reads "/srv/**"\n'
+    file.write_text(head + tail)
+    store = open_store(folder)
+    told: list[Reloaded] = []
+    store.subscribe(told.append)
+    with file.open("w") as half:
+        half.write(f"# 1\n{head}")
+        half.flush()
+
+        def finish(seconds: float) -> None:
+            assert verdict(store) is Verdict.DENY
+            half.write(tail)
+            half.flush()
+
+        monkeypatch.setattr("policy.reload.current.time.sleep", finish)
+        store.reload()
+    assert verdict(store) is Verdict.DENY
+    (only,) = told
+    assert only.generation is not None
+    assert only.generation.id.number == 2
+
+
+def test_a_file_that_is_cut_and_stays_so_takes_effect(folder: Path) -> None:
+    file = folder / "global.policy"
+    file.write_text(rules("deny") + "# a remark\n")
+    store = PolicyStore(folder, settle=0.01)
+    file.write_text(rules("allow"))
+    assert store.reload().changed
+    assert verdict(store) is Verdict.ALLOW
+
+
+def test_a_shorter_file_in_the_place_of_another_takes_effect_at_once(folder: Path) -> None:
+    file = folder / "global.policy"
+    file.write_text(rules("deny") + "# a remark\n")
+    store = PolicyStore(folder, settle=3600.0)
+    (folder / "fresh").write_text(rules("allow"))
+    (folder / "fresh").replace(file)
+    assert store.reload().changed
+    assert verdict(store) is Verdict.ALLOW
+
+
 # ------------------------------------------------------------------ watching
 
 
