@@ -33,7 +33,7 @@ def read_test(reader: Lists, start: int) -> Condition:
     words = [Word("[[")]
     spelled: list[_Spelled] = [("", [])]
     nodes: list[Parts] = []
-    while spelled[-1][0] != "]]":
+    while spelled[-1][0].replace("\\\n", "") != "]]":
         reader.new_lines()
         before = cursor.place
         pattern = words[-1].text in _BEFORE_PATTERN

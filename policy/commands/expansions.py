@@ -45,6 +45,9 @@ _ESCAPED = later.pattern(r"\\([$`\\])")
 _ESCAPED_QUOTED = later.pattern(r'\\([$`\\"])')
 _HARMLESS_QUOTED = later.pattern(r"'[^'}$`\"\\]*'")
 _OPERATOR = later.pattern(r":?[-=?+]|##?|%%?|/[/#%]?|\^\^?|,,?|~~?")
+_PARTED = later.pattern(r"\((?:\\\n)+\(")
+# Those that no further character makes another operator of.
+_WHOLE_OPERATORS = frozenset((":-", ":=", ":?", ":+", "-", "=", "?", "+", "##", "%%", "^^", ",,"))
 
 
 class Expansions:
@@ -103,6 +106,7 @@ class Expansions:
         """Read `$(…)`, and note where it prints a number."""
         cursor = self.cursor
         start = cursor.place
+        not_arithmetic(cursor)
         commands = self.commands_in(1, "$(…)")
         program = counting_program(cursor.text[start + 1 : cursor.place - 1])
         if program:
@@ -184,20 +188,13 @@ class Expansions:
         cursor.findings.enter()
         start = cursor.place
         cursor.place += 1
-        parameter = _PARAMETER.match(text, cursor.place)
-        if parameter is None:
-            raise NotReadable("a `${` that could not be read")
-        cursor.place = parameter.end()
-        parts: list[Part] = [Raw(parameter[0])]
-        name = parameter[0].lstrip("!#")
-        if parameter[0].startswith("!"):
-            # `${!x}` computes the subscript in the text of `x`.
-            if _ARGUMENT.fullmatch(name):
-                cursor.findings.gap("a variable that an argument names, with its subscript")
-            cursor.findings.computed.add(name)
+        parameter = self._parameter()
+        parts: list[Part] = [Raw(parameter)]
+        name = parameter.lstrip("!#")
         subscripted = cursor.peek() == "["
         if subscripted:
             parts += self._subscript()
+            self._on_one_line()
         if cursor.peek() == "@" and cursor.peek(1) != "}":
             parts.append(self._transformed())
         elif cursor.peek() == ":" and cursor.peek(1) not in tuple("-=?+"):
@@ -211,6 +208,8 @@ class Expansions:
                     self._assigned(name, element=subscripted)
                 cursor.place = operator.end()
                 parts.append(Raw(operator[0]))
+                if operator[0] not in _WHOLE_OPERATORS:
+                    self._on_one_line()
             elif cursor.peek() == "@":
                 cursor.place += 1
                 parts.append(Raw("@"))
@@ -225,6 +224,27 @@ class Expansions:
         many = "@" in spelled
         piece: Piece = ("many", "") if many else _unknown(quoted=quoted)
         return piece, Parameter(merged(parts))
+
+    def _parameter(self) -> str:
+        """Read what stands before all operators: a name, with the `!` or `#` before it."""
+        cursor = self.cursor
+        parameter = _PARAMETER.match(cursor.text, cursor.place)
+        if parameter is None:
+            raise NotReadable("a `${` that could not be read")
+        cursor.place = parameter.end()
+        self._on_one_line()
+        if parameter[0].startswith("!"):
+            # `${!x}` computes the subscript in the text of `x`.
+            name = parameter[0].lstrip("!#")
+            if _ARGUMENT.fullmatch(name):
+                cursor.findings.gap("a variable that an argument names, with its subscript")
+            cursor.findings.computed.add(name)
+        return parameter[0]
+
+    def _on_one_line(self) -> None:
+        """Refuse a continued line where what follows says what the `${…}` does."""
+        if self.cursor.looking_at("\\\n"):
+            raise NotReadable("a `${` that is spelled over two lines")
 
     def _assigned(self, name: str, *, element: bool) -> None:
         """Follow `${x:=…}`."""
@@ -275,6 +295,8 @@ class Expansions:
             else:
                 cursor.place += 1
                 parts.append(Raw(char))
+                if char in "<>":
+                    self._on_one_line()
         return parts
 
     def _quotes(self, mark: str, *, quoted: bool) -> Part:
@@ -325,6 +347,12 @@ class Expansions:
             raise NotReadable("a here-document that its substitution does not hold")
         cursor.place = found.end()
         return commands
+
+
+def not_arithmetic(cursor: Cursor) -> None:
+    """Refuse a `(` here that begins arithmetic, since the next one stands in a continued line."""
+    if _PARTED.match(cursor.text, cursor.place):
+        raise NotReadable("a `((` that is spelled over two lines")
 
 
 def _escaped(cursor: Cursor) -> Part:

@@ -6,7 +6,7 @@ from policy import later
 from policy.commands.compound_reader import CASE_END, CompoundReader
 from policy.commands.cursor import Cursor
 from policy.commands.definitions import Definitions
-from policy.commands.expansions import Expansions
+from policy.commands.expansions import Expansions, not_arithmetic
 from policy.commands.redirections import leaves_output, read_pending
 from policy.commands.refusal import NotReadable
 from policy.commands.reserved import CLOSING, COMPOUND, reserved_word
@@ -244,6 +244,7 @@ class ScriptReader:
         cursor = self.cursor
         self.shell.stay()
         if cursor.peek() == "(":
+            not_arithmetic(cursor)
             return self.compound.read("((" if cursor.looking_at("((") else "("), False
         word = reserved_word(cursor)
         if word in COMPOUND:

@@ -155,6 +155,9 @@ PRODUCTIONS: Mapping[str, Sequence[str]] = {
         "cp ../outside/o.txt build/", "mv .env build/e",
     ],
     "sly": [
+        "echo ${PATH\\\n:'a[$(pwned)]'}", "true='a[$(pwned)]'; echo $(\\\n(true))",
+        "true='a[$(pwned)]'; (\\\n(true))", "echo ${PATH#<\\\n(pwned)}",
+        "[[ a ]]\\\n && pwned [[ a ]]",
         "x='a[$(pwned)]'; [[ -v $x ]]", "x='a[$(pwned)]'; echo $((x))",
         "x='a[$(<evil>)]'; (( x ))", "cat 'a[$(pwned)]'", "[ -f x* ]", "[ -f $(ls x*) ]",
         "test -n *", "[[ -n * ]]", "unset 'a[$(pwned)]'", "read 'a[$(pwned)]' <<< x",
