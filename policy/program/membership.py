@@ -16,7 +16,15 @@ from policy.program.set_items import (
     item_tests,
     prepared_paths,
 )
-from policy.values import Path, PathContext, PreparedPaths, Unreadable, read_endpoint, read_path
+from policy.values import (
+    MayBeRedirected,
+    Path,
+    PathContext,
+    PreparedPaths,
+    Unreadable,
+    read_endpoint,
+    read_path,
+)
 
 # How much of a tree must be in: some part of it, or all of it.
 Extent: TypeAlias = Literal["some", "all"]
@@ -121,7 +129,8 @@ def _together(included: list[ItemTest], excluded: list[ItemTest]) -> ItemTest:
             out = either(out, test(thing, call, paths))
         if out is True:
             return False
-        return None if out is None else inside
+        # A set that does not speak of hosts that nothing names takes none of them out.
+        return None if out is None and not isinstance(thing, MayBeRedirected) else inside
 
     return holds
 

@@ -16,8 +16,10 @@ from policy.facts import Facts, FoldsCase, ResolveHost, ResolvePath, Resolvers
 from policy.program.evaluation import Evaluation
 from policy.program.membership import Extent, SetTest
 from policy.values import (
+    REDIRECTED,
     Endpoint,
     HostPattern,
+    MayBeRedirected,
     Path,
     PathContext,
     PathPattern,
@@ -48,6 +50,7 @@ _PATHS = st.builds(
     st.sampled_from(["/", "", "~/", "/home/u/", "/w/", "/links/"]),
     st.lists(_NAMES, max_size=4),
 )
+_ELSEWHERE = MayBeRedirected(reason="`curl` may follow a redirect to another host")
 # Where folders of this world lead.
 _LINKS = {"/links": "/w", "/w/a": "/etc", "/home": "/Home", "/etc": None}
 
@@ -195,6 +198,10 @@ def _nested(kind: checked.SetKind, items: st.SearchStrategy[str]) -> st.SearchSt
     )
 
 
+def _hosts(*included: Any, without: tuple[Any, ...] = ()) -> checked.ValueSet:
+    return checked.ValueSet(kind="hosts", included=included, excluded=without)
+
+
 def _readable(text: object) -> bool:
     return not isinstance(text, str) or not isinstance(read_path_pattern(text), Unreadable)
 
@@ -239,19 +246,22 @@ def test_sets_in_sets_hold_a_path_as_each_by_itself_would(
 
 
 @given(
-    values=_nested("hosts", _HOST_ITEMS),
-    texts=st.lists(_ENDPOINTS, min_size=1, max_size=3),
+    values=_nested("hosts", _HOST_ITEMS | st.just(REDIRECTED)),
+    texts=st.lists(_ENDPOINTS | st.none(), min_size=1, max_size=3),
     resolve=_ANSWERS,
 )
+@example(_hosts(_hosts("a.example"), _hosts(REDIRECTED)), [None], None)
+@example(_hosts(REDIRECTED, without=(_hosts("a.example"),)), [None], None)
 def test_sets_in_sets_hold_an_endpoint_as_each_by_itself_would(
-    values: checked.ValueSet, texts: list[str], resolve: ResolveHost | None
+    values: checked.ValueSet, texts: list[str | None], resolve: ResolveHost | None
 ) -> None:
+    """None stands for a host that a program may be redirected to."""
     facts = Facts(resolvers=Resolvers(host=resolve))
     call = Evaluation(_TOOL, {}, caller=Caller(), facts=facts, slots=0)
     quick = SetTest(values, NO_PROFILES)
     slow = SetTest(values, NO_PROFILES, prepared=False)
     for text in texts:
-        endpoint = read_endpoint(text)
+        endpoint = _ELSEWHERE if text is None else read_endpoint(text)
         for extent in _EXTENTS:
             answers = [
                 each.holds(endpoint, call, call.paths, extent=extent) for each in (quick, slow)
