@@ -116,10 +116,17 @@ def test_long_input_is_cut_and_nothing_in_it_is_hidden(tmp_path: Path) -> None:
 
 
 def test_many_resources_are_cut(tmp_path: Path) -> None:
-    command = " && ".join(f"git show {number}" for number in range(100))
+    command = " && ".join(f"cat {number}" for number in range(100))
     said = told(rules_in(tmp_path), "bash_exec", {"command": command})
-    assert said.count("git show`") == 20
+    assert said.count("`cat` reads") == 20
     assert "  and 180 more" in said
+
+
+def test_a_revision_is_a_tree_of_what_changed_and_a_file_of_that_name(tmp_path: Path) -> None:
+    # Which of both it is, only the repository knows.
+    said = told(rules_in(tmp_path), "bash_exec", {"command": "git show HEAD~3"})
+    assert said.count("`git show` reads") == 2
+    assert "HEAD~3 and all below" in said
 
 
 def test_the_rules_of_another_agent_and_role_can_be_asked(tmp_path: Path) -> None:
