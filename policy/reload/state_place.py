@@ -14,7 +14,7 @@ def state_folder(policy: str | os.PathLike[str]) -> Path:
 
     It is known by the policy folder's real path, so that it is the same however that is named.
     """
-    return state_root() / _digest(_folder(os.path.realpath(policy)))
+    return state_root() / _digest(_folder(_real(policy)))
 
 
 def state_folders(policy: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -23,7 +23,7 @@ def state_folders(policy: str | os.PathLike[str]) -> tuple[Path, ...]:
     A new version is often put in place by a link that leads elsewhere: the name stays the same, and
     the real path does not.
     """
-    places = (os.path.realpath(policy), os.path.abspath(policy))
+    places = (_real(policy), os.path.abspath(policy))
     return tuple(dict.fromkeys(state_root() / _digest(_folder(place)) for place in places))
 
 
@@ -44,3 +44,11 @@ def _folder(place: str) -> str:
 
 def _digest(folder: str) -> str:
     return hashlib.sha256(os.fsencode(folder)).hexdigest()[:32]
+
+
+def _real(path: str | os.PathLike[str]) -> str:
+    """Return where links lead, and a path that no file can have (with a NUL in it) as it is."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return os.fspath(path)
