@@ -55,10 +55,11 @@ class CompoundReader:
         cursor.place += len(kind)
         node: Compound
         if kind == "(":
-            before = shell.fork()
+            before, drops, findings.drops = shell.fork(), findings.drops, []
             node = Subshell(self.reader.read_list())
             self.reader.close(")")
             shell.become(before)
+            findings.drops = drops
             shell.stay()
         elif kind == "{":
             node = Group(self.reader.read_list())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from policy import later
 from policy.commands.refusal import NotReadable
@@ -12,6 +12,9 @@ from policy.commands.syntax_tree import CommandList, Redirecting
 from policy.commands.word import Assignment
 from policy.records import dataclass, field
 
+if TYPE_CHECKING:
+    from policy.commands.shell import Shell
+
 _DEEPEST = 32
 # Each word is looked at by every rule that speaks of resources; no command of an agent has more.
 _MOST_WORDS = 2_000
@@ -19,6 +22,7 @@ _MOST_WORDS = 2_000
 _MOST_PARTS = 20_000
 # Letters that variables are replaced by: `x=$x$x` doubles a text each time.
 _MOST_REPLACED = 1_000_000
+_FIXED = frozenset({"BASHOPTS", "BASH_VERSINFO", "EUID", "PPID", "SHELLOPTS", "UID"})
 _BLANKS = later.pattern(r"(?:[ \t]+|\\\n)*")
 
 
@@ -45,6 +49,11 @@ class Findings:
     # Whether a failure may not end the shell though it was told so, and whether functions may be
     # gone or stand for others.
     forgiving: bool = False
+    # Variables that cannot be set (`*`: any), the shells at what may fail so that the rest of the
+    # line is dropped, and whether any command may.
+    fixed: set[str] = field(default_factory=lambda: set(_FIXED))
+    drops: list[Shell] = field(default_factory=list)
+    failing: bool = False
     # Programs of which it matters that they print numbers.
     counting: set[str] = field(default_factory=set)
     replaced_functions: bool = False

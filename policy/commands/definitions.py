@@ -73,8 +73,12 @@ class Definitions:
         shell.values, shell.places, shell.piped = None, UNKNOWN, True
         if self.reader.cursor.peek() != "(" and reserved_word(self.reader.cursor) not in COMPOUND:
             raise NotReadable("a function whose body could not be read")
-        jumps = findings.jumps
+        jumps, drops = findings.jumps, findings.drops
+        findings.drops = []
         node, _ = self.reader.command()
+        # What fails in a function drops the line that calls it.
+        findings.failing = findings.failing or bool(findings.drops)
+        findings.drops = drops
         findings.bodies += range(first, len(findings.commands))
         ends = shell.places == shell.failed == NOWHERE and findings.jumps == jumps
         moved, carried = shell.moves != before.moves, shell.carried

@@ -132,6 +132,7 @@ class Expansions:
         """Read arithmetic up to `end`, noting what it reads and sets."""
         cursor, text = self.cursor, self.cursor.text
         cursor.findings.enter()
+        self.shell.may_drop()
         start, depth = cursor.place, 0
         parts: list[Part] = []
         while depth or not cursor.looking_at(end):
@@ -235,6 +236,7 @@ class Expansions:
         self._on_one_line()
         if parameter[0].startswith("!"):
             # `${!x}` computes the subscript in the text of `x`.
+            self.shell.may_drop()
             name = parameter[0].lstrip("!#")
             if _ARGUMENT.fullmatch(name):
                 cursor.findings.gap("a variable that an argument names, with its subscript")

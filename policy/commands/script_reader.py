@@ -30,6 +30,7 @@ class ScriptReader:
         self.shell = shell
         self.findings = cursor.findings
         self.inside = inside
+        self.depth = cursor.findings.depth
         # Whether a here-document stood in this substitution.
         self.documented = False
         self.expansions = Expansions(cursor, shell, read_inside=self._read_inside)
@@ -52,12 +53,15 @@ class ScriptReader:
         self.findings.enter()
         shell = self.shell.fork()
         shell.piped = shell.piped or inside.startswith(">")
+        # What fails there ends that shell alone.
+        drops, self.findings.drops = self.findings.drops, []
         reader = ScriptReader(cursor, shell, (*self.inside, inside))
         if inside == "`…`":
             commands = reader.read()
         else:
             commands = reader.read_list()
             reader.close(")")
+        self.findings.drops = drops
         self.findings.leave()
         return commands
 
@@ -70,9 +74,13 @@ class ScriptReader:
             self.new_lines()
             if chains and "\n" in self.cursor.text[start : self.cursor.place]:
                 chains[-1] = replace(chains[-1], ends_line=True)
+                if self.findings.depth == self.depth:
+                    self.shell.end_line()
             if self._at_end():
                 break
             self.shell.settle()
+            if self.findings.failing:
+                self.shell.may_drop()
             before = self.shell.fork()
             chains.append(self._chain(before))
             self.cursor.skip_blanks()

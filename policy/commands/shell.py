@@ -104,9 +104,40 @@ class Shell:
         if not (given.value.known and _NUMBER.fullmatch(given.value.text)):
             self.findings.texts.add(given.name)
 
+    def may_drop(self) -> None:
+        """Note that bash may fail here and drop what follows, but for what begins in a later line.
+
+        So it does after an expansion that it cannot compute, or where a variable cannot be set.
+        """
+        drops = self.findings.drops
+        if not drops or drops[-1].values is not self.values or drops[-1].places != self.places:
+            drops.append(self.fork())
+
+    def end_line(self) -> None:
+        """Be, from the next line on, also what the shell was where the rest was dropped."""
+        for each in self.findings.drops:
+            if self.values is not None and self.values != each.values:
+                known = each.values or _NO_VALUES
+                self.values = {
+                    name: value for name, value in self.values.items() if known.get(name) == value
+                }
+            self.places = either(self.places, either(each.places, each.failed))
+            self.failed = either(self.failed, self.places)
+            self.functions &= each.functions
+            self.ending &= each.ending
+            self.stops = self.stops and each.stops
+            self.piped = self.piped or each.piped
+        self.findings.drops.clear()
+
+    def _is_fixed(self, name: str) -> bool:
+        return not self.findings.fixed.isdisjoint((name, "*"))
+
     def assign(self, given: Assignment, *, exported: bool = False, number: bool = False) -> None:
         """Set a variable of the shell itself; to a number, whatever is known of the value."""
         name, value = given.name, given.value
+        fixed = self._is_fixed(name)
+        if fixed:
+            self.may_drop()
         if name == "HOME":
             self.findings.gap("`HOME` is set by the script, so that `~` may be any folder")
         if name == "DIRSTACK":
@@ -126,7 +157,7 @@ class Shell:
             self.values = None
             return
         plain = value.known and not value.home and not given.appends and not self.conditional
-        if plain and not _OWN.fullmatch(name):
+        if plain and not fixed and not _OWN.fullmatch(name):
             self.values = {**self.values, name: value.text}
         else:
             self.forget(name)
@@ -142,12 +173,17 @@ class Shell:
     def set_file(self, name: str, glob: Word) -> None:
         """Set a variable to a file that fits a glob, as long as nothing else sets it."""
         self.set_unknown(name)
-        if self.values is not None and not _OWN.fullmatch(name):
-            self.values = {**self.values, name: glob}
+        self._hold(name, glob)
 
     def set_value(self, name: str, value: str | Word) -> None:
         """Let a variable of a loop be this value, until something else sets it."""
-        if self.values is not None and not _OWN.fullmatch(name):
+        self._hold(name, value)
+
+    def _hold(self, name: str, value: str | Word) -> None:
+        if self._is_fixed(name):
+            self.may_drop()
+            self.forget(name)
+        elif self.values is not None and not _OWN.fullmatch(name):
             self.values = {**self.values, name: value}
 
     def forget(self, name: str) -> None:

@@ -119,6 +119,12 @@ def _declare(words: tuple[Word, ...], shell: Shell, *, lists: tuple[int, ...]) -
             check_declared(
                 word, makes_list="a" in options or "A" in options, findings=shell.findings
             )
+    _assign_declared(words, shell, exported=exported)
+    if name == "readonly" or "r" in options:
+        _fix(words, shell)
+
+
+def _assign_declared(words: tuple[Word, ...], shell: Shell, *, exported: bool) -> None:
     for word in words[1:]:
         declared = _DECLARED.fullmatch(word.text)
         if declared is None or word.text[:1] in ("-", "+"):
@@ -136,6 +142,16 @@ def _declare(words: tuple[Word, ...], shell: Shell, *, lists: tuple[int, ...]) -
         given_assignment = Assignment(declared[1], value_word, bool(declared[2]))
         shell.assign(given_assignment, exported=exported)
         shell.forget(declared[1])
+
+
+def _fix(words: tuple[Word, ...], shell: Shell) -> None:
+    """Note the variables that cannot be set from here on; `*` where they are not known."""
+    for word in words[1:]:
+        declared = _DECLARED.fullmatch(word.text)
+        if declared is not None:
+            shell.findings.fixed.add(declared[1])
+        elif not word.known:
+            shell.findings.fixed.add("*")
 
 
 def _set_named(words: tuple[Word, ...], shell: Shell, spelled: str) -> None:
@@ -195,6 +211,8 @@ def _set(words: tuple[Word, ...], shell: Shell) -> None:
 def _shopt(words: tuple[Word, ...], shell: Shell) -> None:
     if any(not word.known or word.text not in _HARMLESS_SHOPT for word in words[1:]):
         shell.findings.gap("an option of the shell that changes what it reads")
+    if any(word.text == "failglob" for word in words):
+        shell.findings.failing = True
 
 
 def _alias(words: tuple[Word, ...], shell: Shell) -> None:

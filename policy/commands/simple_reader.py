@@ -168,12 +168,12 @@ class SimpleReader:
             if operator is None:
                 raise NotReadable("a subscript that could not be read")
             start = cursor.place = operator.end()
-            appends = True
+            appends = operator[0].startswith("+")
         if cursor.peek() == "(":
             cursor.place += 1
             self.cursor.findings.computed.add(f"{name}()")
             nodes.append(Assigning(name, self._array(), appends, subscript))
-            return Assignment(name, _UNKNOWN, appends), False
+            return Assignment(name, _UNKNOWN, appends or subscript is not None), False
         if assigned[2] is None:
             cursor.findings.computed.add(f"{name}()")
         pieces = self.words.pieces()
@@ -182,7 +182,8 @@ class SimpleReader:
         number = len(pieces) == 1 and _NUMERIC.fullmatch(text, start, cursor.place) is not None
         number = number or _COUNTED.fullmatch(cursor.spelled(start, cursor.place)) is not None
         # One value of an array leaves the others as they are.
-        return Assignment(name, _UNKNOWN if assigned[2] is None else value, appends), number
+        element = subscript is not None
+        return Assignment(name, _UNKNOWN if element else value, appends or element), number
 
     def _value(self, pieces: list[Piece]) -> Word:
         """Return what is assigned: one word, in which globs and braces mean nothing."""
@@ -225,6 +226,7 @@ class SimpleReader:
     def _element(self, spelled: str) -> None:
         """Note what the subscript of `[…]=value` computes, once its quotes are taken away."""
         findings = self.cursor.findings
+        self.shell.may_drop()
         subscript = _SUBSCRIPT.match(spelled)
         if subscript is not None:
             note_joined(subscript[0], findings)
@@ -265,6 +267,7 @@ class SimpleReader:
         carried = shell.carried
         folders = shell.folders
         if sets_trap(tuple(words)):
+            shell.findings.failing = True
             # Its commands run later, in a folder that others change.
             folders = (None,)
             shell.findings.bodies.append(place)
