@@ -128,6 +128,15 @@ class ToolSpec:
         return (self.name,) if self.version is None else (self.name, self.base)
 
     @property
+    def names_in_rules(self) -> tuple[str, ...]:
+        """The same, and as rules spell a tool of a server or extension: `mcp SERVER/TOOL`."""
+        origin = self.origin
+        if origin.kind == "host":
+            return self.names
+        spelled = (f"{origin.kind} {origin.server}/{name}" for name in self.names_at_origin)
+        return (*self.names, *spelled)
+
+    @property
     def names_at_origin(self) -> tuple[str, ...]:
         """The same where it comes from: without the identifier of a server or extension."""
         tool = self.origin.tool

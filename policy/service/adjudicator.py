@@ -155,7 +155,7 @@ class Adjudicator:
         freezing = self._freezer.current()
         if not freezing:
             return decision
-        names = () if spec is None else spec.names
+        names = () if spec is None else spec.names_in_rules
         freeze = freezing.on((decision.call.tool, decision.asked.tool, *names))
         return decision if freeze is None else frozen_by(freeze, decision)
 

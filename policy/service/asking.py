@@ -133,7 +133,7 @@ class Asking:
         if self._stops is None:
             return await question
         spec = held.judgement.spec
-        names = (held.judgement.decision.call.tool, *(() if spec is None else spec.names))
+        names = (held.judgement.decision.call.tool, *(() if spec is None else spec.names_in_rules))
         try:
             async with asyncio.timeout(None) as limit:
                 with self._stops.watching(limit, names, running=False):

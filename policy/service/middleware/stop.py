@@ -28,7 +28,7 @@ class StopLayer(PassThrough):
         call = current_call()
         judgement = None if call is None else call.judgement
         spec = None if judgement is None else judgement.spec
-        names = (name,) if spec is None else (name, *spec.names)
+        names = (name,) if spec is None else (name, *spec.names_in_rules)
         if call is not None and call.approvals and judgement is not None:
             freeze = self._stops.freezer.current().on(names)
             if freeze is not None:

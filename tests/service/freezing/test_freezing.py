@@ -10,6 +10,7 @@ import pytest
 
 from policy import Caller, PermissionDenied, PolicyStore, ToolError, build_tool_service
 from policy.audit import AuditRecord, MemorySink
+from policy.catalog import Origin, ToolSpec
 from policy.reload import Freezer, FreezeRefused, state_folder
 from policy.service import (
     ApprovalOutcome,
@@ -17,6 +18,8 @@ from policy.service import (
     Approved,
     GovernedService,
     ScriptedApprover,
+    ToolDefinition,
+    ToolOutput,
     tool,
 )
 
@@ -297,6 +300,65 @@ async def test_what_says_no_tool_or_no_reason_is_refused(
     with pytest.raises(FreezeRefused):
         await desk.service.freeze(tools, because=because)
     assert not desk.freezer.current()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "origin", "frozen"),
+    [
+        ("mcp *", "mcp", True),
+        ("mcp hub/*", "mcp", True),
+        ("mcp h*/l*", "mcp", True),
+        ("mcp hub/look", "mcp", True),
+        ("hub__*", "mcp", True),
+        ("*look", "mcp", True),
+        ("mcp other/*", "mcp", False),
+        ("ext *", "mcp", False),
+        ("mcp *", "ext", False),
+        ("ext *", "ext", True),
+        ("ext hub/look", "ext", True),
+        ("mcp *", "host", False),
+        ("ext *", "host", False),
+    ],
+)
+@pytest.mark.parametrize("with_approval", [False, True])
+async def test_tools_are_frozen_by_the_names_that_rules_call_them_by(
+    tmp_path: Path, pattern: str, origin: Any, frozen: bool, with_approval: bool
+) -> None:
+    at = Origin(kind=origin, server="" if origin == "host" else "hub", tool="look")
+    name = at.flat_name()
+
+    class Elsewhere:
+        spec = ToolSpec(name=name, description="Look.", schema={"type": "object"}, origin=at)
+        definition = ToolDefinition(name=name, description="Look.", parameters=spec.schema)
+
+        async def invoke(self, input: Any, ctx: Any) -> Any:
+            return ToolOutput(value="seen")
+
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    asking = "ask *" if with_approval else ""
+    (rules / "global.policy").write_text(f"policy for every agent\n\ndefault allow\n\n{asking}\n")
+    asked: list[ApprovalRequest] = []
+
+    class Approver:
+        async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
+            asked.append(request)
+            return Approved(by="ada")
+
+    store = PolicyStore(rules)
+    service = build_tool_service(
+        store, tools=[Elsewhere()], approver=Approver(), workspace=tmp_path
+    )
+    assert (await service.execute(name, {})).value == "seen"
+    await service.freeze([pattern], because="stop")
+    before = len(asked)
+    if frozen:
+        with pytest.raises(PermissionDenied) as error:
+            await service.execute(name, {})
+        assert error.value.code == "frozen"
+        assert len(asked) == before
+    else:
+        assert (await service.execute(name, {})).value == "seen"
 
 
 async def test_a_freeze_holds_where_a_link_puts_another_version_in_place(tmp_path: Path) -> None:
