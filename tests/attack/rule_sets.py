@@ -15,8 +15,8 @@ from typing import TypeAlias
 
 import policy
 from policy.records import dataclass
-from tests.attack.happenings import LISTED, Happening
-from tests.attack.scene import ENVIRONMENT, HOME, WORKSPACE
+from tests.attack.happenings import CHANGED, LISTED, REMOVED, Happening
+from tests.attack.scene import ENVIRONMENT, HOME, TOP, WORKSPACE
 
 # Tells of a path whether something may be done to it.
 Place: TypeAlias = Callable[[str], bool]
@@ -35,6 +35,7 @@ CONNECTING = frozenset(
     "curl ftp mail nc ncat rsync scp sendmail sftp socat ssh telnet wget".split()
 )
 _WILDCARDS = frozenset("*?[")
+_WITHOUT_WORKSPACE = Happening(kind=CHANGED, what=TOP)
 _SECRET_NAMES = frozenset({".env", "id_rsa"})
 
 
@@ -108,7 +109,18 @@ class Bounds:
         be told from what a program lists.
         """
         globs = bool(_WILDCARDS.intersection(script))
-        return [one for one in happenings if not ((one.kind == LISTED and globs) or self._may(one))]
+        happened = tuple(happenings)
+        # The workspace belongs to itself; taking it away changes the folder that it lies in.
+        taken_away = Happening(kind=REMOVED, what=WORKSPACE) in happened
+        return [
+            one
+            for one in happened
+            if not (
+                (one.kind == LISTED and globs)
+                or (one == _WITHOUT_WORKSPACE and taken_away)
+                or self._may(one)
+            )
+        ]
 
     def runs(self, program: str) -> bool:
         """Tell whether a program may run."""
@@ -133,6 +145,9 @@ class Bounds:
 
     def _may_run(self, words: list[str]) -> bool:
         program = posixpath.basename(words[0])
+        if program == words[0] and self.code:
+            # A shell runs it as a script that it was given: bash looks for that in `PATH` too.
+            return True
         if not self.runs(program):
             return False
         if program in CONNECTING:

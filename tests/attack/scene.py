@@ -171,15 +171,17 @@ class Scene:
         found: list[Happening] = []
         written: list[str] = []
         other: list[str] = []
+        # Folders that a link stands for now: what lies behind it is not what lay in them.
+        links = tuple(f"{path}/" for path in self._names if os.path.islink(path))
         for path, was in self._before.items():
-            now = _seen(path)
+            now = _seen(path) if not path.startswith(links) else ()
             if now != was:
                 found += self._difference(path, was, now)
                 if now[:-1] != was[:-1]:
                     other.append(path)
-                    written.append(path)
+                    written += [path] if now else []
         for path, names in self._names.items():
-            for name in _listed(path) - names:
+            for name in _listed(path) - names if not f"{path}/".startswith(links) else ():
                 made = f"{path}/{name}"
                 if not self._is_log(made):
                     other.append(made)
@@ -220,6 +222,11 @@ class Scene:
         what = self._shown(path)
         if not now:
             yield Happening(kind=REMOVED, what=what)
+            return
+        if stat.S_ISDIR(was[0]) and now[1] != was[1]:
+            # Something else stands there now.
+            yield Happening(kind=REMOVED, what=what)
+            yield Happening(kind=MADE, what=what)
             return
         if now[:-1] != was[:-1] and path not in self._for_anybody():
             yield Happening(kind=CHANGED, what=what)
