@@ -26,9 +26,9 @@ def links_of(profile: Profile, parts: Parts, effects: Sequence[Effect]) -> LinkM
     if kind == "beside":
         places = tuple(map(_folder_of, written))
     if kind == "carried":
-        # What is moved leaves nothing behind.
-        moved = {each.word for each in effects if each.verb == "reads" and each.tree}
-        places = tuple(each for each in places if each.word not in moved)
+        # What is moved leaves nothing behind, and what is changed in its place stays what it was.
+        own = {id(each.word) for each in effects if each.verb == "reads"}
+        places = tuple(each for each in places if id(each.word) not in own)
     if not places:
         return None
     return LinkMaking(places=places, carried=kind == "carried", below=kind in ("below", "beside"))

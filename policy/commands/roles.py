@@ -38,6 +38,7 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "host": ("connects",),
     "connect": ("connects",),
     "remote": ("connects", "reads"),
+    "source-remote": ("connects", "reads"),
     "place-read": ("reads", "connects"),
     "place-write": ("writes", "connects"),
     "recipient": ("sends",),

@@ -28,6 +28,7 @@ LANGUAGES: dict[str, tuple[_ReadText, str]] = {
     "jq": (read_jq, ""),
     "sql": (read_sql, "SQL that is not known"),
     "remote": (read_remote, "a remote that is not known"),
+    "source-remote": (read_remote, "a remote that is not known"),
     "form-file": (read_form, ""),
     "output-format": (read_output_format, "a format that is not known"),
     "mount": (read_mount, "a mount that is not known"),
@@ -43,7 +44,10 @@ _WHAT: dict[Verb, str] = {
 }
 
 # Languages whose words name whole trees.
-_TREES = frozenset({"remote", "mount", "module"})
+_TREES = frozenset({"remote", "source-remote", "mount", "module"})
+_REMOTES = frozenset({"remote", "source-remote"})
+# Of those, which read no other files of a tree than their program is made for.
+_SOURCES = frozenset({"source-remote", "module"})
 
 # What their programs are there for: to fetch images, to send mail.
 _MEANT = frozenset({"image", "mailbox", "module", "user-at-host"})
@@ -71,7 +75,7 @@ def note_program(effects: Effects, role: str, word: Word) -> bool:
     """Note what a program in a small language does; tell whether it does harm."""
     read, unknown = LANGUAGES[role]
     if not word.known:
-        if role == "remote":
+        if role in _REMOTES:
             effects.not_known("connects", unknown)
         else:
             effects.not_known("reads", unknown or "a filter that is not known may read files")
@@ -82,7 +86,7 @@ def note_program(effects: Effects, role: str, word: Word) -> bool:
     doings = read(word.text) if word.text else NOTHING
     _do(effects, role, word, doings)
     # That an operand is a remote is no more harm than that it is a host.
-    return bool(doings.gap) if role == "remote" else doings.guarded
+    return bool(doings.gap) if role in _REMOTES else doings.guarded
 
 
 def note_awk_input(effects: Effects, word: Word) -> bool:
@@ -134,7 +138,7 @@ def _place(effects: Effects, word: Word, verb: Verb) -> bool:
 def _do(effects: Effects, role: str, word: Word, doings: Doings) -> None:
     """Note what a word does."""
     for touched in doings.touched:
-        if touched.name is None and role == "remote" and not doings.gap:
+        if touched.name is None and role in _REMOTES and not doings.gap:
             effects.untold(
                 touched.verb, f"which host {quote(word.text)} stands for is not in the call"
             )
@@ -146,6 +150,11 @@ def _do(effects: Effects, role: str, word: Word, doings: Doings) -> None:
             tree = role in _TREES and touched.verb != "connects"
             named = replace(word, text=touched.name) if role in _TREES else Word(touched.name)
             folder = () if touched.verb == "connects" else effects.folder
-            effects.found.append(Effect(verb=touched.verb, word=named, tree=tree, folder=folder))
+            source = tree and role in _SOURCES
+            effects.found.append(
+                Effect(verb=touched.verb, word=named, tree=tree, folder=folder, listed=source)
+            )
+            if source:
+                effects.found.append(Effect(verb=touched.verb, word=named, folder=folder))
     if doings.gap:
         effects.gap(f"`{effects.name}` is given {doings.gap}")

@@ -28,7 +28,7 @@ _AGAIN = later.pattern(r"\b(?:for|while|until|select|function|trap)\b|\([ \t]*\)
 # Programs that run a command once.
 _ONCE = frozenset(
     "bash sh dash zsh ksh sudo doas env nice nohup timeout command builtin exec eval stdbuf setsid"
-    " ionice busybox time $(…) `…` <(…) >(…)".split()
+    " ionice busybox time python python3 uv $(…) `…` <(…) >(…)".split()
 )
 # More than this at one place, or taken along, count as if nothing were known of them.
 _MOST = 16

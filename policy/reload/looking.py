@@ -169,6 +169,8 @@ class _Walk:
             self._expand((there, os.path.dirname(real), True), rest, depth=depth + 1)
             return
         straight = _join(real, name)
+        if self._searches and not os.path.lexists(straight):
+            return  # A search finds what is there.
         led = self._follow(straight)
         if led is None:
             self._led_off(there)

@@ -207,6 +207,24 @@ _LEAVE_IT = (
     "terraform fmt",
     "terraform plan",
     "tree -I node_modules",
+    "pip install .",
+    "pip install -e .",
+    "pip install -e '.[dev]'",
+    "python -m pip install -e .",
+    "python3 -m pip install .",
+    "pip wheel .",
+    "uv pip install -e .",
+    "uv build .",
+    "pipx install .",
+    "kubectl apply -k .",
+    "kubectl kustomize .",
+    "go run .",
+    "tsc -p .",
+    "svn status",
+    "svn diff",
+    "yarn",
+    "find . -name '*.py' -exec sed -i s/a/b/ {} +",
+    "find . -name '*.py' -exec sed -i s/a/b/ {} \\;",
 )
 _READ_IT = (
     "rg --hidden foo",
@@ -250,6 +268,17 @@ _READ_IT = (
     "RIPGREP_CONFIG_PATH=x rg foo",
     "HOME=src rg foo",
     "shopt -s nullglob; grep -r x --include=*.py .",
+    "pip install .env",
+    "pip install ./.env",
+    "pip install -r .env",
+    "uv pip install -e ./.env",
+    "kubectl apply -f .env",
+    "kubectl apply -k .env",
+    "svn cat .env",
+    "tsc -p .env",
+    "find . -exec sed -i s/a/b/ {} +",
+    "find . -name '*v' -exec sed -i s/a/b/ {} +",
+    "find . -name '*.py' -exec sed -i.bak s/a/b/ {} + ; cat src/a.py.bak",
 )
 
 
@@ -277,6 +306,19 @@ def test_a_command_that_leaves_a_file_out_is_not_denied_for_it(
     command: str, generation: policy.Generation, workspace: Path
 ) -> None:
     assert allows(generation, command, workspace)
+
+
+def test_a_search_for_folders_finds_those_that_are_there(
+    tmp_path_factory: pytest.TempPathFactory, workspace: Path
+) -> None:
+    file: Path = tmp_path_factory.mktemp("found") / "global.policy"
+    file.write_text('policy for every agent\n\ndefault allow\ndeny * when writes "**/.git/**"\n')
+    generation = policy.load(file)
+    clear = "find . -name {} -type d -prune -exec rm -rf {{}} +"
+    assert allows(generation, clear.format("node_modules"), workspace)
+    assert allows(generation, clear.format("__pycache__"), workspace)
+    assert not allows(generation, clear.format("hooks"), workspace)
+    assert not allows(generation, clear.format(".git"), workspace)
 
 
 @pytest.mark.parametrize("command", _READ_IT)
