@@ -39,7 +39,8 @@ def read_test(reader: Lists, start: int) -> Condition:
         pattern = words[-1].text in _BEFORE_PATTERN
         sign = _SIGN.match(cursor.text, before)
         negates = not pattern and cursor.looking_at("!(")
-        regex = words[-1].text == "=~" and cursor.looking_at("(")
+        # As it is spelled: some shells replace the `~` of the word.
+        regex = spelled[-1][0] == "=~" and cursor.looking_at("(")
         follows = cursor.text.startswith("(", before + 1)
         if sign is not None and not regex and (negates or not follows):
             cursor.place = sign.end()

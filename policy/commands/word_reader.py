@@ -58,7 +58,8 @@ class WordReader:
                 parts.append(Raw(plain[0]))
                 continue
             char = text[cursor.place]
-            if pattern and (char in "(|" or (char in ")<>;&" and parens)):
+            runs = char in "<>" and text.startswith("(", cursor.place + 1)
+            if pattern and not runs and (char in "(|" or (char in ")<>;&" and parens)):
                 parens += {"(": 1, ")": -1}.get(char, 0)
                 cursor.place += 1
                 pieces.append(("glob", char))
@@ -72,6 +73,9 @@ class WordReader:
                 self._quote_or_expansion(char, pieces)
             else:
                 braces += self._special(char, pieces, start=start, braces=braces)
+        if parens:
+            # What looks like the end of the word belongs to it, and so may what follows.
+            raise NotReadable("a pattern with a `(` that its word does not close")
         return joined(pieces) if len(pieces) > 1 else pieces
 
     def _special(self, char: str, pieces: list[Piece], *, start: int, braces: int) -> int:

@@ -162,7 +162,8 @@ PRODUCTIONS: Mapping[str, Sequence[str]] = {
     "sly": [
         "echo ${PATH\\\n:'a[$(pwned)]'}", "true='a[$(pwned)]'; echo $(\\\n(true))",
         "true='a[$(pwned)]'; (\\\n(true))", "echo ${PATH#<\\\n(pwned)}",
-        "[[ a ]]\\\n && pwned [[ a ]]",
+        "[[ a ]]\\\n && pwned [[ a ]]", "[[ b =~ ^(c ]] && ls # x) ]]; <evil>",
+        "[[ b == @(c ]] && ls # x) ]]; <evil>", "[[ b == @(a|<(<evil>)) ]]",
         "x='a[$(pwned)]'; [[ -v $x ]]", "x='a[$(pwned)]'; echo $((x))",
         "x='a[$(<evil>)]'; (( x ))", "cat 'a[$(pwned)]'", "[ -f x* ]", "[ -f $(ls x*) ]",
         "test -n *", "[[ -n * ]]", "unset 'a[$(pwned)]'", "read 'a[$(pwned)]' <<< x",

@@ -83,6 +83,7 @@ def test_every_simple_command_is_found(text: str, found: list[list[str]]) -> Non
         "'' a", "a 1234> b", "a $[1]", "a ${", "a ${x", "a `b", "a <<E", "a <<E\nx", "if a; fi",
         "a $((1", "a(b)", "a ${ b; }", "a $'\\xff'", "a $\\\nx", "&\\\n& b", "a <<\\\n-E\nE\n-E\n",
         "x=1 \\\n2=3 a(b)", "f() a", "time -f a", "ec\\\nho a", "cat <<E $(a\nE\n)",
+        "[[ b =~ ^(c ]] && a # x) ]]; b", "[[ b == @(c ]] && a # x) ]]; b", "[[ b =~ (c d) ]]",
     ],
 )  # fmt: skip
 def test_what_is_no_script_or_not_read_alike_is_refused(text: str) -> None:
@@ -173,6 +174,7 @@ def test_what_may_run_out_of_sight_is_a_gap(text: str) -> None:
         '[ "$(a)" -eq 0 ] && b',
         "x=3; [ $x -gt 2 ] && a",
         '[[ $# -eq 2 && "$1" == x ]]',
+        "[[ $x =~ (a|b) && $x =~ ^(c|d)+$ && $x == @(e|f) ]]",
         "declare -A m=([a]=1 ['b c']=2 [\"d-e\"]=3); l=(*.py [0-9]* [^x]*)",
         "for i in 1 2; do [[ -v a[$i] ]]; done",
         'while IFS=, read -r -d "$x" a b; do c "$a"; done < f',
@@ -523,6 +525,15 @@ def test_a_trap_that_may_change_the_shell_at_any_time_is_a_gap(
     read = read_script(handler)
     assert isinstance(read, Script)
     assert bool(read.gaps) is may_change
+
+
+@pytest.mark.parametrize(
+    "text", ["[[ b == @(c|<(a)) ]]", "[[ b =~ ^(c|>(a)) ]]", "[[ b =~ (<(a)) ]]", "[[ b == <(a) ]]"]
+)
+def test_a_process_substitution_runs_in_a_pattern_too(text: str) -> None:
+    read = read_script(text)
+    assert isinstance(read, Script)
+    assert [[word.text for word in each.words] for each in read.commands][1:] == [["a"]]
 
 
 def test_a_process_substitution_is_a_pipe_and_no_file() -> None:
