@@ -220,10 +220,11 @@ basename numfmt pipx: --suffix
 bat batcat: --ignored-suffix
 black bsdtar coverage hg rsync: --include
 blkid df findmnt helm journalctl lsblk lscpu lsmem lsmod lsns lspci lsusb nstat prlimit stdbuf
-    systemctl: --output
-bzgrep egrep fgrep grep rgrep xzgrep zegrep zfgrep zgrep: --binary-files --exclude-dir --include
-    --include-dir
+    systemctl tokei: --output
+bzgrep xzgrep zegrep zfgrep zgrep: --binary-files --exclude-dir --include --include-dir
+egrep fgrep grep rgrep: --binary-files --include-dir
 cargo fmt: --prefix
+cloc scc: --exclude-dir
 cmake: --help-command
 deno: --node-modules-dir
 diff: --starting-file
@@ -245,6 +246,7 @@ pandoc: --id-prefix --title-prefix
 pre-commit: --files
 pytest: --junit-prefix
 rustc: --remap-path-prefix
+scc: --exclude-file
 yq: --lua-prefix --lua-suffix --xml-attribute-prefix --xml-proc-inst-prefix
 """
 
@@ -307,11 +309,13 @@ mvn: -s --settings
 mvn: -t --toolchains
 node: --report-dir --report-directory
 npx: --script-shell --shell
+objdump: -S --source
 pandoc: --self-contained --embed-resources
 pip: --config-settings --config-setting
 pip: --index-url --pypi-url
 pytest: --junit-xml --junitxml
 rsync: --remove-source-files --remove-sent-files
+shfmt: -w --write
 tar: --extract --get
 tar: --info-script --new-volume-script
 tox: --workdir --envdir
