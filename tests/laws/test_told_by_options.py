@@ -130,7 +130,6 @@ sed -i.bak s/a/b/ x.txt
 split -l 10 f sub/part
 csplit f 10
 patch -p1 -i p.diff
-gcc -O2 -o x f.c
 unzip -o a.zip -d sub
 strings f
 nm -C a.o
