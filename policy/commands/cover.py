@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from policy.commands.fit import fits, is_harmless_assignment, uncovered_redirections
+from policy.commands.fit import (
+    fits,
+    is_harmless_assignment,
+    spells_option,
+    uncovered_redirections,
+)
 from policy.commands.invocation import Invocation
 from policy.commands.pattern import CommandPattern
 from policy.commands.pattern_set import near
@@ -53,10 +58,11 @@ def is_free(invocation: Invocation, *, redirections_covered: bool, profiles: Pro
         return False
     if invocation.place not in STANDARD_PLACES:
         return False
-    if any(option.guarded or option.unknown for option in invocation.options):
+    if any(option.guarded or option.unknown or option.elsewhere for option in invocation.options):
         return False
-    if command.words and invocation.effects:
-        return False  # `env` alone prints the environment
+    folders = [option.value for option in invocation.options]
+    if command.words and any(effect.word not in folders for effect in invocation.effects):
+        return False  # `env` alone prints the environment; `env -C sub` names a folder
     if not redirections_covered and uncovered_redirections(invocation):
         return False
     return all(
@@ -121,8 +127,9 @@ class _Cover:
 
 def _is_elsewhere(invocation: Invocation, pattern: CommandPattern) -> bool:
     """Tell whether a command works in a folder that the pattern does not speak of."""
-    spelled = {option.name for option in pattern.options}
-    return any(one.elsewhere and one.name not in spelled for one in invocation.options)
+    return any(
+        one.elsewhere and not spells_option(one, invocation, pattern) for one in invocation.options
+    )
 
 
 def spells_gaps(invocation: Invocation, pattern: CommandPattern) -> bool:

@@ -134,8 +134,13 @@ def uncovered_options(invocation: Invocation, pattern: CommandPattern) -> tuple[
         given
         for given in invocation.options
         if (given.guarded or given.unknown or not pattern.rest)
-        and not any(_same_option(given, wanted, invocation, pattern) for wanted in pattern.options)
+        and not spells_option(given, invocation, pattern)
     )
+
+
+def spells_option(given: GivenOption, invocation: Invocation, pattern: CommandPattern) -> bool:
+    """Tell whether the pattern spells this option of a command."""
+    return any(_same_option(given, wanted, invocation, pattern) for wanted in pattern.options)
 
 
 def spells_redirects(invocation: Invocation, pattern: CommandPattern) -> bool:

@@ -19,7 +19,7 @@ class GivenOption:
 
     `guarded`: it writes, runs or connects, so that no `*` of a pattern covers it. `spelled` is how
     it stands in the command; empty where an operand means it (`+main` means `--force`).
-    `elsewhere`: it works by the configuration of another folder. A pattern that only gives has to
+    `elsewhere`: it works by what stands in another folder. A pattern that only gives has to
     spell it; one that takes need not. `unknown`: the profile does not have it, or it is not known
     well enough to say which it is; `name` is then its spelling, and the next word may be its value.
     """

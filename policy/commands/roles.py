@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from policy.commands.invocation import Verb
 from policy.commands.profile import MANY_WORDS
+from policy.commands.word import Word
 
 __all__ = [
     "MANY_WORDS",
@@ -12,6 +13,7 @@ __all__ = [
     "WORDLESS",
     "bare_role",
     "guards",
+    "leads_elsewhere",
     "takes_many",
     "touches",
 ]
@@ -83,6 +85,7 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "leaves-folders": (),
     "leaves-glob": (),
     "read-folder": ("reads",),
+    "project-folder": ("reads",),
     "mount": ("reads", "writes"),
     "read-beside": ("reads", "writes"),
     "read-write-beside": ("reads", "writes"),
@@ -145,6 +148,13 @@ _BY_TEXT = frozenset(
 PROGRAMS = frozenset({"sed", "awk", "jq", "sql"})
 # Roles without a word of their own: they stand after `flag`, in `bare` and in `always`.
 WORDLESS = frozenset({"unseen", "hides", "redirect", "no-redirect"})
+
+
+def leads_elsewhere(role: str, folder: Word | None) -> bool:
+    """Tell whether an option makes a program work by what stands in a folder not plainly below."""
+    if role == "project-folder" and folder is not None and folder.known:
+        return folder.text.startswith(("/", "~")) or ".." in folder.text.split("/")
+    return role in ("read-folder", "project-folder")
 
 
 def bare_role(role: str) -> str:

@@ -18,7 +18,7 @@ from policy.commands.passed_on import may_load
 from policy.commands.pathspecs import COMPARED, may_leave_repository
 from policy.commands.profile import Profile
 from policy.commands.redirects import REDIRECTING, redirected
-from policy.commands.roles import PROGRAMS, bare_role, touches
+from policy.commands.roles import PROGRAMS, bare_role, leads_elsewhere, touches
 from policy.commands.searched import found_by, handed_on, takes_found
 from policy.commands.typed import has_input, may_be_typed
 from policy.commands.word import Word
@@ -170,7 +170,7 @@ class Usage:
                 value=item.value,
                 guarded=guarded,
                 spelled=item.spelled,
-                elsewhere=option.role == "read-folder",
+                elsewhere=leads_elsewhere(option.role, item.value),
             )
         )
 

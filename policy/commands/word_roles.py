@@ -93,8 +93,8 @@ def _other(effects: Effects, role: str, word: Word, label: str) -> None:
     match role:
         case "listed-input":
             effects.not_known("reads", f"`{effects.name}` reads files that its input names")
-        case "read-folder":
-            # What lies there is taken for configuration.
+        case "read-folder" | "project-folder":
+            # What lies there is taken for configuration, or for what to run.
             effects.touch("read", word, option="")
             effects.folder = (*effects.folder, word)
         case "folder":
