@@ -17,7 +17,7 @@ from policy.records import replace
 # Roles of words that name something by a part of them, or something besides.
 INSIDE = frozenset(
     {
-        "at-file", "at-host", "host-list", "keyed-read", "keyed-write", "list",
+        "argument", "at-file", "at-host", "host-list", "keyed-read", "keyed-write", "list",
     }
 )  # fmt: skip
 
@@ -43,6 +43,8 @@ _AT_FILE = later.pattern(r"(?:^@|=[@<])(.*)", re.DOTALL)
 def note_inside(effects: Effects, role: str, word: Word, label: str, *, option: str) -> None:
     """Note what is named by a part of a word, or by what stands in a file."""
     match role:
+        case "argument":
+            _argument(effects, word, option=option)
         case "at-file":
             _at_file(effects, word)
         case "at-host":
@@ -63,6 +65,17 @@ def note_inside(effects: Effects, role: str, word: Word, label: str, *, option: 
         case _:
             for part in split_keyed(word):
                 effects.touch(role.removeprefix("keyed-"), part, option=option)
+
+
+def _argument(effects: Effects, word: Word, *, option: str) -> None:
+    """Note the file that a word for a script may name, by itself or behind `--option=`."""
+    if word.known and word.text.startswith("-"):
+        _, _, text = word.text.partition("=")
+        if text:
+            effects.touch("read", replace(word, text=text), option=option)
+    elif word.shape != "opaque":
+        # What only the shell can know is most often no file: `build.py "$VERSION"`.
+        effects.touch("read", word, option=option)
 
 
 def note_part(effects: Effects, role: str, word: Word, label: str, *, option: str) -> None:

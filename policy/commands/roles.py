@@ -65,6 +65,7 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "script": (None, "reads"),
     "config": (None,),
     "assignment": (None,),
+    "argument": ("reads",),
     "at-file": ("reads",),
     "form-file": ("reads",),
     "keyed-read": ("reads",),
