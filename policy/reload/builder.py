@@ -113,11 +113,6 @@ class Builder:
         self._beyond = Beyond() if remembering else None
         self._catalogues = Catalogues()
 
-    @property
-    def remembered(self) -> Remembered | None:
-        """What is remembered of the rules, if anything is."""
-        return self._remembered
-
     def build(self, snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
         """Return the generation `number`, loaded at `now`, or all that is wrong; never raises."""
         try:
