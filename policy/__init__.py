@@ -5,9 +5,8 @@ Importing this is cheap: each name is imported when it is first asked for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from policy.exports import exported
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from policy.call import Caller, GuestScope, ToolCall
@@ -39,25 +38,6 @@ if TYPE_CHECKING:
     )
     from policy.service import ToolFilter, ToolOutput, build_tool_service
     from policy.verdict import Verdict
-else:
-    __getattr__ = exported(
-        __name__,
-        {
-            "call": "Caller GuestScope ToolCall",
-            "errors": (
-                "ConfigurationRefused Execution NotFound PermissionDenied PolicyInvalid Timeout "
-                "ToolError Transport ValidationFailed"
-            ),
-            "facts": "Facts PastCall Resolvers",
-            "reason": "Reason",
-            "verdict": "Verdict",
-            "catalog": "Catalog Origin ToolSpec builtin_catalog",
-            "decision": "Decision GenerationId",
-            "diagnostics": "Diagnostic",
-            "reload": "Configured Generation PolicyStore Reloaded Settings Status configure load",
-            "service": "ToolFilter ToolOutput build_tool_service",
-        },
-    )
 
 __all__ = [
     "Caller",
@@ -96,3 +76,54 @@ __all__ = [
     "configure",
     "load",
 ]
+
+_MODULES = {
+    "Caller": "policy.call",
+    "GuestScope": "policy.call",
+    "ToolCall": "policy.call",
+    "ConfigurationRefused": "policy.errors",
+    "Execution": "policy.errors",
+    "NotFound": "policy.errors",
+    "PermissionDenied": "policy.errors",
+    "PolicyInvalid": "policy.errors",
+    "Timeout": "policy.errors",
+    "ToolError": "policy.errors",
+    "Transport": "policy.errors",
+    "ValidationFailed": "policy.errors",
+    "Facts": "policy.facts",
+    "PastCall": "policy.facts",
+    "Resolvers": "policy.facts",
+    "Reason": "policy.reason",
+    "Verdict": "policy.verdict",
+    "Catalog": "policy.catalog",
+    "Origin": "policy.catalog",
+    "ToolSpec": "policy.catalog",
+    "builtin_catalog": "policy.catalog",
+    "Decision": "policy.decision",
+    "GenerationId": "policy.decision",
+    "Diagnostic": "policy.diagnostics",
+    "Configured": "policy.reload",
+    "Generation": "policy.reload",
+    "PolicyStore": "policy.reload",
+    "Reloaded": "policy.reload",
+    "Settings": "policy.reload",
+    "Status": "policy.reload",
+    "configure": "policy.reload",
+    "load": "policy.reload",
+    "ToolFilter": "policy.service",
+    "ToolOutput": "policy.service",
+    "build_tool_service": "policy.service",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name of the front door when it is first asked for, and keep it."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, TypeAlias
-
-from policy.records import dataclass, field
 
 # A JSON value as everything inside judges it: objects are read-only mappings, arrays are tuples.
 # A Decimal stands for a number whose digits a double cannot hold; no rule can decide about it.

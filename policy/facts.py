@@ -6,11 +6,11 @@ The core does no I/O: clock, links and addresses come from whoever asks for the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from policy.call import EMPTY
-from policy.records import dataclass, field
 
 # Follows symbolic links of an absolute, normalised path as far as it exists; None: cannot be known.
 ResolvePath: TypeAlias = Callable[[str], str | None]

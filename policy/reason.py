@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from policy.records import dataclass
+from dataclasses import dataclass
+
 from policy.verdict import Verdict
 
 

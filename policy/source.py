@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-
-from policy.records import dataclass, field
+from dataclasses import dataclass, field
 
 _LINE_END = re.compile("\n")
 

@@ -104,59 +104,6 @@ def impure_builtins(tree: Modules) -> list[str]:
     return found
 
 
-def standard_dataclasses(tree: Modules) -> list[str]:
-    """Return the modules that take from `dataclasses`, which costs at import, what is ours too."""
-    ours = {"dataclass", "field", "fields", "is_dataclass", "replace"}
-    return [
-        name
-        for name, text in tree.items()
-        if name != "policy.records"
-        and any(
-            module == "dataclasses" and ours.intersection(names)
-            for _, module, names in imports(text)
-        )
-    ]
-
-
-def late_exports(text: str) -> dict[str, set[str]] | None:
-    """Return the names that a package imports when they are asked for, by module; None: at once."""
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__getattr__":
-            assert isinstance(node.value, ast.Call)
-            said: dict[str, str] = ast.literal_eval(node.value.args[1])
-            return {module: set(names.replace("()", "").split()) for module, names in said.items()}
-    return None
-
-
-def late_imports(package: str, text: str) -> dict[str, set[str]]:
-    """Return the same as the type checker reads it."""
-    found: dict[str, set[str]] = {}
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            for one in node.body:
-                assert isinstance(one, ast.ImportFrom) and one.module is not None
-                module = one.module.removeprefix(f"{package}.")
-                names = {f"{a.name}={a.asname}" if a.asname else a.name for a in one.names}
-                found[module] = found.get(module, set()) | names
-    return found
-
-
-def export_faults(tree: Modules) -> list[str]:
-    """Return the packages that say of their late exports one thing here and another there."""
-    found = []
-    for package, text in tree.items():
-        late = late_exports(text) if package.count(".") == 1 else None
-        if late is None:
-            continue
-        ours = [name.rpartition("=")[2] for names in late.values() for name in names]
-        own = {name.removeprefix(f"{package}.").split(".")[0] for name in tree if name != package}
-        if late != late_imports(package, text):
-            found.append(f"{package}: the imports for the type checker are others")
-        found += [f"{package}: {name} is in no __all__" for name in {*ours} - exports(text)]
-        found += [f"{package}: {name} is a module as well" for name in sorted({*ours} & own)]
-    return found
-
-
 def nameless(tree: Modules) -> list[str]:
     """Return the modules whose name says nothing of what they hold."""
     return [name for name in tree if name.rpartition(".")[2].strip("_") in EMPTY_NAMES]
@@ -226,14 +173,6 @@ def test_packages_are_entered_by_their_front_door() -> None:
 
 def test_the_core_calls_no_builtin_that_does_io() -> None:
     assert impure_builtins(modules()) == []
-
-
-def test_records_are_declared_by_the_cheap_decorator() -> None:
-    assert standard_dataclasses(modules()) == []
-
-
-def test_late_exports_are_said_alike() -> None:
-    assert export_faults(modules()) == []
 
 
 def test_every_package_says_what_it_exports() -> None:
@@ -344,42 +283,6 @@ def test_a_back_door_is_found(text: str, expected: list[str]) -> None:
 def test_a_read_in_the_core_is_found(module: str, found: int) -> None:
     assert len(impure_builtins({module: "text = open('x').read()\n"})) == found
     assert impure_builtins({module: "text = file.open()\n"}) == []
-
-
-def test_a_standard_dataclass_is_found() -> None:
-    tree = {
-        "policy.a": "from dataclasses import dataclass, field\n",
-        "policy.b": "from dataclasses import field\nfrom policy.records import dataclass\n",
-        "policy.c": "from policy.records import dataclass, field\n",
-        "policy.records": "from dataclasses import dataclass\n",
-    }
-    assert standard_dataclasses(tree) == ["policy.a", "policy.b"]
-
-
-LATE = (
-    "if TYPE_CHECKING:\n"
-    "    from policy.a.number import add, exact as whole\n"
-    "else:\n"
-    "    __getattr__ = exported(__name__, {'number': 'add exact=whole'})\n"
-    "__all__ = ['add', 'whole']\n"
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "modules", "found"),
-    [
-        (LATE, [], []),
-        ("__all__ = ['add']\n", [], []),
-        (LATE.replace("exact=whole'", "'"), [], ["the imports for the type checker are others"]),
-        (LATE.replace("'add', 'whole'", "'add'"), [], ["whole is in no __all__"]),
-        (LATE, ["policy.a.add"], ["add is a module as well"]),
-    ],
-)
-def test_a_late_export_that_is_said_otherwise_is_found(
-    text: str, modules: list[str], found: list[str]
-) -> None:
-    tree = {"policy.a": text, "policy.a.number": "", **dict.fromkeys(modules, "")}
-    assert export_faults(tree) == [f"policy.a: {fault}" for fault in found]
 
 
 def test_a_module_for_everything_is_found() -> None:

@@ -7,25 +7,17 @@ tool's schema, defaults are filled in, and what was mended is noted.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
 
-from policy import later
+from policy.admission.coercion import changes, repair, shown
 from policy.admission.gate import Gate, gate_of
 from policy.admission.place import fill, names_all, unnamed
+from policy.admission.renaming import rename
 from policy.call import ToolCall
 from policy.catalog import Catalog, ToolSpec, repair_name
 from policy.diagnostics import nearest
-from policy.records import dataclass
 from policy.values import Limits, Unreadable, copy_value, escape_for_people, read_plain_json
-
-if TYPE_CHECKING:
-    from policy.admission.coercion import changes, repair, shown
-    from policy.admission.renaming import rename
-else:
-    changes = later.function("policy.admission.coercion", "changes", into=globals())
-    repair = later.function("policy.admission.coercion", "repair", into=globals())
-    shown = later.function("policy.admission.coercion", "shown", into=globals())
-    rename = later.function("policy.admission.renaming", "rename", into=globals())
 
 _MOST_PROBLEMS = 5
 

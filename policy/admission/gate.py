@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from policy import later
+# The schema library is imported by the first gate that needs it: see `plain_schema`.
+from jsonschema_rs import ValidationError, Validator
+
+from policy.admission.coercion import is_whole, shown
 from policy.admission.place import Place, has_defaults
 from policy.admission.plain_schema import plain_check
 from policy.call import thaw
 from policy.catalog import ToolSpec, fault, kind_of, unfolded
 from policy.values import escape_for_people
-
-# The schema library is imported by the first gate that needs it: see `plain_schema`.
-if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError, Validator
-
-    from policy.admission.coercion import is_whole, shown
-else:
-    is_whole = later.function("policy.admission.coercion", "is_whole", into=globals())
-    shown = later.function("policy.admission.coercion", "shown", into=globals())
 
 _MOST_PROBLEMS = 5
 # Listing every problem takes far longer than finding that there is one.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from policy import later
+from jsonschema_rs import validator_for
+
 from policy.call import thaw
 from policy.catalog import (
     ANY,
@@ -20,11 +21,6 @@ from policy.catalog import (
     parts,
     requires,
 )
-
-if TYPE_CHECKING:
-    from jsonschema_rs import validator_for
-else:
-    validator_for = later.function("jsonschema_rs", "validator_for")
 
 
 class Place:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -11,7 +12,6 @@ from policy.audit.digest import digest_of
 from policy.call import Caller, Frozen, thaw
 from policy.codes import SENTENCES
 from policy.decision import GenerationId, Reason
-from policy.records import dataclass
 from policy.verdict import Verdict
 
 Outcome: TypeAlias = Literal[

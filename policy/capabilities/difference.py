@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from policy.capabilities.declaration import key_of
 from policy.capabilities.grant import Grants, fits
 from policy.capabilities.manifest import PluginManifest
 from policy.diagnostics import visible
-from policy.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

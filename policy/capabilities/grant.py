@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 
 from policy.capabilities.declaration import KINDS, CapabilityDeclaration, PluginRefused
-from policy.records import dataclass
 from policy.values import compile_name_glob, quote
 
 _LONGEST = 200

@@ -2,86 +2,55 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from policy.catalog.arguments import (
+    Arguments,
+    ModelArguments,
+    schema_of,
+)
+from policy.catalog.builtin import builtin_catalog
+from policy.catalog.catalog import Catalog, CatalogError, identifier_problem
+from policy.catalog.encodings import ENCODINGS
 from policy.catalog.fault import fault, unfolded
-from policy.exports import exported
-
-if TYPE_CHECKING:
-    from policy.catalog.arguments import (
-        Arguments,
-        ModelArguments,
-        schema_of,
-    )
-    from policy.catalog.builtin import builtin_catalog
-    from policy.catalog.catalog import Catalog, CatalogError, identifier_problem
-    from policy.catalog.encodings import ENCODINGS
-    from policy.catalog.inclusion import holds, includes, patterns_of
-    from policy.catalog.listing import Listing, read_listing
-    from policy.catalog.markers import Connects, Reads, Runs, Sends, Writes, resources_of
-    from policy.catalog.names import ALIASES, Repaired, repair_name, snake_case, spellings
-    from policy.catalog.operations import Operations, arguments_of, models_of, operations_of
-    from policy.catalog.pattern import ToolPattern, ToolSelector, select_name
-    from policy.catalog.plain import schema_strictify
-    from policy.catalog.reading import read_arguments
-    from policy.catalog.schema import (
-        FieldInfo,
-        fields_of,
-        is_closed,
-        lookup,
-        named_fields,
-        requires,
-    )
-    from policy.catalog.strict import strict_schema
-    from policy.catalog.tool import (
-        VERBS,
-        VERSION_MARK,
-        Origin,
-        Resource,
-        ToolSpec,
-        Verb,
-        apart,
-    )
-    from policy.catalog.view import SchemaView, SchemaViews
-    from policy.catalog.walk import (
-        ANY,
-        OPEN,
-        Schema,
-        Step,
-        descend,
-        joined_parts,
-        kind_of,
-        kinds_of,
-        mapping,
-        parts,
-        read_only_schema,
-    )
-else:
-    __getattr__ = exported(
-        __name__,
-        {
-            "arguments": "Arguments ModelArguments schema_of",
-            "builtin": "builtin_catalog",
-            "encodings": "ENCODINGS",
-            "catalog": "Catalog CatalogError identifier_problem",
-            "inclusion": "holds includes patterns_of",
-            "listing": "Listing read_listing",
-            "markers": "Connects Reads Runs Sends Writes resources_of",
-            "names": "ALIASES Repaired repair_name snake_case spellings",
-            "operations": "Operations arguments_of models_of operations_of",
-            "pattern": "ToolPattern ToolSelector select_name",
-            "plain": "schema_strictify",
-            "reading": "read_arguments",
-            "schema": "FieldInfo fields_of is_closed lookup named_fields requires",
-            "strict": "strict_schema",
-            "tool": "VERBS VERSION_MARK Origin Resource ToolSpec Verb apart",
-            "view": "SchemaView SchemaViews",
-            "walk": (
-                "ANY OPEN Schema Step descend joined_parts kind_of kinds_of mapping parts "
-                "read_only_schema"
-            ),
-        },
-    )
+from policy.catalog.inclusion import holds, includes, patterns_of
+from policy.catalog.listing import Listing, read_listing
+from policy.catalog.markers import Connects, Reads, Runs, Sends, Writes, resources_of
+from policy.catalog.names import ALIASES, Repaired, repair_name, snake_case, spellings
+from policy.catalog.operations import Operations, arguments_of, models_of, operations_of
+from policy.catalog.pattern import ToolPattern, ToolSelector, select_name
+from policy.catalog.plain import schema_strictify
+from policy.catalog.reading import read_arguments
+from policy.catalog.schema import (
+    FieldInfo,
+    fields_of,
+    is_closed,
+    lookup,
+    named_fields,
+    requires,
+)
+from policy.catalog.strict import strict_schema
+from policy.catalog.tool import (
+    VERBS,
+    VERSION_MARK,
+    Origin,
+    Resource,
+    ToolSpec,
+    Verb,
+    apart,
+)
+from policy.catalog.view import SchemaView, SchemaViews
+from policy.catalog.walk import (
+    ANY,
+    OPEN,
+    Schema,
+    Step,
+    descend,
+    joined_parts,
+    kind_of,
+    kinds_of,
+    mapping,
+    parts,
+    read_only_schema,
+)
 
 __all__ = [
     "ALIASES",

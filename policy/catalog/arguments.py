@@ -10,6 +10,7 @@ which arguments are resources:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from inspect import cleandoc
 from typing import Any
 
@@ -21,7 +22,6 @@ from policy.catalog.plain import schema_strictify
 from policy.catalog.reading import as_read, read_arguments
 from policy.catalog.tool import Origin, Resource, ToolSpec
 from policy.catalog.walk import read_only_schema
-from policy.records import dataclass
 
 
 class Arguments(BaseModel):

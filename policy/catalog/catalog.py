@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from policy.catalog.beginnings import Beginnings
@@ -12,7 +13,6 @@ from policy.catalog.pattern import ToolSelector
 from policy.catalog.tool import VERSION_MARK, Origin, ToolSpec, full_name
 from policy.catalog.view import SchemaViews
 from policy.diagnostics import one_slip_from
-from policy.records import dataclass, field
 
 # As many selectors are remembered with the tools they fit.
 _MOST_FITTING = 50_000

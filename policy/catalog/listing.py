@@ -7,13 +7,13 @@ categories and resources are read from the host's tools and from reviewed lists 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from policy.catalog.catalog import identifier_problem, owner
 from policy.catalog.fault import fault
 from policy.catalog.tool import VERBS, Origin, Resource, ToolSpec, apart
 from policy.catalog.walk import read_only_schema
-from policy.records import dataclass
 from policy.values import quote
 
 _LONGEST_NAME = 256

@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import collections.abc
 from collections.abc import Iterator
+from dataclasses import dataclass, is_dataclass
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -16,7 +17,6 @@ from pydantic import AliasChoices, BaseModel, RootModel, Secret, SecretBytes, Se
 from pydantic.fields import FieldInfo
 
 from policy.catalog.tool import Resource, Verb
-from policy.records import dataclass, is_dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

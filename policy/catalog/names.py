@@ -7,16 +7,10 @@ is meant. Everything after this step judges the name that it gives.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
-
-from policy import later
-from policy.records import dataclass
-
 # Most names are known, and need no tables of Unicode.
-if TYPE_CHECKING:
-    import unicodedata
-else:
-    unicodedata = later.module("unicodedata")
+import unicodedata
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 # Longer texts are not names: models sometimes put a paragraph there.
 LONGEST = 256

@@ -8,6 +8,7 @@ operation count.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from inspect import cleandoc
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -21,7 +22,6 @@ from policy.catalog.markers import resources_of
 from policy.catalog.reading import as_read, read_arguments
 from policy.catalog.tool import Resource
 from policy.diagnostics import nearest
-from policy.records import dataclass, replace
 from policy.values import quote
 
 

@@ -11,17 +11,17 @@ second one speaks of all versions, one that fits only the first of that version 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from policy import later
 from policy.catalog.tool import Origin, ToolSpec
-from policy.records import dataclass, field
 from policy.values import compile_name_glob, has_wildcard, literal_text
 
 Fits: TypeAlias = Callable[[ToolSpec], bool]
 # What stands before the first letter that may mean something else than itself.
-_PLAIN = later.pattern(r"[^*?\\]+")
+_PLAIN = re.compile(r"[^*?\\]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

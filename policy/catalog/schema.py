@@ -7,6 +7,7 @@ followed says nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from policy.catalog.walk import (
@@ -25,7 +26,6 @@ from policy.catalog.walk import (
     parts,
     stands_alone,
 )
-from policy.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

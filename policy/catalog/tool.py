@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from policy.call import EMPTY
-from policy.records import dataclass, field
 
 Verb: TypeAlias = Literal["reads", "writes", "runs", "connects", "sends"]
 VERBS: tuple[Verb, ...] = ("reads", "writes", "runs", "connects", "sends")

@@ -7,6 +7,7 @@ true of one stays true.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +15,6 @@ from typing import Any
 from policy.catalog.schema import FieldInfo, lookup, named_fields
 from policy.catalog.walk import Schema, Step, descend
 from policy.digests import blake2b
-from policy.records import dataclass, field
 
 # How many paths a view remembers before it begins anew: more than policies ask about.
 _MOST_PATHS = 1_024

@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from policy.checks import checked
-from policy.exports import exported
-
-if TYPE_CHECKING:
-    from policy.checks.checked import CheckedPolicy, ExampleSuite, LayerKey
-    from policy.checks.checker import check
-    from policy.checks.kinds import CONTEXT_KINDS, FACTS, FUNCTIONS
-    from policy.checks.remembered import Remembered
-    from policy.checks.sources import DEFAULT_BINDERS, Checked, PolicySources, Table
-else:
-    __getattr__ = exported(
-        __name__,
-        {
-            "checked": "CheckedPolicy ExampleSuite LayerKey",
-            "checker": "check",
-            "kinds": "CONTEXT_KINDS FACTS FUNCTIONS",
-            "remembered": "Remembered",
-            "sources": "DEFAULT_BINDERS Checked PolicySources Table",
-        },
-    )
+from policy.checks.checked import CheckedPolicy, ExampleSuite, LayerKey
+from policy.checks.checker import check
+from policy.checks.kinds import CONTEXT_KINDS, FACTS, FUNCTIONS
+from policy.checks.remembered import Remembered
+from policy.checks.sources import DEFAULT_BINDERS, Checked, PolicySources, Table
 
 __all__ = [
     "CONTEXT_KINDS",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from policy import later
+from policy.checks.changes import input_steps
 from policy.checks.fields import kind_of_field, tool_names
 from policy.checks.known import KnownTool
 from policy.checks.reading import Reading
@@ -15,11 +15,6 @@ from policy.reason import Remembering, Terms
 from policy.source import Span
 from policy.syntax import print_clause, print_path, tree
 from policy.values import plain, quote
-
-if TYPE_CHECKING:
-    from policy.checks.changes import input_steps
-else:
-    input_steps = later.function("policy.checks.changes", "input_steps")
 
 # An approval that serves longer is a rule that nobody wrote down.
 _LONGEST = timedelta(days=366)

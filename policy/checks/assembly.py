@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from policy.checks.checked import LayerKey
 from policy.checks.report import Report
 from policy.checks.scopes import Bound, Scope, define
 from policy.checks.sources import BINDER_KINDS, DEFAULT_BINDERS, PolicySources, Table
 from policy.diagnostics import Label, did_you_mean
-from policy.records import dataclass, field
 from policy.source import Span
 from policy.syntax import beside_rules, tree
 from policy.values import has_wildcard

@@ -7,9 +7,9 @@ in the same rule would otherwise want to see.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from policy.checks.checked import AllOf, ResourceTest, Test, ValueSet
-from policy.records import replace
 
 
 def told_of_commands(test: Test) -> Test:

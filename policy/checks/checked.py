@@ -8,12 +8,12 @@ so that every opinion can say where it comes from.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 from policy.catalog import Resource, ToolSelector
 from policy.reason import Terms
-from policy.records import dataclass, field
 from policy.source import Span
 from policy.syntax import tree
 from policy.verdict import Verdict

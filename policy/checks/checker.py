@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from policy import later
 from policy.catalog import Catalog
+from policy.checks import lints
 from policy.checks.assembly import Layer, assemble
 from policy.checks.checked import CheckedPolicy
+from policy.checks.examples import read_suites
 from policy.checks.kinds import ANY, CONTEXT_KINDS
 from policy.checks.layer_rules import check_defaults, check_delegations, check_undeclared
 from policy.checks.recall import Recall
+from policy.checks.remembered import Remembered
 from policy.checks.report import Report
 from policy.checks.rules import Names
 from policy.checks.sources import Checked, PolicySources
 from policy.checks.statements import read_declarations, read_layer
+from policy.checks.surroundings import surroundings
 from policy.checks.tools import ToolReader
 from policy.checks.world import World
 from policy.syntax import beside_rules, tree
-
-if TYPE_CHECKING:
-    from policy.checks import lints
-    from policy.checks.examples import read_suites
-    from policy.checks.remembered import Remembered
-    from policy.checks.surroundings import surroundings
-else:
-    lints = later.module("policy.checks.lints")
-    read_suites = later.function("policy.checks.examples", "read_suites")
-    surroundings = later.function("policy.checks.surroundings", "surroundings")
 
 
 def check(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import assert_never
 
 from policy.checks.beside import told_of_commands
@@ -12,7 +13,6 @@ from policy.checks.later import refuse
 from policy.checks.reading import Reading
 from policy.checks.texts import fill_in
 from policy.diagnostics import Label
-from policy.records import dataclass
 from policy.source import Span
 from policy.syntax import tree
 

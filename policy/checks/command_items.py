@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from policy.checks.world import World
+from policy.commands import CommandPattern
 from policy.diagnostics import did_you_mean
 from policy.source import Span
 from policy.values import Unreadable, quote
-
-if TYPE_CHECKING:
-    from policy.commands import CommandPattern
 
 
 def command_item(text: str, span: Span, world: World) -> CommandPattern | Unreadable:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from policy import later
 from policy.checks.checked import Apply, Arith, Constant, Minus, Selected, Value
 from policy.checks.kinds import (
     ANY,
@@ -23,14 +20,10 @@ from policy.checks.kinds import (
 from policy.checks.later import refuse
 from policy.checks.names import ticked
 from policy.checks.reading import BROKEN, Parts, Reading, Typed, literal
+from policy.checks.sql import check_sql
 from policy.diagnostics import did_you_mean
 from policy.syntax import tree
 from policy.values import Unreadable, parse_date, parse_time
-
-if TYPE_CHECKING:
-    from policy.checks.sql import check_sql
-else:
-    check_sql = later.function("policy.checks.sql", "check_sql")
 
 
 def read_function(expr: tree.Function, reading: Reading, parts: Parts) -> Typed:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import Any, assert_never
 
-from policy import later
 from policy.checks.checked import (
     AllOf,
     AnyOf,
@@ -24,22 +24,13 @@ from policy.checks.later import refuse
 from policy.checks.membership import read_membership
 from policy.checks.names import inline
 from policy.checks.phrases import read_phrase
+from policy.checks.places import read_resource_test
 from policy.checks.reading import BROKEN_TEST, Parts, Reading, ReadValue, Typed
 from policy.checks.scopes import Definition
 from policy.checks.text_tests import read_like, read_match, read_relation
 from policy.checks.texts import dotted
-from policy.records import replace
+from policy.checks.windows import read_window
 from policy.syntax import Phrase, print_expr, tree
-
-if TYPE_CHECKING:
-    from policy.checks.places import read_resource_test
-    from policy.checks.windows import read_window
-else:
-    read_resource_test = later.function(
-        "policy.checks.places", "read_resource_test", into=globals()
-    )
-    read_window = later.function("policy.checks.windows", "read_window")
-
 
 _BROKEN: Test = BROKEN_TEST
 

@@ -7,6 +7,7 @@ own, one for each set of values that they give its parameters.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from policy.checks.assembly import alone, pack_files
 from policy.checks.checked import CheckedDefault, CheckedPolicy, ExampleSuite
@@ -15,7 +16,6 @@ from policy.checks.rules import Names, check_reference
 from policy.checks.sources import PolicySources
 from policy.checks.statements import read_declarations, read_layer
 from policy.checks.world import World
-from policy.records import dataclass, field, replace
 from policy.source import Span
 from policy.syntax import beside_rules, tree
 from policy.verdict import Verdict

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from policy import later
 from policy.call import freeze
 from policy.checks.checked import Constant, ListOf, ObjectOf
+
+# Few rules work anything out.
+from policy.checks.computed import (
+    read_arithmetic,
+    read_function,
+    read_negative,
+    read_selection,
+)
 from policy.checks.field_access import read_field
 from policy.checks.kinds import TEXT, TEXTS, Kind, list_of
 from policy.checks.later import refuse
@@ -16,20 +23,6 @@ from policy.checks.names import read_name
 from policy.checks.reading import BROKEN, Parts, Reading, Typed, literal
 from policy.checks.texts import fill_in, number, span_of
 from policy.syntax import print_expr, tree
-
-# Few rules work anything out.
-if TYPE_CHECKING:
-    from policy.checks.computed import (
-        read_arithmetic,
-        read_function,
-        read_negative,
-        read_selection,
-    )
-else:
-    read_arithmetic = later.function("policy.checks.computed", "read_arithmetic")
-    read_function = later.function("policy.checks.computed", "read_function")
-    read_negative = later.function("policy.checks.computed", "read_negative")
-    read_selection = later.function("policy.checks.computed", "read_selection")
 
 CONDITIONS = (
     tree.Quantifier,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -9,7 +10,6 @@ from policy.catalog import SchemaView, SchemaViews, Step, ToolSpec
 from policy.checks.kinds import ANY, Kind, list_of, of_field, union
 from policy.checks.report import Report
 from policy.diagnostics import Severity, did_you_mean
-from policy.records import dataclass, field
 from policy.source import Span
 
 # How many tools a warning names before it counts the others.

@@ -7,13 +7,13 @@ complains only of what no call can make right.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
 from policy.catalog import FieldInfo
-from policy.records import dataclass
 from policy.values import SQL_KINDS
 
 

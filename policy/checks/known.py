@@ -7,13 +7,13 @@ no call can meet.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from policy.catalog import Resource, Schema, SchemaView, Step, ToolSelector, ToolSpec
 from policy.checks.checked import CheckedDeclaration, Constant, Fact, Value
 from policy.checks.checked import Step as FieldOf
 from policy.checks.world import World
-from policy.records import dataclass, field
 from policy.syntax import tree
 
 Steps = tuple[str, ...]

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from policy import later
 from policy.checks.checked import Constant, Member, NotOf, Test, ValueSet
 from policy.checks.comparisons import check_word
 from policy.checks.kinds import NUMBER, TEXT, Kind, comparable, kind_of
 from policy.checks.reading import BROKEN, BROKEN_TEST, Reading, ReadValue, Typed, literal
+from policy.checks.sets import named_set, operand_set
 from policy.checks.texts import dotted
 from policy.syntax import print_expr, tree
-
-if TYPE_CHECKING:
-    from policy.checks.sets import named_set, operand_set
-else:
-    named_set = later.function("policy.checks.sets", "named_set", into=globals())
-    operand_set = later.function("policy.checks.sets", "operand_set", into=globals())
 
 
 def read_membership(expr: tree.In, reading: Reading, value_of: ReadValue) -> Test:

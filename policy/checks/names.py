@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from policy import later
 from policy.call import freeze
+from policy.checks import sets
 from policy.checks.checked import Fact
 from policy.checks.kinds import FACT_ROOTS, FACTS
 from policy.checks.reading import BROKEN, Parts, Reading, Typed, literal
@@ -17,11 +17,6 @@ from policy.checks.texts import constant_of, dotted
 from policy.diagnostics import Label, did_you_mean, nearest
 from policy.source import Span
 from policy.syntax import tree
-
-if TYPE_CHECKING:
-    from policy.checks import sets
-else:
-    sets = later.module("policy.checks.sets")
 
 _Result = TypeVar("_Result")
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from policy import later
+# Few rules say two things of one field.
+from policy.checks import exclusions
 from policy.checks.bounds import bounds_of, clash
 from policy.checks.checked import (
     AllOf,
@@ -41,12 +42,6 @@ from policy.checks.possible import (
     possible,
 )
 from policy.values import compare_numbers, compile_text_glob, is_number
-
-# Few rules say two things of one field.
-if TYPE_CHECKING:
-    from policy.checks import exclusions
-else:
-    exclusions = later.module("policy.checks.exclusions")
 
 
 def outcomes(test: Test, sight: Sight) -> Outcomes:

@@ -9,10 +9,10 @@ those that are inside a quantifier or hold one, are read each time.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from policy.checks.checked import Test
 from policy.checks.reading import MAX_NODES, Reading
-from policy.records import dataclass
 from policy.syntax import Phrase, tree
 
 # Texts may be hostile: of more conditions than these nothing is kept.

@@ -6,11 +6,11 @@ condition of every rule asks for several.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from policy.checks.checked import Constant, Fact, Value
 from policy.checks.known import KnownTool, field_steps
-from policy.records import dataclass
 
 # A set of the three truth values.
 Outcomes: TypeAlias = int

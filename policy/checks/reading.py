@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from policy.catalog import Step
 from policy.checks.checked import Constant, Local, Truth, Value
@@ -14,16 +15,11 @@ from policy.checks.report import Report
 from policy.checks.scopes import Scope
 from policy.checks.world import World
 from policy.diagnostics import Label
-from policy.records import dataclass, field
 from policy.source import Span
 from policy.syntax import Spelled, print_expr, tree
 
 if TYPE_CHECKING:
-    from typing import NamedTuple
-
     from policy.checks.phrases import Kept
-else:
-    from policy.tuples import NamedTuple
 
 # How many nodes the conditions of one statement may have once names are written out.
 MAX_NODES = 5_000

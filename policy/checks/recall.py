@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
-from policy import later
 from policy.checks.assembly import Unit
 from policy.checks.checked import CheckedRule, LayerKey
-from policy.checks.report import Report
-from policy.diagnostics import Diagnostic
-from policy.records import dataclass, field
-from policy.source import Span
-from policy.syntax import KnownRule, tree
 
 # Whoever remembers nothing has no use for what does.
-if TYPE_CHECKING:
-    from policy.checks.remembered import Remembered
-    from policy.checks.surroundings import context
-else:
-    context = later.function("policy.checks.surroundings", "context")
+from policy.checks.remembered import Remembered
+from policy.checks.report import Report
+from policy.checks.surroundings import context
+from policy.diagnostics import Diagnostic
+from policy.source import Span
+from policy.syntax import KnownRule, tree
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

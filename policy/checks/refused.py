@@ -6,9 +6,8 @@ is a `deny` in disguise.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from jsonschema_rs import validator_for
 
-from policy import later
 from policy.call import thaw
 from policy.catalog import Schema, mapping
 from policy.checks.checked import CheckedChange, Constant
@@ -16,11 +15,6 @@ from policy.checks.fields import tool_names
 from policy.checks.known import KnownTool
 from policy.checks.report import Report
 from policy.diagnostics import Severity
-
-if TYPE_CHECKING:
-    from jsonschema_rs import validator_for
-else:
-    validator_for = later.function("jsonschema_rs", "validator_for")
 
 
 def check_accepted(

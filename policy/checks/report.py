@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from policy.diagnostics import Diagnostic, Label, Severity, diagnose, in_order
-from policy.records import dataclass, field
 from policy.source import Span
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from policy import later
 from policy.catalog import ToolSelector
 from policy.checks.approval import read_terms
 from policy.checks.assembly import Unit
+from policy.checks.changes import read_change
 from policy.checks.checked import (
     CheckedInvariant,
     CheckedRewrite,
@@ -20,19 +20,12 @@ from policy.checks.fields import Tools
 from policy.checks.known import Knowledge
 from policy.checks.never import check_can_hold
 from policy.checks.reading import Reading
+from policy.checks.refused import check_accepted
 from policy.checks.world import World
 from policy.diagnostics import Label, did_you_mean
-from policy.records import dataclass
 from policy.source import Span
 from policy.syntax import print_change, print_clause, print_tools, tree
 from policy.verdict import Verdict
-
-if TYPE_CHECKING:
-    from policy.checks.changes import read_change
-    from policy.checks.refused import check_accepted
-else:
-    read_change = later.function("policy.checks.changes", "read_change")
-    check_accepted = later.function("policy.checks.refused", "check_accepted")
 
 # What a reason's `rule` may be besides a rule's name.
 RESERVED = frozenset(

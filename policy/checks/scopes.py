@@ -7,12 +7,12 @@ round. A pack sees its own names and parameters only; who uses it sees them as `
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from policy.checks.kinds import FACT_ROOTS
 from policy.checks.report import Report
 from policy.diagnostics import Label
-from policy.records import dataclass, field
 from policy.source import Span
 from policy.syntax import tree
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from policy import later
 from policy.checks.checked import SetKind, SetPart, ValueSet, WorkspaceItem
 from policy.checks.command_items import command_item
 from policy.checks.report import Report
@@ -26,15 +25,15 @@ from policy.checks.world import World
 from policy.diagnostics import Label, did_you_mean
 from policy.source import Span
 from policy.syntax import tree
-from policy.values import Unreadable, quote
 
 # Each kind of items is read by what knows of it, imported with the first item of that kind.
-if TYPE_CHECKING:
-    from policy.values import check_recipient_pattern, read_host_pattern, read_path_pattern
-else:
-    check_recipient_pattern = later.function("policy.values", "check_recipient_pattern")
-    read_host_pattern = later.function("policy.values", "read_host_pattern")
-    read_path_pattern = later.function("policy.values", "read_path_pattern")
+from policy.values import (
+    Unreadable,
+    check_recipient_pattern,
+    quote,
+    read_host_pattern,
+    read_path_pattern,
+)
 
 SET_KINDS = ("paths", "hosts", "commands", "strings", "numbers", "addresses")
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from policy.call import EMPTY
 from policy.checks.checked import CheckedPolicy, ExampleSuite
 from policy.commands import NO_PROFILES, Profiles
 from policy.diagnostics import Diagnostic
-from policy.records import dataclass, field
 from policy.source import Source
 from policy.syntax import tree
 

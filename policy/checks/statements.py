@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
-from policy import later
 from policy.catalog import Resource
+from policy.checks import sets
 from policy.checks.assembly import EVERY, Layer, Unit, layer_key
+from policy.checks.changes import input_steps
 from policy.checks.checked import (
     CheckedDeclaration,
     CheckedDefault,
@@ -40,17 +41,9 @@ from policy.checks.scopes import Definition
 from policy.checks.texts import SAMPLES, constant, value_of_param
 from policy.checks.world import World
 from policy.diagnostics import Label
-from policy.records import dataclass, field
 from policy.source import Span
 from policy.syntax import KnownRule, beside_rules, print_tools, tree
 from policy.verdict import Verdict
-
-if TYPE_CHECKING:
-    from policy.checks import sets
-    from policy.checks.changes import input_steps
-else:
-    sets = later.module("policy.checks.sets")
-    input_steps = later.function("policy.checks.changes", "input_steps")
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -10,7 +10,6 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from policy import later
 from policy.checks.report import Report
 from policy.checks.scopes import Bound, Definition, Scope
 from policy.diagnostics import did_you_mean
@@ -26,7 +25,7 @@ SAMPLES: dict[str, Any] = {
     "span": timedelta(seconds=1),
 }
 
-_MARK = later.pattern(r"\$(?:\$\{|\{([^}]*)(\}?))")
+_MARK = re.compile(r"\$(?:\$\{|\{([^}]*)(\}?))")
 _UNITS = {
     "ms": timedelta(milliseconds=1),
     "s": timedelta(seconds=1),

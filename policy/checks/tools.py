@@ -7,6 +7,7 @@ is looked up in the catalogue.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from policy.catalog import (
@@ -30,7 +31,6 @@ from policy.checks.scopes import (
 )
 from policy.checks.texts import dotted, fill_in, value_of_param
 from policy.diagnostics import Label, Severity, nearest
-from policy.records import dataclass, field
 from policy.source import Span
 from policy.syntax import tree
 from policy.values import escape_glob

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from policy.catalog import Catalog, ToolSelector
@@ -13,7 +14,6 @@ from policy.checks.report import Report
 from policy.checks.scopes import Definition, Extent, Scope
 from policy.checks.tools import ToolReader
 from policy.commands import Profiles
-from policy.records import dataclass, field
 
 if TYPE_CHECKING:
     from policy.checks.phrases import Kept

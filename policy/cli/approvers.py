@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -12,7 +13,6 @@ import click
 from policy.cli.approvals import store_path
 from policy.cli.loading import stop
 from policy.cli.users import person_of
-from policy.records import dataclass, replace
 from policy.reload import ApprovalSettings
 from policy.service import (
     ApprovalGate,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -24,7 +25,6 @@ from policy.cli.fields import (
 )
 from policy.diagnostics import did_you_mean
 from policy.facts import Facts, PastCall, Resolvers
-from policy.records import dataclass, replace
 from policy.values import Unreadable, escape_for_people, parse_time, read_json
 
 

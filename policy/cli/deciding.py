@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import click
 
 from policy.call import thaw
+
+# As in `loading`: a command that only tells how it is called imports no engine.
+from policy.cli.calls import AskedCall, NoCall
 from policy.cli.loading import (
     WRONG_USAGE,
     Where,
@@ -17,14 +20,10 @@ from policy.cli.loading import (
     generation_at,
     stop,
 )
+from policy.decision import Decision, GenerationId
 from policy.facts import Resolvers
 from policy.reason import Reason, Terms
-
-# As in `loading`: a command that only tells how it is called imports no engine.
-if TYPE_CHECKING:
-    from policy.cli.calls import AskedCall, NoCall
-    from policy.decision import Decision, GenerationId
-    from policy.reload import Disk, Generation
+from policy.reload import Disk, Generation
 
 # One byte more than JSON may be, so that what was cut is refused for its length.
 _LONGEST_LINE = 16 * 1024 * 1024 + 1

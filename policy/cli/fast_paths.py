@@ -6,19 +6,13 @@ Each quick way gives what the slow one gives; somebody who doubts that switches 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
-
-from policy import later
-from policy.records import dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 
 # As in `loading`: a command that only tells how it is called imports no engine.
-if TYPE_CHECKING:
-    import click
+import click
 
-    from policy.program import Shortcuts
-    from policy.reload import Builder
-else:
-    click = later.module("click")
+from policy.program import Shortcuts
+from policy.reload import Builder
 
 VARIABLE = "PLACET_NO_FAST"
 # Names of ways that are gone, accepted for one release.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -12,7 +13,6 @@ from policy.cli.clicked import path_argument
 from policy.cli.fast_paths import fast_paths
 from policy.cli.loading import WRONG_POLICY, WRONG_USAGE, counted, exit_code, prefix
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, render, visible
-from policy.records import dataclass
 from policy.reload import Moved, Snapshot, decode, read_folder, replace_file
 from policy.source import Source
 from policy.syntax import format_source, parse

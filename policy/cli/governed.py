@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from policy.audit import JsonlSink
 from policy.call import Caller
 from policy.cli.approvers import Approving, SettingsNow
-from policy.records import dataclass, replace
 from policy.reload import ApprovalSettings, PolicyStore, ServiceSettings
 from policy.service import GovernedService, Limits, ToolEvent, build_tool_service
 

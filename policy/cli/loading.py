@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
@@ -14,7 +15,6 @@ import click
 from policy.catalog import Catalog
 from policy.cli.fast_paths import fast_paths
 from policy.diagnostics import Diagnostic, Format, render, visible
-from policy.records import replace
 from policy.reload import Built, Generation, read_policy
 
 # What is asked for by its place on disk.

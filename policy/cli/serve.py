@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -22,11 +22,9 @@ from policy.cli.fast_paths import fast_paths
 from policy.cli.governed import Governed, Serving
 from policy.cli.loading import stop
 from policy.diagnostics import visible
+from policy.proxy import Address
 from policy.reload import PolicyStore, Reloaded, health_record
 from policy.service import Filed, PolicyInReach, StoreUnusable, policy_in_reach
-
-if TYPE_CHECKING:
-    from policy.proxy import Address
 
 _SHORTEST_TOKEN = 16
 

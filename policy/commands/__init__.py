@@ -2,55 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from policy.exports import exported
-
-if TYPE_CHECKING:
-    from policy.commands.bash import read_script
-    from policy.commands.command_sets import CommandSets, is_alone
-    from policy.commands.cover import covers, runs_any
-    from policy.commands.fit import fits, is_harmless_redirection, spells_redirects
-    from policy.commands.invocation import (
-        Effect,
-        GivenOperand,
-        GivenOption,
-        Invocation,
-        Understanding,
-    )
-    from policy.commands.pattern import CommandPattern, read_command_pattern
-    from policy.commands.pattern_set import PatternSet
-    from policy.commands.printer import NotPrintable, printed, runs_as, script_for
-    from policy.commands.profile import Profile
-    from policy.commands.profile_check import check_examples
-    from policy.commands.profile_fault import ProfileFault
-    from policy.commands.profile_file import SUFFIX as PROFILE_SUFFIX
-    from policy.commands.profiles import NO_PROFILES, Profiles
-    from policy.commands.script import Script, SimpleCommand
-    from policy.commands.understander import understand, understand_command
-    from policy.commands.word import Assignment, Redirection, Word
-else:
-    __getattr__ = exported(
-        __name__,
-        {
-            "bash": "read_script()",
-            "command_sets": "CommandSets() is_alone()",
-            "cover": "covers() runs_any()",
-            "fit": "fits() is_harmless_redirection() spells_redirects()",
-            "invocation": "Effect GivenOperand GivenOption Invocation Understanding",
-            "pattern": "CommandPattern read_command_pattern()",
-            "pattern_set": "PatternSet",
-            "printer": "NotPrintable printed() runs_as() script_for()",
-            "profile": "Profile",
-            "profile_check": "check_examples()",
-            "profile_fault": "ProfileFault",
-            "profile_file": "SUFFIX=PROFILE_SUFFIX",
-            "profiles": "NO_PROFILES Profiles",
-            "script": "Script SimpleCommand",
-            "understander": "understand() understand_command()",
-            "word": "Assignment Redirection Word",
-        },
-    )
+from policy.commands.bash import read_script
+from policy.commands.command_sets import CommandSets, is_alone
+from policy.commands.cover import covers, runs_any
+from policy.commands.fit import fits, is_harmless_redirection, spells_redirects
+from policy.commands.invocation import (
+    Effect,
+    GivenOperand,
+    GivenOption,
+    Invocation,
+    Understanding,
+)
+from policy.commands.pattern import CommandPattern, read_command_pattern
+from policy.commands.pattern_set import PatternSet
+from policy.commands.printer import NotPrintable, printed, runs_as, script_for
+from policy.commands.profile import Profile
+from policy.commands.profile_check import check_examples
+from policy.commands.profile_fault import ProfileFault
+from policy.commands.profile_file import SUFFIX as PROFILE_SUFFIX
+from policy.commands.profiles import NO_PROFILES, Profiles
+from policy.commands.script import Script, SimpleCommand
+from policy.commands.understander import understand, understand_command
+from policy.commands.word import Assignment, Redirection, Word
 
 __all__ = [
     "NO_PROFILES",

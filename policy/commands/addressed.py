@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import re
 
-from policy import later
 from policy.commands.small_language import NOTHING, Doings, Touched
 from policy.commands.word import Word
 
 _ANYWHERE = Doings(touched=(Touched("connects", None),))
-_SCHEME = later.pattern(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_SOURCE = later.pattern(r"(?:[^/:]*@\s*)?([A-Za-z][A-Za-z0-9+.-]*://.*)", re.DOTALL)
-_MAY_BECOME_URL = later.pattern(r"[A-Za-z0-9+.-]*(?::/?)?\Z")
-_DATABASE_URL = later.pattern(r"postgres(?:ql)?://(?:[^/?#@]*@)?([^/?#@]*)(?:/[^?#]*)?\Z")
-_PLAIN_HOST = later.pattern(r"[A-Za-z0-9.-]+(?::[0-9]+)?|\[[0-9A-Fa-f:.]+\](?::[0-9]+)?")
-_PAIR = later.pattern(r"\s*([a-z_]+)\s*=\s*([^\s'\\]*|'[^'\\]*+')(?=\s|\Z)")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_SOURCE = re.compile(r"(?:[^/:]*@\s*)?([A-Za-z][A-Za-z0-9+.-]*://.*)", re.DOTALL)
+_MAY_BECOME_URL = re.compile(r"[A-Za-z0-9+.-]*(?::/?)?\Z")
+_DATABASE_URL = re.compile(r"postgres(?:ql)?://(?:[^/?#@]*@)?([^/?#@]*)(?:/[^?#]*)?\Z")
+_PLAIN_HOST = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]+)?|\[[0-9A-Fa-f:.]+\](?::[0-9]+)?")
+_PAIR = re.compile(r"\s*([a-z_]+)\s*=\s*([^\s'\\]*|'[^'\\]*+')(?=\s|\Z)")
 # Settings of a connection that neither lead elsewhere nor name a file.
 _HARMLESS_KEYS = frozenset(
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from policy import later
 from policy.commands.refusal import NotReadable
 
 _MOST_PARTS = 20_000
@@ -23,7 +22,7 @@ _SINGLE = {
     '"': b'"',
     "?": b"?",
 }
-_PART = later.pattern(
+_PART = re.compile(
     r"""
     (?P<plain> [^'\\]+ )
   | \\ (?P<single> [abeEfnrtv\\'"?] )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
 from policy.commands.profile import NUMBER, Option, Profile, Style
 from policy.commands.roles import MANY_WORDS
 from policy.commands.word import Word
-from policy.records import dataclass, replace
 
 _DIGITS = frozenset("0123456789")
 _WILD = frozenset("*?[\\")

@@ -6,9 +6,9 @@ names that is not plain counts for none, and so does all that is joined in anoth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from policy import later
 from policy.commands.argv import Item, OptionItem
 from policy.commands.leaving import is_plain
 from policy.facts import LeftOut
@@ -16,8 +16,8 @@ from policy.facts import LeftOut
 _ACTING = frozenset({"null-ended", "argv-until", "guarded", "write"})
 _NAMES = frozenset("-name -iname -path -ipath -wholename -iwholename -regex -iregex".split())
 # Whatever stands before, the path ends like this.
-_REGEX_ENDING = later.pattern(r"(?:[^|]*[^|\\])?\\\.([A-Za-z0-9]+)")
-_FOLDER = later.pattern(r"\*/([^/]+)(/\*)?")
+_REGEX_ENDING = re.compile(r"(?:[^|]*[^|\\])?\\\.([A-Za-z0-9]+)")
+_FOLDER = re.compile(r"\*/([^/]+)(/\*)?")
 
 
 def asked_for(items: Sequence[Item]) -> LeftOut | None:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 
-from policy import later
 from policy.commands.small_language import Doings, Touched, not_known
 
-_TOKEN = later.pattern(
+_TOKEN = re.compile(
     r"""
       (?P<blank>[ \t\r]+|\\\n)
     | (?P<comment>\#[^\n]*)
@@ -22,7 +21,7 @@ _TOKEN = later.pattern(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_REGEX = later.pattern(r"/(?:[^/\\\n\[]|\\.|\[\^?+\]?+(?:[^\]\\\n]|\\.)*+\])*+/")
+_REGEX = re.compile(r"/(?:[^/\\\n\[]|\\.|\[\^?+\]?+(?:[^\]\\\n]|\\.)*+\])*+/")
 # After these a `/` divides; after anything else it begins an expression.
 _VALUE_SIGNS = frozenset({")", "]", "++", "--"})
 # Words after which a value begins; after others that are no names, either may follow.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from policy.commands.computed import COMPUTED_TEXT, may_run_texts
@@ -13,7 +14,6 @@ from policy.commands.script_reader import ScriptReader
 from policy.commands.shell import Shell
 from policy.commands.syntax_tree import CommandList
 from policy.commands.word import Assignment
-from policy.records import replace
 from policy.values import Unreadable, is_ordinary
 
 _LONGEST = 1_000_000

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 
-from policy import later
 from policy.commands.small_language import NOTHING, Doings, Touched, not_known
 from policy.commands.word import Word
 
@@ -18,15 +17,15 @@ _FORMATS = frozenset(
     """.split()
 )
 _TEMPLATED = frozenset({"jsonpath", "jsonpath-as-json", "custom-columns", "go-template"})
-_NAME = later.pattern(r"[A-Za-z0-9_]*(?:[+-][A-Za-z0-9_]+)*")
+_NAME = re.compile(r"[A-Za-z0-9_]*(?:[+-][A-Za-z0-9_]+)*")
 # What a variable of a client may be: words of SQL or of the client would be run.
-_VARIABLE = later.pattern(r"(?!PROMPT|HISTFILE|EDITOR)[A-Za-z_][A-Za-z0-9_]*(?:=[\w.,:/@+ -]*)?")
-_FILTER = later.pattern(
+_VARIABLE = re.compile(r"(?!PROMPT|HISTFILE|EDITOR)[A-Za-z_][A-Za-z0-9_]*(?:=[\w.,:/@+ -]*)?")
+_FILTER = re.compile(
     r"!|(?:[-+HSPR]|include|exclude|hide|show|protect|risk)(?:,?[/!Csrpx]*)[ _].*|clear\b.*",
     re.DOTALL,
 )
-_MERGED = later.pattern(r"(?:\.|merge)(?:,?[-+CenwsrpxS/!]*)[ _](.+)", re.DOTALL)
-_MERGED_BELOW = later.pattern(r"(?::|dir-merge)(?:,?[-+CenwsrpxS/!]*)[ _][^/]+", re.DOTALL)
+_MERGED = re.compile(r"(?:\.|merge)(?:,?[-+CenwsrpxS/!]*)[ _](.+)", re.DOTALL)
+_MERGED_BELOW = re.compile(r"(?::|dir-merge)(?:,?[-+CenwsrpxS/!]*)[ _][^/]+", re.DOTALL)
 
 
 def read_listing_format(word: Word) -> Doings:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from policy import later
+import re
+from dataclasses import replace
+
 from policy.commands.double_brackets import read_test
 from policy.commands.pieces import to_words
 from policy.commands.redirections import Redirected, read_redirection
@@ -28,16 +30,15 @@ from policy.commands.syntax_tree import (
 )
 from policy.commands.whereabouts import NOWHERE, UNKNOWN, Places, either, folders_of
 from policy.commands.word import Word
-from policy.records import replace
 
 # Loops are read for each value, if there are not more; those that stand in each other, in all.
 _MOST_PASSES = 16
-_RANGE = later.pattern(r"\{([0-9]{1,4})\.\.([0-9]{1,4})\}(?=[ \t;\n]|\Z)")
-_NUMBER = later.pattern(r"[0-9]+|\{[0-9]+\.\.[0-9]+\}")
+_RANGE = re.compile(r"\{([0-9]{1,4})\.\.([0-9]{1,4})\}(?=[ \t;\n]|\Z)")
+_NUMBER = re.compile(r"[0-9]+|\{[0-9]+\.\.[0-9]+\}")
 # Some file of this folder, for all that is known of it: there is no `/` in it, and no blank.
 _ANY_NUMBER = Word("*", "glob")
-CASE_END = later.pattern(r";;&|;;|;&")
-_NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*(?=[\s;&|()<>]|\Z)")
+CASE_END = re.compile(r";;&|;;|;&")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?=[\s;&|()<>]|\Z)")
 
 
 class CompoundReader:

@@ -10,25 +10,24 @@ from __future__ import annotations
 
 import re
 
-from policy import later
 from policy.commands.cursor import Findings
 from policy.commands.word import Word
 
 # What may become a substitution when it is read again.
-_RUNS = later.pattern(r"[$`'\"\\]|[<>]\(")
-_RUNS_AS_SPELLED = later.pattern(r"\$\((?!\()|[`'\\]|[<>]\(")
-_ARGUMENT = later.pattern(r"\$\{?!?[0-9@*]|\$\{!#")
-_IDENTIFIER = later.pattern(r"(?<![A-Za-z0-9_#])[A-Za-z_][A-Za-z0-9_]*")
-_JOINED = later.pattern(r"(?<![A-Za-z0-9_${!#])[A-Za-z_][A-Za-z0-9_]*\"*\$|\}\"*[A-Za-z0-9_$]")
-_SUBSCRIPTED = later.pattern(r"\"?[A-Za-z_][A-Za-z0-9_]*\[")
+_RUNS = re.compile(r"[$`'\"\\]|[<>]\(")
+_RUNS_AS_SPELLED = re.compile(r"\$\((?!\()|[`'\\]|[<>]\(")
+_ARGUMENT = re.compile(r"\$\{?!?[0-9@*]|\$\{!#")
+_IDENTIFIER = re.compile(r"(?<![A-Za-z0-9_#])[A-Za-z_][A-Za-z0-9_]*")
+_JOINED = re.compile(r"(?<![A-Za-z0-9_${!#])[A-Za-z_][A-Za-z0-9_]*\"*\$|\}\"*[A-Za-z0-9_$]")
+_SUBSCRIPTED = re.compile(r"\"?[A-Za-z_][A-Za-z0-9_]*\[")
 # A name with a subscript; as a glob it fits nothing but that name with one letter behind it.
-_ELEMENT = later.pattern(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\[\]*?]*\])?(?:\+?=.*)?", re.DOTALL)
-_VALUE = later.pattern(r"\$\{?!?([A-Za-z_][A-Za-z0-9_]*)")
-_QUOTED = later.pattern(r"'[^']*'|\"[^\"`\\(@]*\"")
-_ODD_QUOTES = later.pattern(r"\$'|\\['\"]")
-_MARKS = later.pattern(r"\$\{|\}|['\"\\]")
+_ELEMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\[\]*?]*\])?(?:\+?=.*)?", re.DOTALL)
+_VALUE = re.compile(r"\$\{?!?([A-Za-z_][A-Za-z0-9_]*)")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"`\\(@]*\"")
+_ODD_QUOTES = re.compile(r"\$'|\\['\"]")
+_MARKS = re.compile(r"\$\{|\}|['\"\\]")
 # `${x:-…}`
-_ALTERNATIVE = later.pattern(r"\$\{!?[A-Za-z0-9_]+[^A-Za-z0-9_}]")
+_ALTERNATIVE = re.compile(r"\$\{!?[A-Za-z0-9_]+[^A-Za-z0-9_}]")
 
 # Variables to which the shell itself gives texts that a script chooses.
 _ANY_TEXT = frozenset(

@@ -6,7 +6,7 @@ counts: with `;`, `&&` or a group there would be others.
 
 from __future__ import annotations
 
-from policy import later
+import re
 
 # One command of a pipeline, as far as nothing in it can be another one.
 _BEFORE = r"(?:[^;&|\n`#(){}\\]|[0-9]>&[0-9]|\\[^|\n])+"
@@ -17,7 +17,7 @@ _NUMBER = (
     rf"(?:wc[ \t]+-[lwcm]{_FROM_INPUT}"
     r"|nproc|seq(?:[ \t]+[0-9]+){1,3}|date[ \t]+\+%s|id[ \t]+-[ug])"
 )
-_COUNTS = later.pattern(rf"[ \t\n]*(?:{_BEFORE}\|[ \t\n]*)*+({_NUMBER}){_QUIETLY}[ \t\n]*")
+_COUNTS = re.compile(rf"[ \t\n]*(?:{_BEFORE}\|[ \t\n]*)*+({_NUMBER}){_QUIETLY}[ \t\n]*")
 # As many as an everyday pipeline has.
 _LONGEST = 400
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from policy.commands.fit import (
     fits,
@@ -15,7 +16,6 @@ from policy.commands.pattern import CommandPattern
 from policy.commands.pattern_set import near
 from policy.commands.profiles import NO_PROFILES, Profiles
 from policy.commands.understander import STANDARD_PLACES
-from policy.records import dataclass, field
 from policy.values import any_of, both
 
 

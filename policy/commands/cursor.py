@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from policy import later
 from policy.commands.refusal import NotReadable
 from policy.commands.script import SimpleCommand
 from policy.commands.syntax_tree import CommandList, Redirecting
 from policy.commands.word import Assignment
-from policy.records import dataclass, field
 
 if TYPE_CHECKING:
     from policy.commands.shell import Shell
@@ -23,7 +23,7 @@ _MOST_PARTS = 20_000
 # Letters that variables are replaced by: `x=$x$x` doubles a text each time.
 _MOST_REPLACED = 1_000_000
 _FIXED = frozenset({"BASHOPTS", "BASH_VERSINFO", "EUID", "PPID", "SHELLOPTS", "UID"})
-_BLANKS = later.pattern(r"(?:[ \t]+|\\\n)*")
+_BLANKS = re.compile(r"(?:[ \t]+|\\\n)*")
 
 
 @dataclass(slots=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
-from policy import later
 from policy.commands.refusal import NotReadable
 from policy.commands.reserved import COMPOUND, Lists, reserved_word
 from policy.commands.shell import Shell
@@ -12,10 +12,10 @@ from policy.commands.shell_builtins import is_relied_on
 from policy.commands.syntax_tree import Coprocess, Function
 from policy.commands.whereabouts import NOWHERE, UNKNOWN
 
-_FUNCTION_NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_.:+@-]*(?=[\s(]|\Z)")
-_PARENTHESES = later.pattern(r"[ \t]*(?:\([ \t]*\))?")
+_FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:+@-]*(?=[\s(]|\Z)")
+_PARENTHESES = re.compile(r"[ \t]*(?:\([ \t]*\))?")
 # The name of a coprocess stands only before a compound command.
-_COPROCESS = later.pattern(
+_COPROCESS = re.compile(
     r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*(?=\(|(?:\{|\[\[|if|case|for|while|until|select)[\s(])"
 )
 _LONGEST_ALIAS = 2_000

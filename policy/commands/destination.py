@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import posixpath
+from dataclasses import replace
 
 from policy.commands.word import Word
-from policy.records import replace
 from policy.values import escape_glob
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
-from policy import later
 from policy.commands.computed import compute_spelled, compute_text, name_spelled, name_text
 from policy.commands.cursor import Findings
 from policy.commands.pieces import Piece, literal, to_word
@@ -14,9 +15,8 @@ from policy.commands.reserved import Lists
 from policy.commands.script import SimpleCommand
 from policy.commands.syntax_tree import Condition, Parts, Raw
 from policy.commands.word import Word
-from policy.records import replace
 
-_SIGN = later.pattern(r"&&|\|\||[()<>]|!(?=\()")
+_SIGN = re.compile(r"&&|\|\||[()<>]|!(?=\()")
 _BEFORE_PATTERN = frozenset({"=~", "==", "=", "!="})
 _NUMBER_TEST = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 # A word as it is spelled, and its pieces.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from policy.commands.invocation import Effect, Invocation, Verb
 from policy.commands.nested import ANY_WORDS, NOT_SEARCHED, Found, Nesting, Run
 from policy.commands.profiles import Profiles
@@ -9,7 +11,6 @@ from policy.commands.redirects import Redirects
 from policy.commands.remote import is_web_url
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Assignment, Word
-from policy.records import replace
 
 VERBS: dict[str, tuple[tuple[Verb, ...], bool]] = {
     "read": (("reads",), False),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-from policy import later
 from policy.commands.computed import compute_spelled
 from policy.commands.counting import counting_program
 from policy.commands.cursor import Cursor, ReadInside
@@ -31,21 +30,21 @@ from policy.commands.syntax_tree import (
 )
 from policy.commands.word import Word
 
-_NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*")
-_PLAIN_PARAMETER = later.pattern(r"\{([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])\}")
-_PARAMETER = later.pattern(r"[!#]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])|[!#](?=[:}])")
-_IDENTIFIER = later.pattern(r"(?<![A-Za-z0-9_#])[A-Za-z_][A-Za-z0-9_]*")
-_SIGNS = later.pattern(r"[^()\[\]\"'\\$`;{}]+")
-_QUOTED_NUMBER = later.pattern(r'"(?:[A-Za-z0-9_.-]*|\$[A-Za-z0-9_]+|\$\{[A-Za-z0-9_]+\})"')
-_UNQUOTED_VALUE = later.pattern(r"[A-Za-z0-9_./:@%+,{}-]+")
-_SETTING = later.pattern(r"[^=!<>]=(?!=)|<<=|>>=|\+\+|--")
-_ARGUMENT = later.pattern(r"[0-9]+|[@*]")
-_BACKTICKED = later.pattern(r"(?:[^`\\]|\\.)*`", re.DOTALL)
-_ESCAPED = later.pattern(r"\\([$`\\])")
-_ESCAPED_QUOTED = later.pattern(r'\\([$`\\"])')
-_HARMLESS_QUOTED = later.pattern(r"'[^'}$`\"\\]*'")
-_OPERATOR = later.pattern(r":?[-=?+]|##?|%%?|/[/#%]?|\^\^?|,,?|~~?")
-_PARTED = later.pattern(r"\((?:\\\n)+\(")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN_PARAMETER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])\}")
+_PARAMETER = re.compile(r"[!#]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])|[!#](?=[:}])")
+_IDENTIFIER = re.compile(r"(?<![A-Za-z0-9_#])[A-Za-z_][A-Za-z0-9_]*")
+_SIGNS = re.compile(r"[^()\[\]\"'\\$`;{}]+")
+_QUOTED_NUMBER = re.compile(r'"(?:[A-Za-z0-9_.-]*|\$[A-Za-z0-9_]+|\$\{[A-Za-z0-9_]+\})"')
+_UNQUOTED_VALUE = re.compile(r"[A-Za-z0-9_./:@%+,{}-]+")
+_SETTING = re.compile(r"[^=!<>]=(?!=)|<<=|>>=|\+\+|--")
+_ARGUMENT = re.compile(r"[0-9]+|[@*]")
+_BACKTICKED = re.compile(r"(?:[^`\\]|\\.)*`", re.DOTALL)
+_ESCAPED = re.compile(r"\\([$`\\])")
+_ESCAPED_QUOTED = re.compile(r'\\([$`\\"])')
+_HARMLESS_QUOTED = re.compile(r"'[^'}$`\"\\]*'")
+_OPERATOR = re.compile(r":?[-=?+]|##?|%%?|/[/#%]?|\^\^?|,,?|~~?")
+_PARTED = re.compile(r"\((?:\\\n)+\(")
 # Those that no further character makes another operator of.
 _WHOLE_OPERATORS = frozenset((":-", ":=", ":?", ":+", "-", "=", "?", "+", "##", "%%", "^^", ",,"))
 

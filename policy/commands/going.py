@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Protocol
 
-from policy import later
 from policy.commands.shell import Shell
 from policy.commands.word import Word
 
 # What `exit` surely takes: with two words it does not end the shell.
-_STATUS = later.pattern(r"[0-9]{1,3}")
+_STATUS = re.compile(r"[0-9]{1,3}")
 
 
 class Follow(Protocol):

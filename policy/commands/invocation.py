@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Word
 from policy.facts import LeftOut
-from policy.records import dataclass
 
 Verb: TypeAlias = Literal["reads", "writes", "connects", "sends"]
 

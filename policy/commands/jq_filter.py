@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from policy import later
+import re
+
 from policy.commands.small_language import Doings, Touched
 
-_MODULE = later.pattern(r"\b(?:import|include)\b")
-_LOADS = later.pattern(r"\b(?:load|load_\w+|strload)\s*\(")
+_MODULE = re.compile(r"\b(?:import|include)\b")
+_LOADS = re.compile(r"\b(?:load|load_\w+|strload)\s*\(")
 # Secrets stand in variables of the environment.
-_ENVIRONMENT = later.pattern(r"\$ENV\b|\$__prog|(?<![.$\w])(?:env|strenv|envsubst)\b")
-_RUNS = later.pattern(r"\bsystem\s*\(")
+_ENVIRONMENT = re.compile(r"\$ENV\b|\$__prog|(?<![.$\w])(?:env|strenv|envsubst)\b")
+_RUNS = re.compile(r"\bsystem\s*\(")
 
 
 def read_jq(text: str) -> Doings:

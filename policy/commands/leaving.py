@@ -6,9 +6,9 @@ plain letters, `*` and `?`. One that brings something back counts for all that i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from policy import later
 from policy.commands.argv import Item, OperandItem, OptionItem, names_of
 from policy.commands.effects import Effects
 from policy.commands.file_types import FILE_TYPES
@@ -16,10 +16,10 @@ from policy.commands.profile import Profile
 from policy.commands.word import Word
 from policy.facts import LeftOut
 
-_PLAIN = later.pattern(r"[A-Za-z0-9_.*?][A-Za-z0-9_.*?~-]*")
-_BRACES = later.pattern(r"([^{}]*)\{([^{}]*)\}([^{}]*)")
-_BACK = later.pattern(r"!|[^ ]* ")
-_ENDING = later.pattern(r"\*[A-Za-z0-9_.]+")
+_PLAIN = re.compile(r"[A-Za-z0-9_.*?][A-Za-z0-9_.*?~-]*")
+_BRACES = re.compile(r"([^{}]*)\{([^{}]*)\}([^{}]*)")
+_BACK = re.compile(r"!|[^ ]* ")
+_ENDING = re.compile(r"\*[A-Za-z0-9_.]+")
 _NOTHING = LeftOut()
 
 

@@ -6,10 +6,10 @@ escaped. A whole `*` is a run of words, see `Step`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from policy import later
 from policy.commands.invocation import GivenOperand
 from policy.commands.word import Word
 from policy.values import compile_name_glob
@@ -17,7 +17,7 @@ from policy.values import compile_name_glob
 # A word of the pattern to be met, or None for a run of words: none or more.
 Step: TypeAlias = Word | None
 
-_VARIABLE = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*=")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 ANY_WORD = Word("*", "glob")
 
 

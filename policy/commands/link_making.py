@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from policy.commands.argv import OperandItem, OptionItem, Parts, names_of, operand_roles
 from policy.commands.invocation import Effect, LinkMaking, Verb
 from policy.commands.profile import Links, Profile
 from policy.commands.word import Word
-from policy.records import replace
 
 # The later, the more may be a link.
 _LEAST_TO_MOST: tuple[Links, ...] = ("never", "carried", "below", "trees", "made", "beside")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from policy.commands.word import Word
-from policy.records import replace
 from policy.values import escape_glob
 
 

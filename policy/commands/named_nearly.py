@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from policy import later
 from policy.commands.effects import Effects
 from policy.commands.invocation import Effect, Verb
 from policy.commands.name_parts import begun_with, ended_with
@@ -12,7 +12,6 @@ from policy.commands.remote import is_web_url
 from policy.commands.word import Word
 from policy.commands.word_forms import split_keyed
 from policy.commands.written_beside import written_beside
-from policy.records import replace
 
 # Roles of words that name something by a part of them, or something besides.
 INSIDE = frozenset(
@@ -37,7 +36,7 @@ _URL_GLOB = frozenset("{}[]*?")
 
 # Where a path goes up again from a folder that it has named.
 _UP_AGAIN = re.compile(r"(?<=[^/])/+\.\.(?=/|$)")
-_AT_FILE = later.pattern(r"(?:^@|=[@<])(.*)", re.DOTALL)
+_AT_FILE = re.compile(r"(?:^@|=[@<])(.*)", re.DOTALL)
 
 
 def note_inside(effects: Effects, role: str, word: Word, label: str, *, option: str) -> None:

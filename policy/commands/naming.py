@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from policy import later
 from policy.commands.computed import (
     compute_text,
     compute_values,
@@ -18,16 +18,15 @@ from policy.commands.computed import (
 )
 from policy.commands.cursor import Findings
 from policy.commands.word import Word
-from policy.records import dataclass
 
 _OPTION_NOT_KNOWN = "an option that may name a variable"
 _NOT_KNOWN = "arithmetic that is not known"
 _MAY_BEGIN_OPTIONS = frozenset({"", "-", "*", "?", "["})
 TESTING = frozenset({"test", "["})
-_NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*")
-_DECLARED = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_DECLARED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 # A list as a text, of which the shell runs the substitutions.
-_LISTED = later.pattern(r"[^=]*=\(.*[$`\[<>]", re.DOTALL)
+_LISTED = re.compile(r"[^=]*=\(.*[$`\[<>]", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from policy import later
 from policy.commands.bash import read_script
 from policy.commands.budget import COMMAND, Budget
 from policy.commands.invocation import Invocation
@@ -16,7 +16,6 @@ from policy.commands.script import SimpleCommand
 from policy.commands.trapped import sets_trap
 from policy.commands.word import Assignment, Word
 from policy.facts import LeftOut
-from policy.records import dataclass, replace
 from policy.values import Unreadable, escape_glob
 
 # What is run in turn, and why there may be more.
@@ -27,7 +26,7 @@ DEEPEST = 8
 TOO_DEEP = f"commands are nested more than {DEEPEST} deep"
 TOO_MUCH = "more is run in turn than can be looked at"
 # `env` takes any name, with which bash finds functions in the environment.
-_ASSIGNMENT = later.pattern(r"([^=]*?)(\+?)=(.*)", re.DOTALL)
+_ASSIGNMENT = re.compile(r"([^=]*?)(\+?)=(.*)", re.DOTALL)
 ANY_WORDS = Word("", "opaque", many=True)
 
 

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from policy import later
+import re
+
 from policy.commands.word import Word
 
 # Names of options by which programs load code, or a configuration that may name some.
@@ -29,7 +30,7 @@ _BUILT_IN = frozenset(
     unix verbose visualstudio xml xunit
     """.split()
 )
-_PATH = later.pattern(r"/|\\|\.[A-Za-z]")
+_PATH = re.compile(r"/|\\|\.[A-Za-z]")
 _LONG = 3
 
 

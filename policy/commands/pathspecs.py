@@ -8,12 +8,12 @@ counts as listed, and what is spelled as read.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from policy.commands.effects import Effects
 from policy.commands.invocation import Effect, Verb
 from policy.commands.word import Word
 from policy.commands.word_forms import PathspecPart, read_pathspec
-from policy.records import replace
 
 _WILD = frozenset("*?[")
 SOURCES = frozenset({"source-tree", "source-write-tree"})

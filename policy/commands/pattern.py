@@ -6,16 +6,17 @@ by what its options mean. A `*` as a whole word stands for any words, other wild
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from policy import later
+from policy.commands.bash import read_script
 from policy.commands.invocation import GivenOption, Invocation
 from policy.commands.likeness import Step, alike, is_run, steps_of
 from policy.commands.profile import Option, Profile
 from policy.commands.profiles import Profiles
 from policy.commands.roles import MANY_WORDS
 from policy.commands.script import SimpleCommand
+from policy.commands.understander import understand_command
 from policy.commands.wildcards import (
     has_stand_in,
     shown,
@@ -23,15 +24,7 @@ from policy.commands.wildcards import (
     with_wildcards,
 )
 from policy.commands.word import Assignment, Redirection, Word
-from policy.records import dataclass, field, replace
 from policy.values import Unreadable, quote
-
-if TYPE_CHECKING:
-    from policy.commands.bash import read_script
-    from policy.commands.understander import understand_command
-else:
-    read_script = later.function("policy.commands.bash", "read_script")
-    understand_command = later.function("policy.commands.understander", "understand_command")
 
 # The roles of what is itself a command line: a `*` there leaves its commands to other patterns.
 COMMAND_LINES = frozenset({"command", "program"})

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from policy import later
 from policy.commands.going import cd_target
 from policy.commands.redirections import leaves_output
 from policy.commands.script import SimpleCommand
@@ -18,7 +17,7 @@ from policy.commands.whereabouts import Folders, folders_after
 from policy.commands.word import Redirection, Word
 
 _END = r"(?=[ \t\n;&|]|\Z)"
-_TOKEN = later.pattern(
+_TOKEN = re.compile(
     r"[ \t]*(?:(?:"
     r"([A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+^=-]*)"
     r"|'([^'\n]*)'"
@@ -37,7 +36,7 @@ _RESERVED = frozenset(
 
 
 # One command of nothing but words, a blank between them.
-_WORDS = later.pattern(
+_WORDS = re.compile(
     r"[A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+^=-]*"
     r"(?: [A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+^=-]*)*"
 )

@@ -7,10 +7,11 @@ would read the text that came in differently.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, assert_never
 
-from policy import later
 from policy.commands.bash import read_tree
 from policy.commands.plain_script import read_words
 from policy.commands.refusal import NotReadable
@@ -48,13 +49,12 @@ from policy.commands.syntax_tree import (
     Values,
     WithRedirections,
 )
-from policy.records import dataclass
 from policy.values import is_ordinary
 
 _LONGEST_PLAIN = 2_048
-_SPELLING = later.pattern(r"""[\s'"\\;{}]+""")
-_ESCAPED_IN_QUOTES = later.pattern(r'["$`\\]')
-_ESCAPED_IN_ANSI = later.pattern(r"['\\]")
+_SPELLING = re.compile(r"""[\s'"\\;{}]+""")
+_ESCAPED_IN_QUOTES = re.compile(r'["$`\\]')
+_ESCAPED_IN_ANSI = re.compile(r"['\\]")
 
 
 @dataclass(frozen=True, slots=True)

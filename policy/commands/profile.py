@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, TypeAlias
-
-from policy.records import dataclass, field
 
 # Roles that take this word and those after it.
 MANY_WORDS = frozenset(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator
 
-from policy import later
 from policy.commands.cover import covers
 from policy.commands.invocation import Effect, Invocation, Understanding, Verb
 from policy.commands.pattern import CommandPattern, read_command_pattern
@@ -18,7 +18,7 @@ from policy.commands.understander import understand
 from policy.values import Unreadable, quote
 
 _WITHOUT_QUOTES = str.maketrans("", "", "'\"\\")
-_VARIABLES = later.pattern(r"(?:[A-Za-z_]\w*=\S* )+")
+_VARIABLES = re.compile(r"(?:[A-Za-z_]\w*=\S* )+")
 _VERBS: tuple[Verb, ...] = ("reads", "writes", "connects", "sends")
 
 

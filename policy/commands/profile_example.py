@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from policy.commands.profile_fault import Faults
-from policy.records import dataclass
 from policy.values import quote
 
 _LISTS = ("reads", "writes", "connects", "sends", "runs", "covered_by", "not_covered_by")

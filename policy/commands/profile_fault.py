@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from policy import later
-from policy.records import dataclass, field
-
-_HEADER = later.pattern(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
-_KEY = later.pattern(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)\s*[.=]""")
-_PART = later.pattern(r""""((?:[^"\\]|\\.)*)"|'([^']*)'|([^."'\s]+)""")
+_HEADER = re.compile(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)\s*[.=]""")
+_PART = re.compile(r""""((?:[^"\\]|\\.)*)"|'([^']*)'|([^."'\s]+)""")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

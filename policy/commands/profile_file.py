@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+import tomllib
+from dataclasses import dataclass
 
-from policy import later
 from policy.commands.profile_example import Example, read_examples
 from policy.commands.profile_fault import Faults, ProfileFault
 from policy.commands.section import Section, read_section
 from policy.commands.variables import Variables, read_variables
-from policy.records import dataclass
 from policy.values import quote
-
-if TYPE_CHECKING:
-    import tomllib
-else:
-    tomllib = later.module("tomllib")
 
 SUFFIX = ".toml"
 # The one file that speaks of no program but of variables of the environment.
@@ -23,7 +18,7 @@ ENVIRONMENT = "environment"
 
 LARGEST = 500_000  # characters
 _AT_END = "(at end of document)"
-_LINE = later.pattern(r"\(at line (\d+), column \d+\)")
+_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeVar
 
 from policy.commands.lazily import Lazily
 from policy.commands.profile import Follows, Links, Option, Profile, Variant
 from policy.commands.section import Pairs, Section, below
-from policy.records import dataclass, field, replace
 
 _T = TypeVar("_T")
 # Subcommands that are like others that are like others.

@@ -8,10 +8,11 @@ lines alone, is read whole; examples are left out.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
-from policy import later
 from policy.commands.lazily import Lazily
 from policy.commands.profile_fault import Faults, ProfileFault
 from policy.commands.profile_file import (
@@ -22,18 +23,12 @@ from policy.commands.profile_file import (
     read_profile_file,
 )
 from policy.commands.section import Section, below, read_section
-from policy.records import replace
-
-if TYPE_CHECKING:
-    import tomllib
-else:
-    tomllib = later.module("tomllib")
 
 _SMALL = 2_000  # characters
-_HEADER = later.pattern(r"^[ \t]*\[.*$", re.MULTILINE)
-_SUBCOMMAND = later.pattern(r"\[\[?sub\.([A-Za-z0-9_-]+)(?:\.[A-Za-z0-9_.-]+)?\]\]?[ \t]*(?:#.*)?")
-_OF_PROGRAM = later.pattern(r"\[\[?(?:options|variant|variant\.options|means)\]\]?[ \t]*(?:#.*)?")
-_EXAMPLES = later.pattern(r"\[\[examples\]\][ \t]*(?:#.*)?")
+_HEADER = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)
+_SUBCOMMAND = re.compile(r"\[\[?sub\.([A-Za-z0-9_-]+)(?:\.[A-Za-z0-9_.-]+)?\]\]?[ \t]*(?:#.*)?")
+_OF_PROGRAM = re.compile(r"\[\[?(?:options|variant|variant\.options|means)\]\]?[ \t]*(?:#.*)?")
+_EXAMPLES = re.compile(r"\[\[examples\]\][ \t]*(?:#.*)?")
 # Nothing good is known of a subcommand whose tables cannot be read.
 _UNREADABLE = Section(hides=True, operands=("unknown...",))
 

@@ -9,39 +9,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
-from functools import lru_cache
-from types import MappingProxyType
-from typing import TYPE_CHECKING
-
-from policy import later
-from policy.records import dataclass, field, replace
-from policy.values import quote
+from dataclasses import dataclass, field, replace
 
 # Every policy has profiles, and few speak of commands.
-if TYPE_CHECKING:
-    from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from types import MappingProxyType
 
-    from policy.commands import profile_file
-    from policy.commands.profile import Profile
-    from policy.commands.profile_fault import ProfileFault
-    from policy.commands.profile_file import ProfileFile
-    from policy.commands.profile_merger import profile_of
-    from policy.commands.profile_parts import read_profile_parts
-    from policy.commands.section import Section
-    from policy.commands.variables import VariableRole, Variables
-else:
-    fnmatchcase = later.function("fnmatch", "fnmatchcase", into=globals())
-    profile_file = later.module("policy.commands.profile_file")
-    Profile = later.function("policy.commands.profile", "Profile")
-    ProfileFault = later.function("policy.commands.profile_fault", "ProfileFault")
-    profile_of = later.function("policy.commands.profile_merger", "profile_of")
-    read_profile_parts = later.function("policy.commands.profile_parts", "read_profile_parts")
-    Variables = later.function("policy.commands.variables", "Variables")
+from policy.commands import profile_file
+from policy.commands.profile import Profile
+from policy.commands.profile_fault import ProfileFault
+from policy.commands.profile_file import ProfileFile
+from policy.commands.profile_merger import profile_of
+from policy.commands.profile_parts import read_profile_parts
+from policy.commands.section import Section
+from policy.commands.variables import VariableRole, Variables
+from policy.values import quote
 
 # The other names of a program stand before the first table of its file.
-_NAMES = later.pattern(r"^(names|siblings)\s*=\s*\[([^\]]*)\]", re.MULTILINE)
-_FIRST_TABLE = later.pattern(r"^\[", re.MULTILINE)
-_NAME = later.pattern(r"\"([^\"]*)\"|'([^']*)'")
+_NAMES = re.compile(r"^(names|siblings)\s*=\s*\[([^\]]*)\]", re.MULTILINE)
+_FIRST_TABLE = re.compile(r"^\[", re.MULTILINE)
+_NAME = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _WILD = frozenset("*?[")
 
 

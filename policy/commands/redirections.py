@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
-from policy import later
 from policy.commands.cursor import Cursor, PendingText
 from policy.commands.expansions import Expansions
 from policy.commands.pieces import Piece, literal, to_word
@@ -14,17 +14,16 @@ from policy.commands.shell import Shell
 from policy.commands.syntax_tree import Part, Parts, Quoted, Raw, Redirecting, in_double_quotes
 from policy.commands.word import Redirection, Word
 from policy.commands.word_reader import WordReader, literal_dollar
-from policy.records import dataclass, field, replace
 
-_START = later.pattern(
+_START = re.compile(
     r"(?:(?P<fd>[0-9]+)|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\})?"
     r"(?P<op><<<|<<-|<<|&>>|&>|<>|>>|>\||>&|<&|>|<)"
 )
-_TEXT = later.pattern(r"[^\\$`]+")
+_TEXT = re.compile(r"[^\\$`]+")
 _ESCAPED_IN_TEXT = frozenset("$`\\")
 _UNKNOWN = Word("", "opaque")
 # In a substitution bash spells a delimiter anew, and not always as it was.
-_PLAIN_END = later.pattern(r"[A-Za-z0-9_.][A-Za-z0-9_.!+-]*")
+_PLAIN_END = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.!+-]*")
 _NOTHING = (Raw("/dev/null"),)
 _CONNECTIONS = ("/dev/tcp/", "/dev/udp/")
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from policy import later
 from policy.commands.small_language import NOTHING, Doings, Touched
 from policy.commands.word import Word
 
-_SCHEME = later.pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_HELPER = later.pattern(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_HELPER = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
 # `user@host:`, `host:` or `[::1]:`, each read in time that grows with the text.
-_HOST_FIRST = later.pattern(
+_HOST_FIRST = re.compile(
     r"(?:[^/:\[]++|[^/:]*\[[^/:\[@]*+@[^/:\[]++|(?:[^/:]*@)?\[[^\]/]{0,99}+\]):"
 )
 # `name@https://…` and `name @ https://…`, as packages are told where they come from.
-_SOURCE = later.pattern(r"[^/:]*@\s*([A-Za-z][A-Za-z0-9+.-]*://.*)", re.DOTALL)
+_SOURCE = re.compile(r"[^/:]*@\s*([A-Za-z][A-Za-z0-9+.-]*://.*)", re.DOTALL)
 _RUNS = "a remote that is reached by a program of its own"
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Protocol
 
-from policy import later
 from policy.commands.cursor import Cursor, Findings
 from policy.commands.expansions import Expansions
 from policy.commands.shell import Shell
 from policy.commands.syntax_tree import Command, CommandList
 from policy.commands.word_reader import WordReader
 
-_RESERVED = later.pattern(r"(?:[a-z]+|[{}!]|\[\[|\]\])(?=[\s;&|()<>]|\Z)")
+_RESERVED = re.compile(r"(?:[a-z]+|[{}!]|\[\[|\]\])(?=[\s;&|()<>]|\Z)")
 COMPOUND = frozenset({"{", "if", "while", "until", "for", "case", "select", "[["})
 CLOSING = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "}", "]]"})
 

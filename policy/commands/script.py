@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from policy.commands.word import Assignment, Redirection, Word
-from policy.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

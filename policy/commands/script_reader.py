@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from policy import later
+import re
+from dataclasses import replace
+
 from policy.commands.compound_reader import CASE_END, CompoundReader
 from policy.commands.cursor import Cursor
 from policy.commands.definitions import Definitions
@@ -17,9 +19,8 @@ from policy.commands.syntax_tree import Chain, Command, CommandList, Pipeline
 from policy.commands.whereabouts import NOWHERE, either
 from policy.commands.word import Word
 from policy.commands.word_reader import WordReader
-from policy.records import replace
 
-_TIME_OPTIONS = later.pattern(r"(?:-p(?=\s)|--(?=\s)|[ \t])*")
+_TIME_OPTIONS = re.compile(r"(?:-p(?=\s)|--(?=\s)|[ \t])*")
 
 
 class ScriptReader:

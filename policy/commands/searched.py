@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from policy import later
 from policy.commands.argv import Item, OperandItem, OptionItem, take_apart
 from policy.commands.asked_for import asked_for
 from policy.commands.following import followed_links
@@ -16,7 +16,7 @@ from policy.commands.profiles import Profiles
 from policy.commands.word import Word
 
 # Letters of a name that a search and a glob read otherwise.
-_NOT_PLAIN = later.pattern(r"[\[\]\\/]")
+_NOT_PLAIN = re.compile(r"[\[\]\\/]")
 # Roles of tests for names, and of what turns one round or joins several.
 _CHOOSING = frozenset({"found-name", "found-otherwise"})
 # Roles of options of a search that prints what it finds, each name with a zero byte behind it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, get_args
 
@@ -10,7 +11,6 @@ from policy.commands.profile import Follows, Leaves, Links, Option, Style, Takes
 from policy.commands.profile_fault import Faults
 from policy.commands.roles import ROLES, WORDLESS, bare_role, takes_many
 from policy.commands.spellings import Group, Wrong, option, read_effect, read_groups, read_option
-from policy.records import dataclass, field
 from policy.values import quote
 
 Pairs = tuple[tuple[str, str], ...]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
-from policy import later
-
-_NAME = later.pattern(r"[^=\s]+")
+_NAME = re.compile(r"[^=\s]+")
 
 
 def is_harmless_setting(text: str, harmless: Iterable[str]) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from policy import later
 from policy.commands.cursor import Findings
 from policy.commands.refusal import NotReadable
 from policy.commands.whereabouts import (
@@ -21,20 +22,19 @@ from policy.commands.whereabouts import (
     pushed,
 )
 from policy.commands.word import Assignment, Word
-from policy.records import dataclass, field, replace
 
 # Names that are no environment variables by custom, so that no program sees them unless exported.
-_PRIVATE_NAME = later.pattern(r"[a-z_][a-z0-9_]*")
-_PUBLIC_IN_SMALL = later.pattern(r"[a-z]+_proxy|histchars|auto_resume|_")
+_PRIVATE_NAME = re.compile(r"[a-z_][a-z0-9_]*")
+_PUBLIC_IN_SMALL = re.compile(r"[a-z]+_proxy|histchars|auto_resume|_")
 # Variables that the shell sets, refuses to set or reads in a way of its own.
-_OWN = later.pattern(
+_OWN = re.compile(
     r"BASH.*|COMP_.*|EPOCH.*|HIST.*|OPT.*|READLINE.*|[EP]?UID|PPID|S?RANDOM|SECONDS|LINENO|PWD"
     r"|OLDPWD|GROUPS|FUNCNAME|DIRSTACK|SHELLOPTS|HOME|IFS|REPLY|MAPFILE|PIPESTATUS|COPROC.*|LINES"
     r"|COLUMNS|_"
 )
 # Every later command may see each of them.
 _MOST_CARRIED = 256
-_NUMBER = later.pattern(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?[0-9]+")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _NO_VALUES: Mapping[str, str | Word] = MappingProxyType({})
 _UNKNOWN = Word("", "opaque")

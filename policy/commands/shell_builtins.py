@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from policy import later
 from policy.commands.going import GOING, LEAVING, MOVING, call, stop_at_failures
 from policy.commands.naming import NAMING, TESTING, check_declared, names_of
 from policy.commands.shell import Shell
 from policy.commands.trapped import set_trap
 from policy.commands.word import Assignment, Word
-from policy.records import dataclass, replace
 
 _DECLARING = frozenset({"declare", "typeset", "local", "export", "readonly"})
 _SOURCING = frozenset({".", "source"})
 _EVALUATING = frozenset({"eval", ".", "source", "exec"})
 _WRAPPING = frozenset({"command", "builtin", "exec"})
-_DECLARED = later.pattern(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^]]*\])?(\+?)(?:=(.*))?", re.DOTALL)
-_HARMLESS_SET = later.pattern(r"[-+][ehuxvmnbCET]+o?|--?")
+_DECLARED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^]]*\])?(\+?)(?:=(.*))?", re.DOTALL)
+_HARMLESS_SET = re.compile(r"[-+][ehuxvmnbCET]+o?|--?")
 _HARMLESS_OPTIONS = frozenset(
     "errexit nounset pipefail xtrace verbose noclobber errtrace functrace monitor notify noglob"
     " noexec hashall".split()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
-from policy import later
 from policy.commands.computed import note_joined
 from policy.commands.cursor import Cursor
 from policy.commands.expansions import Expansions
@@ -19,25 +19,24 @@ from policy.commands.syntax_tree import Assigning, Function, Parts, Quoted, Raw,
 from policy.commands.trapped import sets_trap
 from policy.commands.word import Assignment, Word
 from policy.commands.word_reader import WordReader
-from policy.records import dataclass, field, replace
 
 # Words that mean to every shell what they spell, with the blanks before them.
-_PLAIN_WORD = later.pattern(
+_PLAIN_WORD = re.compile(
     r"""[ \t]*(?:([A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+^=-]*)|'([^'\n]*)'|"([^"\\$`\n]*)")"""
     r"(?=[ \t\n;&|)]|\Z)"
 )
-_ASSIGNMENT = later.pattern(r"([A-Za-z_][A-Za-z0-9_]*)(?:(\+?)=|\[)")
-_ASSIGNS = later.pattern(r"(\+?)=")
-_FUNCTION = later.pattern(r"[ \t]*\([ \t]*\)")
-_NUMERIC = later.pattern(r"\$\(\(.*\)\)|\$[#?$!]|\$\{#[A-Za-z0-9_]+(?:\[[@*]\])?\}", re.DOTALL)
-_COUNTED = later.pattern(r'[0-9]+|"[0-9]+"')
-_SUBSCRIPT = later.pattern(
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:(\+?)=|\[)")
+_ASSIGNS = re.compile(r"(\+?)=")
+_FUNCTION = re.compile(r"[ \t]*\([ \t]*\)")
+_NUMERIC = re.compile(r"\$\(\(.*\)\)|\$[#?$!]|\$\{#[A-Za-z0-9_]+(?:\[[@*]\])?\}", re.DOTALL)
+_COUNTED = re.compile(r'[0-9]+|"[0-9]+"')
+_SUBSCRIPT = re.compile(
     r"""\[(?:[^\s\[\]'"\\$`(){}<>;&|]|\$[A-Za-z_]\w*+|\$\{[A-Za-z_]\w*+\}|\[:[a-z]+:\]"""
     r"""|'[^'"\\$`\[\]]*'|"(?:[^'"\\$`\[\]]|\$[A-Za-z_]\w*+|\$\{[A-Za-z_]\w*+\})*")*+\]"""
 )
-_NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _UNKNOWN = Word("", "opaque")
-_ELEMENT = later.pattern(r"\{[A-Za-z_][A-Za-z0-9_]*\[")
+_ELEMENT = re.compile(r"\{[A-Za-z_][A-Za-z0-9_]*\[")
 _ENDS = frozenset("\n;&|)")
 _BEGINS_REDIRECTION = frozenset("<>&0123456789{")
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from policy.commands.invocation import Verb
-from policy.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from policy import later
 from policy.commands.profile import NUMBER, Option, Style, Takes
 from policy.commands.roles import MANY_WORDS, ROLES, WORDLESS, guards
-from policy.records import dataclass
 from policy.values import quote
 
-_GNU = later.pattern(r"-[^-\s|]|-[^-=\s|][^=\s|]+|--[^-=\s|][^=\s|]*")
-_PLAIN = later.pattern(r"[^=\s|]+")
+_GNU = re.compile(r"-[^-\s|]|-[^-=\s|][^=\s|]+|--[^-=\s|][^=\s|]*")
+_PLAIN = re.compile(r"[^=\s|]+")
 
 
 @dataclass(frozen=True, slots=True)

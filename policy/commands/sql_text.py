@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import re
 
-from policy import later
 from policy.commands import sql_names as names
 from policy.commands.small_language import NOTHING, Doings, Touched
 
-_RUNS = later.pattern(
+_RUNS = re.compile(
     r"\bprogram\b|\bload_extension\b|\bxp_cmdshell\b|\bsys_exec\b|\bsys_eval\b|\bedit\s*\(|"
     r"\blanguage\b|\bcreate\s+extension\b|\bload\s+'|\bplugin\b|\bsoname\b",
     re.IGNORECASE,
 )
-_FILES = later.pattern(
+_FILES = re.compile(
     r"\bcopy\b|\boutfile\b|\bdumpfile\b|\binfile\b|\bload_file\b|\bpg_\w*file\w*|\bpg_ls_\w+|"
     r"\blo_import\b|\blo_export\b|\breadfile\b|\bwritefile\b|\battach\b|\bvacuum\b|"
     r"\bfsdir\b|\bzipfile|\bread_(?:csv|json|parquet|text|blob)\w*|\bfileio\w*|\bdblink\w*|"
@@ -27,7 +26,7 @@ _FILES = later.pattern(
     r"\bengine\s*=?\s*['\"]?(?:federated|connect|csv|spider|s3|sphinx|cassandra|jdbc)",
     re.IGNORECASE,
 )
-_META = later.pattern(r"\\([A-Za-z?!]+\+?|\S)|^[ \t]*\.([A-Za-z]+)", re.MULTILINE)
+_META = re.compile(r"\\([A-Za-z?!]+\+?|\S)|^[ \t]*\.([A-Za-z]+)", re.MULTILINE)
 # Commands of clients that only show something. (`\T` of one client is a file that it writes, and
 # `.l` of another loads code: letters keep their case, and what can be cut short is spelled out.)
 _SHOWN = frozenset("q quit x timing pset conninfo l l+ list encoding h help ? a t f".split())
@@ -38,24 +37,24 @@ _SHOWN_DOTTED = frozenset(
     show stats timer changes nullvalue separator bail echo eqp explain dump
     """.split()
 )
-_DESCRIBES = later.pattern(r"d[A-Za-z]*S?\+?")
-_SHOWN_LINE = later.pattern(r"^[ \t]*[\\.][^\n]*", re.MULTILINE)
+_DESCRIBES = re.compile(r"d[A-Za-z]*S?\+?")
+_SHOWN_LINE = re.compile(r"^[ \t]*[\\.][^\n]*", re.MULTILINE)
 # Where one of these stands, a string may end elsewhere than `'…'` does.
-_DOUBTFUL = later.pattern(r"[\\$\[#]|--|/\*")
-_STRING = later.pattern(r"'(?:[^']|'')*+'(\s*[(.])?|\"[^\"]*+\"|`[^`]*+`")
+_DOUBTFUL = re.compile(r"[\\$\[#]|--|/\*")
+_STRING = re.compile(r"'(?:[^']|'')*+'(\s*[(.])?|\"[^\"]*+\"|`[^`]*+`")
 # What psql puts in the place of a variable is a text like any other.
-_VARIABLE = later.pattern(r"(?<!:):[A-Za-z_\"]")
+_VARIABLE = re.compile(r"(?<!:):[A-Za-z_\"]")
 # (No function has a longer name.)
 _NAME = r"(?:[\w$]++|\"[^\"]{0,99}+\"|`[^`]{0,99}+`|\[[^\]]{0,99}+\]|'[^']{0,99}+')"
-_CALL = later.pattern(
+_CALL = re.compile(
     rf"(?<![\w$])(?:([\w$]++)\s++)?(?:{_NAME}\s*\.\s*){{0,2}}+({_NAME})"
     r"(?:\s|--[^\n]*\n|#[^\n]*\n)*+\("
 )
-_WORD = later.pattern(r"[A-Za-z_]\w*")
-_SET = later.pattern(r"set\s+@(?!@)|set\s+(?:(?:session|local)\s+)?(\w+)", re.IGNORECASE)
-_PRAGMA = later.pattern(r"pragma\s+(?:\w+\s*\.\s*)?(\w+)", re.IGNORECASE)
-_MODULE = later.pattern(r"\busing\s+(\S+?)\s*(?:\(|;|\Z)", re.IGNORECASE)
-_COMMENT_LINES = later.pattern(r"(?:\s|\(|--[ \t][^\n]*(?:\n|\Z))*+")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_SET = re.compile(r"set\s+@(?!@)|set\s+(?:(?:session|local)\s+)?(\w+)", re.IGNORECASE)
+_PRAGMA = re.compile(r"pragma\s+(?:\w+\s*\.\s*)?(\w+)", re.IGNORECASE)
+_MODULE = re.compile(r"\busing\s+(\S+?)\s*(?:\(|;|\Z)", re.IGNORECASE)
+_COMMENT_LINES = re.compile(r"(?:\s|\(|--[ \t][^\n]*(?:\n|\Z))*+")
 _TOUCHED = (Touched("reads", None), Touched("writes", None), Touched("connects", None))
 _UNSEEN = Doings(touched=_TOUCHED, gap="SQL whose commands of the client may run programs")
 _OUTSIDE = Doings(touched=_TOUCHED)

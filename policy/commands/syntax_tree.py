@@ -7,9 +7,8 @@ that is all their meaning. Which quotes they were, blanks and comments are gone.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TypeAlias
-
-from policy.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 from policy.commands.awk_program import host_of, read_awk, reads_socket
@@ -17,7 +18,6 @@ from policy.commands.sql_text import read_sql
 from policy.commands.word import Assignment, Word
 from policy.commands.word_forms import read_form, read_mount, read_output_format
 from policy.commands.word_readers import WORD_READERS
-from policy.records import replace
 from policy.values import quote
 
 _ReadText: TypeAlias = Callable[[str], Doings]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
-from policy import later
 from policy.commands.shell import Shell
 from policy.commands.word import Word
 
@@ -14,8 +14,8 @@ _LEAVE_ALONE = frozenset({"", "-"})
 # Commands of which each is a program's name with plain words.
 _WORD = r"""(?:[A-Za-z0-9_./*@%:,+=-]+|"?\$[A-Za-z_?][A-Za-z0-9_]*"?|2?>/dev/null|[12]?>&[12])"""
 _COMMAND = rf"[ \t]*([A-Za-z][A-Za-z0-9_.-]*)(?:[ \t]+{_WORD})*+[ \t]*"
-_CALM = later.pattern(rf"{_COMMAND}(?:(?:;|&&|\|\||\n){_COMMAND})*+;?[ \t]*")
-_FIRST = later.pattern(rf"(?:^|;|&&|\|\||\n){_COMMAND}")
+_CALM = re.compile(rf"{_COMMAND}(?:(?:;|&&|\|\||\n){_COMMAND})*+;?[ \t]*")
+_FIRST = re.compile(rf"(?:^|;|&&|\|\||\n){_COMMAND}")
 # What leaves a shell as it is for those who go on in it.
 _HARMLESS = frozenset({"exit", "echo", "true", "kill"})
 

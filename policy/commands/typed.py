@@ -6,11 +6,12 @@ of which start a shell: `~!` in a message for `mail`, `!` behind `^]` in `telnet
 
 from __future__ import annotations
 
-from policy import later
+import re
+
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Word
 
-_ESCAPE = later.pattern(r"^[ \t]*[~!]|[\x00-\x08\x0e-\x1f\\%]")
+_ESCAPE = re.compile(r"^[ \t]*[~!]|[\x00-\x08\x0e-\x1f\\%]")
 _PRINTING = ("echo", "printf")
 
 

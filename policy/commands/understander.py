@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from policy.commands.argv import take_apart
@@ -17,7 +18,6 @@ from policy.commands.profiles import Profiles
 from policy.commands.script import SimpleCommand
 from policy.commands.usage import Usage
 from policy.commands.word import Word
-from policy.records import replace
 from policy.values import Unreadable
 
 # Folders whose programs are those that a name without folder means.

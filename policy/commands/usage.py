@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from policy.commands.argv import Item, OperandItem, OptionItem, Parts, names_of, operand_roles
@@ -23,7 +24,6 @@ from policy.commands.searched import found_by, handed_on, takes_found
 from policy.commands.typed import has_input, may_be_typed
 from policy.commands.word import Word
 from policy.commands.word_roles import note_input, note_text, note_word
-from policy.records import replace
 
 _INPUT = "runs what it is given as input"
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeAlias, get_args
 
 from policy.commands.profile_fault import Faults
-from policy.records import dataclass
 from policy.values import quote
 
 # `command`: its value is a command line; `code`: it makes programs load or run something; `read`

@@ -6,10 +6,10 @@ place at all means that this is never reached. Of too many places none is known.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from policy.commands.word import Word
-from policy.records import dataclass
 
 Folders: TypeAlias = tuple[str, ...] | None
 

@@ -7,10 +7,10 @@ is one word in its place, which can be an option's value, a subcommand or a whol
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from policy.commands.script import SimpleCommand
 from policy.commands.word import Assignment, Redirection, Word
-from policy.records import replace
 from policy.values import escape_glob
 
 _RUN, _ONE = "\ufdd0", "\ufdd1"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from policy.facts import LeftOut
-from policy.records import dataclass
 
 # A `glob` becomes the names of files that fit; nothing is known of the rest of an `opaque` word.
 Shape: TypeAlias = Literal["known", "glob", "opaque"]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 
-from policy import later
 from policy.commands.small_language import NOTHING, Doings, Touched
 from policy.commands.word import Word
-from policy.records import dataclass, replace
 
-_EXCLUDES = later.pattern(r":[!^]|:\([^)]*\bexclude\b[^)]*\)")
-_MAGIC = later.pattern(r":[(/]")
-_REVISION = later.pattern(r"(?::[0-3])?:|[^./~:][^:]*:")
-_WILD = later.pattern(r"[*?\[]")
-_FORM = later.pattern(r"@|[^=@<]*=[@<]|[^=@]*@")
-_HEADERS = later.pattern(r";\s*headers\s*=\s*[@<]", re.IGNORECASE)
+_EXCLUDES = re.compile(r":[!^]|:\([^)]*\bexclude\b[^)]*\)")
+_MAGIC = re.compile(r":[(/]")
+_REVISION = re.compile(r"(?::[0-3])?:|[^./~:][^:]*:")
+_WILD = re.compile(r"[*?\[]")
+_FORM = re.compile(r"@|[^=@<]*=[@<]|[^=@]*@")
+_HEADERS = re.compile(r";\s*headers\s*=\s*[@<]", re.IGNORECASE)
 _OUTPUT = "%output{"
 _HOST_KEYS = frozenset({"src", "source"})
 

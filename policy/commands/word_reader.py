@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from policy import later
+import re
+
 from policy.commands.ansi_quotes import read_ansi_quotes
 from policy.commands.cursor import Cursor
 from policy.commands.expansions import Expansions
@@ -19,11 +20,11 @@ from policy.commands.syntax_tree import (
     merged,
 )
 
-_PLAIN = later.pattern(r"[^\s'\"\\$`*?\[{},~!=()<>;&|#@+]+")
+_PLAIN = re.compile(r"[^\s'\"\\$`*?\[{},~!=()<>;&|#@+]+")
 _ENDS = frozenset(" \t\n;&|)")
-_QUOTED = later.pattern(r'[^"\\$`]+')
-_HISTORY = later.pattern(r"![A-Za-z0-9!?#$*^-]")
-_JOINED = later.pattern(r"[A-Za-z0-9_./:,@%+'\"-]")
+_QUOTED = re.compile(r'[^"\\$`]+')
+_HISTORY = re.compile(r"![A-Za-z0-9!?#$*^-]")
+_JOINED = re.compile(r"[A-Za-z0-9_./:,@%+'\"-]")
 _ESCAPED_IN_QUOTES = frozenset('$`"\\')
 
 

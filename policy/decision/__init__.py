@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from policy.exports import exported
+from policy.decision.decider import Answer, answer, decide, decide_at_length
+from policy.decision.decision import Decision, GenerationId
+from policy.decision.expectation import Outlook, Tag, operations_in, outlook
+from policy.decision.explanation import (
+    ClauseOutcome,
+    Explanation,
+    LayerOutcome,
+    RuleOutcome,
+    explain,
+)
+from policy.decision.identity import closed_to, identity_reasons
+from policy.decision.quick import decide_quickly
+from policy.decision.resource_use import ResourceUse, resource_uses
+from policy.decision.rule_lines import lines_for
+from policy.decision.sentences import approval_words
 from policy.reason import Reason
-
-if TYPE_CHECKING:
-    from policy.decision.decider import Answer, answer, decide, decide_at_length
-    from policy.decision.decision import Decision, GenerationId
-    from policy.decision.expectation import Outlook, Tag, operations_in, outlook
-    from policy.decision.explanation import (
-        ClauseOutcome,
-        Explanation,
-        LayerOutcome,
-        RuleOutcome,
-        explain,
-    )
-    from policy.decision.identity import closed_to, identity_reasons
-    from policy.decision.quick import decide_quickly
-    from policy.decision.resource_use import ResourceUse, resource_uses
-    from policy.decision.rule_lines import lines_for
-    from policy.decision.sentences import approval_words
-else:
-    __getattr__ = exported(
-        __name__,
-        {
-            "decider": "Answer answer decide decide_at_length",
-            "decision": "Decision GenerationId",
-            "expectation": "Outlook Tag operations_in outlook",
-            "explanation": "ClauseOutcome Explanation LayerOutcome RuleOutcome explain",
-            "identity": "closed_to identity_reasons",
-            "quick": "decide_quickly",
-            "resource_use": "ResourceUse resource_uses",
-            "rule_lines": "lines_for",
-            "sentences": "approval_words",
-        },
-    )
 
 __all__ = [
     "Answer",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from policy import later
 from policy.admission import Admitted, RawCall, Refused, admit
 from policy.call import Caller, ToolCall, mark_admitted
 from policy.decision.decision import Decision, GenerationId, decided
@@ -13,15 +12,7 @@ from policy.decision.ordering import in_order
 from policy.facts import Facts
 from policy.program import Program
 from policy.reason import Reason
-from policy.records import dataclass
 from policy.verdict import Verdict
-
-if TYPE_CHECKING:
-    from policy.decision.quick import decide_quickly
-    from policy.decision.rewrite import decide_again
-else:
-    decide_again = later.function("policy.decision.rewrite", "decide_again", into=globals())
-    decide_quickly = later.function("policy.decision.quick", "decide_quickly", into=globals())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +95,8 @@ def decide(
         # The name that versions share is that of the newest, and the decision says which it is.
         call = ToolCall(tool=spec.name, input=call.input)
     if program.shortcuts.generated:
+        from policy.decision.quick import decide_quickly
+
         return decide_quickly(program, call, caller, facts, generation, repairs)
     return decide_at_length(
         program, call, caller, facts, None, generation=generation, repairs=repairs
@@ -128,6 +121,8 @@ def decide_at_length(
         found = judge(program, spec, call.input, caller=caller, facts=facts)
     final = call
     if found.wanted:
+        from policy.decision.rewrite import decide_again
+
         final, found = decide_again(program, spec, call, first=found, caller=caller, facts=facts)
     verdict = found.verdict
     return Decision(

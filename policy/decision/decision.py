@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import final
 
 from policy.call import ToolCall
 from policy.reason import Reason
-from policy.records import dataclass, field
 from policy.verdict import Verdict
 
 

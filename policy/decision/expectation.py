@@ -8,6 +8,7 @@ every input.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -16,7 +17,6 @@ from policy.catalog import ToolSpec
 from policy.decision.identity import identity_reasons
 from policy.facts import Facts
 from policy.program import Evaluation, LayerPlan, Program, Prospect, RulePlan, ToolPlan
-from policy.records import dataclass
 from policy.verdict import Verdict
 
 

@@ -5,6 +5,7 @@ For people, never for the agent: what would have been allowed is an oracle for a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from policy.call import Caller, ToolCall
@@ -23,7 +24,6 @@ from policy.program import (
     Undecided,
 )
 from policy.reason import Reason
-from policy.records import dataclass
 from policy.verdict import Verdict
 
 Outcome: TypeAlias = Literal["holds", "fails", "undecided"]

@@ -7,7 +7,8 @@ matching rewrites want. Nothing here stops early: all matching rules are reasons
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 from policy.call import Caller
 from policy.catalog import ToolSpec
@@ -23,13 +24,10 @@ from policy.program import (
     ToolPlan,
     Truth,
     Undecided,
+    Wanted,
 )
 from policy.reason import Reason
-from policy.records import dataclass, field, replace
 from policy.verdict import Verdict, strictest
-
-if TYPE_CHECKING:
-    from policy.program import Wanted
 
 _NO_GRANT = Reason(rule="none", verdict=Verdict.DENY, message="no rule allows this")
 _CONFIRMATION = Reason(

@@ -8,6 +8,7 @@ values that the code does not expect, go the long way.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from policy.call import Caller, ToolCall
@@ -19,7 +20,6 @@ from policy.decision.ordering import in_order
 from policy.decision.quick_plan import Asked, Outcome, QuickPlan
 from policy.facts import Facts
 from policy.program import Evaluation, Program, Truth, Undecided, Unsettled, is_plain_text
-from policy.records import dataclass
 
 # A tool with many rules has many sets of them; sets beyond these are worked out each time.
 _MOST_SETS: Final = 1024

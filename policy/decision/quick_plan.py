@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from policy.call import Caller, ToolCall
@@ -20,7 +21,6 @@ from policy.program import (
     Unsettled,
 )
 from policy.reason import Reason
-from policy.records import dataclass
 from policy.verdict import Verdict
 
 Numbers: TypeAlias = tuple[int, ...]

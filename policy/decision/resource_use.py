@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from policy.catalog import VERBS
 from policy.commands import Invocation
 from policy.program import Effects, Item, Touch
-from policy.records import dataclass, replace
 from policy.values import Path, Unreadable, links_passed, quote
 
 _ORDINALS = (

@@ -5,6 +5,8 @@ No rewrite can rescue a denied call: the reasons of both judgements count.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from policy.admission import Admitted, admit
 from policy.call import Caller, ToolCall
 from policy.catalog import ToolSpec
@@ -13,7 +15,6 @@ from policy.decision.quick import judge_quickly
 from policy.facts import Facts
 from policy.program import Conflict, Program, apply_changes
 from policy.reason import Reason
-from policy.records import replace
 from policy.verdict import Verdict
 
 _UNSTABLE = "applying the rewrites again would change the input once more"

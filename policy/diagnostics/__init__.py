@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from policy.diagnostics.codes import CODES, Code, diagnose, page
+from policy.diagnostics.diagnostic import (
+    Diagnostic,
+    Fix,
+    Label,
+    Severity,
+    has_errors,
+    in_order,
+)
+from policy.diagnostics.formats.text import summary
+from policy.diagnostics.renderer import Format, render
+from policy.diagnostics.suggest import did_you_mean, nearest, one_slip_from
 from policy.diagnostics.visible import visible
 from policy.diagnostics.whereabouts import whereabouts
-from policy.exports import exported
-
-if TYPE_CHECKING:
-    from policy.diagnostics.codes import CODES, Code, diagnose, page
-    from policy.diagnostics.diagnostic import (
-        Diagnostic,
-        Fix,
-        Label,
-        Severity,
-        has_errors,
-        in_order,
-    )
-    from policy.diagnostics.formats.text import summary
-    from policy.diagnostics.renderer import Format, render
-    from policy.diagnostics.suggest import did_you_mean, nearest, one_slip_from
-else:
-    __getattr__ = exported(
-        __name__,
-        {
-            "codes": "CODES Code diagnose page",
-            "diagnostic": "Diagnostic Fix Label Severity has_errors in_order",
-            "formats.text": "summary()",
-            "renderer": "Format render()",
-            "suggest": "did_you_mean() nearest() one_slip_from()",
-        },
-    )
 
 __all__ = [
     "CODES",

@@ -6,8 +6,9 @@ A code is kebab-case, reads after "allow", and is never reused. Each has a page,
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from policy.diagnostics.diagnostic import Diagnostic, Fix, Label, Severity
-from policy.records import dataclass
 from policy.source import Span
 
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from policy import later
-from policy.values import escape_for_people
-
 # Most texts are plain, and need no tables of Unicode.
-if TYPE_CHECKING:
-    import unicodedata
-else:
-    unicodedata = later.module("unicodedata")
+import unicodedata
+
+from policy.values import escape_for_people
 
 _NO_LIMIT = 1 << 62
 

@@ -6,25 +6,17 @@ Only what is certain is said: a tool that is not known yet may make a statement 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from policy import later
 from policy.catalog import Catalog, ToolSelector
 from policy.checks import CheckedPolicy, LayerKey, checked
 from policy.diagnostics import Diagnostic, Severity, diagnose, in_order
+from policy.layers.giving import Given
 from policy.layers.overlap import Overlaps
-from policy.records import dataclass
+from policy.layers.overruled import find_overruled
+from policy.layers.rewrites import find_rewrite_conflicts
 from policy.verdict import Verdict, strictest
-
-if TYPE_CHECKING:
-    from policy.layers.giving import Given
-    from policy.layers.overruled import find_overruled
-    from policy.layers.rewrites import find_rewrite_conflicts
-else:
-    Given = later.function("policy.layers.giving", "Given")
-    find_overruled = later.function("policy.layers.overruled", "find_overruled")
-    find_rewrite_conflicts = later.function("policy.layers.rewrites", "find_rewrite_conflicts")
 
 
 def find_conflicts(layers: tuple[CheckedPolicy, ...], catalog: Catalog) -> tuple[Diagnostic, ...]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import assert_never
 
 from policy.checks import CheckedPolicy, LayerKey
-from policy.records import dataclass
 from policy.values import compile_name_glob, normalise, role_of
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from policy.catalog import Catalog
 from policy.checks import CheckedPolicy
 from policy.diagnostics import Diagnostic
 from policy.layers.conflicts import find_conflicts
 from policy.layers.layered import LayeredPolicy
-from policy.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

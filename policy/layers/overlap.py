@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
-from policy import later
 from policy.catalog import VERSION_MARK, Catalog, ToolPattern, ToolSelector, ToolSpec
-from policy.records import dataclass
 
-_BEFORE_WILDCARD = later.pattern(r"[^*?]*")
+_BEFORE_WILDCARD = re.compile(r"[^*?]*")
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

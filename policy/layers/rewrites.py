@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from policy.checks import CheckedPolicy, LayerKey, checked
 from policy.diagnostics import Diagnostic, Label, diagnose
 from policy.layers.overlap import Overlaps
-from policy.records import dataclass
 from policy.values import compare_numbers, is_number
 
 # Beyond this many unconditional changes of one field of one tool, the first conflicts suffice.

@@ -2,54 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from policy.exports import exported
-
-if TYPE_CHECKING:
-    from policy.program.carried import Carried
-    from policy.program.changes import Conflict, Wanted, Wish, apply_changes
-    from policy.program.compiler import compile_policy
-    from policy.program.effects import Effects, Item
-    from policy.program.evaluation import DeclaredResources, Evaluation
-    from policy.program.expressions import TestOf
-    from policy.program.floor import Floor
-    from policy.program.generated import Unsettled, is_plain_text
-    from policy.program.program import (
-        ALL_SHORTCUTS,
-        NO_SHORTCUTS,
-        Clause,
-        LayerPlan,
-        Program,
-        RewritePlan,
-        RulePlan,
-        Shortcuts,
-        ToolPlan,
-    )
-    from policy.program.prospect import Known, Prospect
-    from policy.program.touches import Touch
-    from policy.program.truth import ABSENT, Truth, Undecided
-else:
-    __getattr__ = exported(
-        __name__,
-        {
-            "carried": "Carried",
-            "changes": "Conflict Wanted Wish apply_changes",
-            "compiler": "compile_policy",
-            "effects": "Effects Item",
-            "evaluation": "DeclaredResources Evaluation",
-            "expressions": "TestOf",
-            "floor": "Floor",
-            "generated": "Unsettled is_plain_text",
-            "program": (
-                "ALL_SHORTCUTS NO_SHORTCUTS Clause LayerPlan Program RewritePlan RulePlan "
-                "Shortcuts ToolPlan"
-            ),
-            "prospect": "Known Prospect",
-            "touches": "Touch",
-            "truth": "ABSENT Truth Undecided",
-        },
-    )
+from policy.program.carried import Carried
+from policy.program.changes import Conflict, Wanted, Wish, apply_changes
+from policy.program.compiler import compile_policy
+from policy.program.effects import Effects, Item
+from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.expressions import TestOf
+from policy.program.floor import Floor
+from policy.program.generated import Unsettled, is_plain_text
+from policy.program.program import (
+    ALL_SHORTCUTS,
+    NO_SHORTCUTS,
+    Clause,
+    LayerPlan,
+    Program,
+    RewritePlan,
+    RulePlan,
+    Shortcuts,
+    ToolPlan,
+)
+from policy.program.prospect import Known, Prospect
+from policy.program.touches import Touch
+from policy.program.truth import ABSENT, Truth, Undecided
 
 __all__ = [
     "ABSENT",

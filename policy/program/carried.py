@@ -8,6 +8,7 @@ costs the first calls of the tools it is about, and those of no others.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from policy.catalog import ToolSpec
@@ -15,7 +16,6 @@ from policy.checks import LayerKey, checked
 from policy.commands import Profiles
 from policy.program.floor import Floor
 from policy.program.program import LayerPlan, Shortcuts
-from policy.records import dataclass
 
 # As many plans are kept, of tools and layers; beyond, all are made anew.
 _MOST = 20_000

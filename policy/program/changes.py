@@ -7,6 +7,7 @@ the outcome is a `Conflict`, which denies.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from policy.call import freeze
@@ -15,7 +16,6 @@ from policy.program.comparison import equal
 from policy.program.evaluation import Evaluation
 from policy.program.expressions import Place, ValueOf, compile_value
 from policy.program.truth import ABSENT, Absent, Undecided, Value
-from policy.records import dataclass
 from policy.values import Regex, Unreadable, compare_numbers, compile_regex, is_number
 
 Steps: TypeAlias = tuple[str | int, ...]

@@ -7,15 +7,17 @@ thousand rules costs their checking, not their compiling.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Generic, TypeVar
+from dataclasses import replace
+from typing import Generic, TypeVar
 
-from policy import later
 from policy.catalog import Catalog, Resource, ToolSpec
 from policy.checks import checked
 from policy.commands import NO_PROFILES, Profiles
 from policy.layers import LayeredPolicy
+from policy.program.carried import Carried, Ingredients
 from policy.program.evaluation import DeclaredResources
 from policy.program.floor import Floor, compile_floor
+from policy.program.generated import Item, Tool, write_layer
 from policy.program.meaning import Meanings, declared_meaning
 from policy.program.program import (
     ALL_SHORTCUTS,
@@ -27,17 +29,7 @@ from policy.program.program import (
 )
 from policy.program.rule_plans import quoted, rewrite_plan, rule_plans, shadow_plan
 from policy.reason import Reason
-from policy.records import replace
 from policy.verdict import Verdict, strictest
-
-if TYPE_CHECKING:
-    from policy.program.carried import Carried, Ingredients
-    from policy.program.generated import Item, Tool, write_layer
-else:
-    Ingredients = later.function("policy.program.carried", "Ingredients")
-    Item = later.function("policy.program.generated", "Item")
-    Tool = later.function("policy.program.generated", "Tool")
-    write_layer = later.function("policy.program.generated", "write_layer")
 
 _Rule = TypeVar("_Rule", checked.CheckedRule, checked.CheckedRewrite)
 

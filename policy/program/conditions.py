@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime, time
 from functools import partial
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import Any, assert_never
 
-from policy import later
 from policy.checks import checked
 from policy.program.comparison import equal, ordered
 from policy.program.evaluation import Evaluation
@@ -23,6 +22,9 @@ from policy.program.expressions import (
     compile_value,
     elements,
 )
+
+# A policy that names no resource in its conditions needs none of these.
+from policy.program.resource_tests import compile_resource_test
 from policy.program.truth import (
     ABSENT,
     Absent,
@@ -42,12 +44,6 @@ from policy.values import (
     is_ordinary,
     within_window,
 )
-
-# A policy that names no resource in its conditions needs none of these.
-if TYPE_CHECKING:
-    from policy.program.resource_tests import compile_resource_test
-else:
-    compile_resource_test = later.function("policy.program.resource_tests", "compile_resource_test")
 
 
 def compile_test(test: checked.Test, place: Place) -> TestOf:  # noqa: C901 (one arm a node)

@@ -9,6 +9,7 @@ kept, as `Unreadable`. Everything is found at once, and read as paths or hosts w
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from policy.catalog import Resource
@@ -19,7 +20,6 @@ from policy.program.links_made import LinksMade
 from policy.program.looked import NOTHING_SEEN, Meant, glob_of, looked_at
 from policy.program.touches import Folders, Origin, Touch, looked_for, redirects, touches_of
 from policy.program.truth import Undecided, Value
-from policy.records import dataclass, replace
 from policy.values import (
     SHOWING,
     Endpoint,

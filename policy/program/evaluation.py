@@ -10,19 +10,15 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from policy import later
 from policy.call import Caller
 from policy.catalog import ToolSpec
 from policy.commands import NO_PROFILES, Profiles
 from policy.facts import Facts, HasOtherNames, Identify, Look, ResolveHost, Seen
 from policy.program.truth import ABSENT, Value
-from policy.values import Regex, Unreadable, by_re2_alone, compile_regex
+from policy.values import PathContext, Regex, Unreadable, by_re2_alone, compile_regex
 
 if TYPE_CHECKING:
     from policy.program.effects import Effects
-    from policy.values import PathContext
-else:
-    PathContext = later.function("policy.values", "PathContext", into=globals())
 
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")

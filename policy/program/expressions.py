@@ -7,6 +7,7 @@ outcome decides what they mean there.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeAlias, assert_never
@@ -16,7 +17,6 @@ from policy.program.builtins import FUNCTIONS
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.fact_readers import fact_reader
 from policy.program.truth import ABSENT, Absent, Truth, Undecided, Value
-from policy.records import dataclass
 from policy.values import add, is_number, multiply, subtract
 
 ValueOf: TypeAlias = Callable[[Evaluation], Value]

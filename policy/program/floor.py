@@ -10,27 +10,19 @@ What may be such a file or not is undecided.
 from __future__ import annotations
 
 import posixpath
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
-from policy import later
 from policy.checks import checked
 from policy.program.evaluation import DeclaredResources, Evaluation
 from policy.program.expressions import TestOf
-from policy.program.truth import Absent, Truth, Undecided
-from policy.records import dataclass
-from policy.values import escape_glob
 
 # A call of a tool that writes nothing needs none of these.
-if TYPE_CHECKING:
-    from policy.program.floor_names import FloorNames, writes_by_any_name
-    from policy.program.resource_tests import compile_resource_test
-    from policy.program.together import Together, together
-else:
-    FloorNames = later.function("policy.program.floor_names", "FloorNames")
-    writes_by_any_name = later.function("policy.program.floor_names", "writes_by_any_name")
-    compile_resource_test = later.function("policy.program.resource_tests", "compile_resource_test")
-    together = later.function("policy.program.together", "together")
+from policy.program.floor_names import FloorNames, writes_by_any_name
+from policy.program.resource_tests import compile_resource_test
+from policy.program.together import Together, together
+from policy.program.truth import Absent, Truth, Undecided
+from policy.values import escape_glob
 
 _TEXT = "writes the policy's own files"
 

@@ -8,23 +8,23 @@ Commands that may run later than they stand, or again, count as before and after
 from __future__ import annotations
 
 import posixpath
+import re
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from policy import later
 from policy.commands import Effect, Invocation, SimpleCommand, Word
 from policy.facts import Look
 from policy.program.touches import looked_for
-from policy.records import dataclass, replace
 from policy.values import PathContext, Unreadable, after_cd, normalise, read_path
 
 # What runs beside other commands, or again, or later: pipes, substitutions, loops, functions.
-_BESIDE = later.pattern(
+_BESIDE = re.compile(
     r"(?<!\|)\|(?!\|)|(?<![&<>])&(?![&>])|\$\(|`|[<>]\("
     r"|\b(?:for|while|until|select|function|coproc|trap)\b|\([ \t]*\)"
 )
-_AGAIN = later.pattern(r"\b(?:for|while|until|select|function|trap)\b|\([ \t]*\)")
+_AGAIN = re.compile(r"\b(?:for|while|until|select|function|trap)\b|\([ \t]*\)")
 # Programs that run a command once.
 _ONCE = frozenset(
     "bash sh dash zsh ksh sudo doas env nice nohup timeout command builtin exec eval stdbuf setsid"

@@ -8,11 +8,11 @@ not look, cannot know what they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from policy.commands import Word
 from policy.facts import LeftOut, Look
-from policy.records import dataclass, replace
 from policy.values import (
     HeldBelow,
     Path,

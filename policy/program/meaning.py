@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, get_args
 
 from policy.checks import LayerKey, checked
 from policy.digests import sha256
 from policy.reason import Terms
-from policy.records import fields, is_dataclass, replace
 
 # The text of a test is how it is written; what it means stands in its other fields.
 _TESTS = frozenset(get_args(checked.Test))

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
-from policy import later
 from policy.commands import Invocation, SimpleCommand, understand, understand_command
 from policy.program.effects import Effects, PossibleWord, read_resource
 from policy.program.evaluation import Evaluation
 from policy.program.looked import NOTHING_SEEN, Meant, looked_at
 from policy.program.membership import Extent, SetTest
 from policy.program.truth import Undecided
-from policy.records import replace
 from policy.values import (
     Endpoint,
     Unreadable,
@@ -36,14 +35,12 @@ _WHAT = {
 # A text is read as a path or host up to this length; a longer one without a blank may be either.
 _LONGEST = 4096
 # Where a value may begin inside a word: `x=/etc/passwd`, `@file`, `HEAD:.env`, `a,b`.
-_SEPARATORS = later.pattern(r"[=,:@;|+%]")
+_SEPARATORS = re.compile(r"[=,:@;|+%]")
 # `-rf/etc/passwd`: the value of a cluster of options may begin behind any of them.
 _LONGEST_CLUSTER = 16
 _MOST_PIECES = 64
-_URL_LIKE = later.pattern(r"([A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2}|[A-Za-z][A-Za-z0-9+.-]*:[/\\]")
-_ADDRESS_LIKE = later.pattern(
-    r"\[?[0-9A-Fa-fxX.:%]*[0-9][0-9A-Fa-fxX.:%]*\]?(:[0-9]+)?(/.*)?", re.S
-)
+_URL_LIKE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2}|[A-Za-z][A-Za-z0-9+.-]*:[/\\]")
+_ADDRESS_LIKE = re.compile(r"\[?[0-9A-Fa-fxX.:%]*[0-9][0-9A-Fa-fxX.:%]*\]?(:[0-9]+)?(/.*)?", re.S)
 
 
 def possible(

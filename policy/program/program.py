@@ -7,24 +7,22 @@ the rules that fit the tool. Nothing scans all rules of a policy at decision tim
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from policy.catalog import Catalog, ToolSpec
 from policy.checks import LayerKey, checked
 from policy.commands import Profiles
 from policy.layers import LayeredPolicy, binds
+from policy.program.changes import Wish
 from policy.program.evaluation import DeclaredResources
 from policy.program.expressions import TestOf
 from policy.program.floor import Floor
+from policy.program.generated import Ask
 from policy.program.prospect import Known, ProspectOf
 from policy.reason import Reason
-from policy.records import dataclass, replace
 from policy.verdict import Verdict
-
-if TYPE_CHECKING:
-    from policy.program.changes import Wish
-    from policy.program.generated import Ask
 
 # Sub-agents' names come from models: what is remembered about callers is bounded.
 _CALLERS_REMEMBERED = 4096

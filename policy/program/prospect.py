@@ -8,6 +8,7 @@ condition holds of every input; it may only be less than could be said.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from enum import Flag, auto
 from functools import lru_cache, reduce
 from operator import or_
@@ -18,7 +19,6 @@ from policy.program.conditions import compile_test
 from policy.program.evaluation import Evaluation
 from policy.program.expressions import Place
 from policy.program.truth import Truth
-from policy.records import fields, is_dataclass
 
 
 class Prospect(Flag):

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
-from policy import later
 from policy.checks import checked
+
+# Only an `allow` that speaks of resources needs these.
+from policy.program.changes import compile_changes
 from policy.program.conditions import compile_test
 from policy.program.evaluation import DeclaredResources
 from policy.program.expressions import Place, TestOf
@@ -23,18 +24,10 @@ from policy.program.prospect import (
     opposite,
     together,
 )
+from policy.program.resource_tests import compile_cover, covering_tests
 from policy.program.truth import all_of, negated
 from policy.reason import Reason, Terms
 from policy.verdict import Verdict
-
-# Only an `allow` that speaks of resources needs these.
-if TYPE_CHECKING:
-    from policy.program.changes import compile_changes
-    from policy.program.resource_tests import compile_cover, covering_tests
-else:
-    compile_cover = later.function("policy.program.resource_tests", "compile_cover")
-    covering_tests = later.function("policy.program.resource_tests", "covering_tests")
-    compile_changes = later.function("policy.program.changes", "compile_changes")
 
 # A clause is quoted in reasons up to this many characters.
 _LONGEST_CLAUSE = 200

@@ -7,6 +7,7 @@ differ for paths with all that is below them, and for commands that run others.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -22,7 +23,6 @@ from policy.commands import (
     runs_any,
 )
 from policy.program.evaluation import Evaluation
-from policy.records import dataclass, replace
 from policy.values import (
     REDIRECTED,
     Endpoint,

@@ -9,6 +9,7 @@ wants to know.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from policy.checks import checked
@@ -19,7 +20,6 @@ from policy.program.membership import plain_items
 from policy.program.resource_tests import Resource, compile_resource_test, out_of_sight
 from policy.program.set_items import patterns_of, prepared_hosts, prepared_paths
 from policy.program.truth import Absent, Truth, Undecided
-from policy.records import dataclass
 from policy.values import Endpoint, HostSets, Path, PathSets, PreparedHosts, PreparedPaths
 
 # Holds the number of every test that is true, and `~number` of those that are open. Never empty.

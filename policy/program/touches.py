@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
 from policy.commands import Effect, Invocation, Redirection, Word, is_harmless_redirection
 from policy.program.looked import Meant, glob_of
-from policy.records import dataclass, replace
 from policy.values import ANY_DEPTH, escape_glob, quote
 
 # Where a touch comes from. A pattern of `runs only` that spells a command covers what its words

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
-
-from policy.records import dataclass
 
 _Peer: TypeAlias = tuple[str, int]
 

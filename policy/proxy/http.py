@@ -7,6 +7,7 @@ import hmac
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
@@ -16,7 +17,6 @@ from policy.proxy.door import Door, LetIn, watched
 from policy.proxy.health import HealthTold, TellHealth
 from policy.proxy.request_ids import UniqueIds
 from policy.proxy.server import ToolServer
-from policy.records import dataclass
 
 PATH = "/mcp"
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")

@@ -7,20 +7,18 @@ import os
 import threading
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self, TypeAlias, cast
+from typing import Self, TypeAlias, cast
 
 import anyio
 from mcp.server.stdio import stdio_server
+from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
 from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
 
 from policy.proxy.server import ToolServer
 
-if TYPE_CHECKING:
-    from mcp.shared._stream_protocols import ReadStream, WriteStream
-
-    _Messages: TypeAlias = ReadStream[SessionMessage | Exception]
-    _Replies: TypeAlias = WriteStream[SessionMessage]
+_Messages: TypeAlias = ReadStream[SessionMessage | Exception]
+_Replies: TypeAlias = WriteStream[SessionMessage]
 
 _CHUNK = 65_536
 _READ_AHEAD = 16  # messages

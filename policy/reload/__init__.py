@@ -2,76 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from policy.exports import exported
-
-if TYPE_CHECKING:
-    from policy.reload.builder import Builder, Built, build
-    from policy.reload.configuration import (
-        Configured,
-        Witness,
-        configure,
-        read_configuration,
-        value_of,
-    )
-    from policy.reload.current import PolicyStore
-    from policy.reload.disk import Disk
-    from policy.reload.folder import ReadFile, Snapshot, read_folder
-    from policy.reload.freezing import Freeze, Freezer, FreezeRefused, Freezing
-    from policy.reload.generation import Generation
-    from policy.reload.health import health_of, health_record
-    from policy.reload.links import follow_links
-    from policy.reload.loading import load, read_policy
-    from policy.reload.looking import MOST_NAMES, MOST_SECONDS, Looking
-    from policy.reload.proposing import propose_rule
-    from policy.reload.replacing import Moved, replace_file
-    from policy.reload.settings import (
-        ApprovalSettings,
-        BashSettings,
-        CatalogueSettings,
-        ServiceSettings,
-        Settings,
-        ToolSettings,
-        WebSettings,
-    )
-    from policy.reload.settings_file import read_settings
-    from policy.reload.shipped import shipped_profiles
-    from policy.reload.state_place import state_folder, state_folders
-    from policy.reload.status import Reloaded, Status, first_error
-    from policy.reload.text import decode
-    from policy.reload.toml_words import read_value, write_key, write_value
-    from policy.reload.walk import SETTINGS_FILE
-else:
-    __getattr__ = exported(
-        __name__,
-        {
-            "builder": "Builder Built build",
-            "disk": "Disk",
-            "folder": "ReadFile Snapshot read_folder",
-            "freezing": "Freeze FreezeRefused Freezer Freezing",
-            "generation": "Generation",
-            "health": "health_of health_record",
-            "links": "follow_links",
-            "looking": "MOST_NAMES MOST_SECONDS Looking",
-            "loading": "load read_policy",
-            "proposing": "propose_rule",
-            "settings": (
-                "ApprovalSettings BashSettings CatalogueSettings ServiceSettings Settings "
-                "ToolSettings WebSettings"
-            ),
-            "settings_file": "read_settings",
-            "shipped": "shipped_profiles",
-            "state_place": "state_folder state_folders",
-            "status": "Reloaded Status first_error",
-            "text": "decode",
-            "walk": "SETTINGS_FILE",
-            "configuration": "Configured Witness configure read_configuration value_of",
-            "current": "PolicyStore",
-            "replacing": "Moved replace_file",
-            "toml_words": "read_value write_key write_value",
-        },
-    )
+from policy.reload.builder import Builder, Built, build
+from policy.reload.configuration import (
+    Configured,
+    Witness,
+    configure,
+    read_configuration,
+    value_of,
+)
+from policy.reload.current import PolicyStore
+from policy.reload.disk import Disk
+from policy.reload.folder import ReadFile, Snapshot, read_folder
+from policy.reload.freezing import Freeze, Freezer, FreezeRefused, Freezing
+from policy.reload.generation import Generation
+from policy.reload.health import health_of, health_record
+from policy.reload.links import follow_links
+from policy.reload.loading import load, read_policy
+from policy.reload.looking import MOST_NAMES, MOST_SECONDS, Looking
+from policy.reload.proposing import propose_rule
+from policy.reload.replacing import Moved, replace_file
+from policy.reload.settings import (
+    ApprovalSettings,
+    BashSettings,
+    CatalogueSettings,
+    ServiceSettings,
+    Settings,
+    ToolSettings,
+    WebSettings,
+)
+from policy.reload.settings_file import read_settings
+from policy.reload.shipped import shipped_profiles
+from policy.reload.state_place import state_folder, state_folders
+from policy.reload.status import Reloaded, Status, first_error
+from policy.reload.text import decode
+from policy.reload.toml_words import read_value, write_key, write_value
+from policy.reload.walk import SETTINGS_FILE
 
 __all__ = [
     "MOST_NAMES",

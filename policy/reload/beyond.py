@@ -6,6 +6,7 @@ That is the catalogue, the data files that rules name, and the programs of the f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +14,6 @@ from typing import Any
 from policy.call import freeze
 from policy.catalog import Catalog, Origin, ToolSpec
 from policy.digests import sha256
-from policy.records import fields
 from policy.source import Source
 
 # What a tool's definition holds beside what its code does to an input, which no check looks at;

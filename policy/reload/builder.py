@@ -6,50 +6,35 @@ Nothing is read here: the same snapshot, catalogue and number give the same gene
 from __future__ import annotations
 
 import posixpath
+import traceback
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from policy import later
 from policy.catalog import Catalog
-from policy.checks import PolicySources, check
+from policy.checks import PolicySources, Remembered, check
 from policy.decision import GenerationId
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, visible
 from policy.layers import merge
-from policy.program import ALL_SHORTCUTS, Shortcuts, compile_policy
-from policy.records import dataclass, field, replace
+from policy.program import ALL_SHORTCUTS, Carried, Shortcuts, compile_policy
+from policy.reload.beyond import Beyond
 from policy.reload.data import data_files
 from policy.reload.folder import Snapshot
 from policy.reload.generation import Generation
 from policy.reload.guarded import Guarded, floor_of
+from policy.reload.places import Path, Place, places
 from policy.reload.programs import profiles_of, program_sources
 from policy.reload.settings import Settings
+from policy.reload.settings_file import read_settings
 from policy.reload.shipped import used_packs
 from policy.reload.text import decode
 from policy.reload.tools import Catalogues
 from policy.reload.walk import DATA_SUFFIXES, SETTINGS_FILE
 from policy.source import Source
-from policy.syntax import Parsed, new_phrases, parse, tables_to_layers, tree
-from policy.verify import run_examples
-
-if TYPE_CHECKING:
-    import traceback
-
-    from policy.checks import Remembered
-    from policy.program import Carried
-    from policy.reload.beyond import Beyond
-    from policy.reload.places import Path, Place, places
-    from policy.reload.settings_file import read_settings
-    from policy.syntax import Phrases
-    from policy.verify import ExampleResult
-else:
-    traceback = later.module("traceback")
-    Remembered = later.function("policy.checks", "Remembered")
-    Carried = later.function("policy.program", "Carried")
-    Beyond = later.function("policy.reload.beyond", "Beyond")
-    places = later.function("policy.reload.places", "places")
-    read_settings = later.function("policy.reload.settings_file", "read_settings")
+from policy.syntax import Parsed, Phrases, new_phrases, parse, tables_to_layers, tree
+from policy.verify import ExampleResult, run_examples
 
 _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
 

@@ -11,13 +11,13 @@ import difflib
 import os
 import tomllib
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from policy.catalog import Catalog, builtin_catalog
 from policy.diagnostics import Diagnostic
 from policy.errors import ConfigurationRefused, PolicyInvalid
-from policy.records import dataclass, replace
 from policy.reload.builder import Builder, Built
 from policy.reload.folder import (
     Snapshot,

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -22,7 +23,6 @@ from policy.decision import Answer, Decision, GenerationId
 from policy.diagnostics import Diagnostic
 from policy.facts import Facts
 from policy.program import ALL_SHORTCUTS, Shortcuts
-from policy.records import dataclass, replace
 from policy.reload.builder import Builder, Built, unexpected
 from policy.reload.configuration import Configured, Witness, configure
 from policy.reload.deprecated import accept_cache

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, time
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from policy import later
 from policy.call import freeze
 from policy.diagnostics import Diagnostic, diagnose, visible
 from policy.reload.folder import Snapshot
@@ -15,11 +15,6 @@ from policy.reload.text import decode
 from policy.reload.walk import DATA_SUFFIXES
 from policy.syntax import beside_rules, tree
 from policy.values import Unreadable, check_value, read_json
-
-if TYPE_CHECKING:
-    import tomllib
-else:
-    tomllib = later.module("tomllib")
 
 
 def data_files(

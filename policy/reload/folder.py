@@ -11,12 +11,12 @@ import os
 import stat
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
 from policy.diagnostics import Diagnostic
 from policy.digests import sha256
-from policy.records import dataclass, replace
 from policy.reload import unread
 from policy.reload.link_ways import links_on_the_way
 from policy.reload.walk import (

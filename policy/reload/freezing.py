@@ -13,12 +13,12 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from policy.diagnostics import visible
-from policy.records import dataclass, field
 from policy.reload.state_place import state_folders
 from policy.values import compile_name_glob
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from policy import later
 from policy.call import Caller, ToolCall
 from policy.catalog import Catalog
 from policy.decision import (
@@ -15,20 +14,14 @@ from policy.decision import (
     Decision,
     GenerationId,
     answer,
+    decide_quickly,
 )
 from policy.diagnostics import Diagnostic
 from policy.facts import Facts
 from policy.program import Program
-from policy.records import dataclass, field, replace
 from policy.reload.settings import Settings
 from policy.source import Source
-
-if TYPE_CHECKING:
-    from policy.decision import decide_quickly
-    from policy.verify import ExampleResult
-else:
-    # Asked for every call: they are in their own place after the first.
-    decide_quickly = later.function("policy.decision", "decide_quickly", into=globals())
+from policy.verify import ExampleResult
 
 _SOMEBODY = Caller()
 _NOWHERE = Facts()

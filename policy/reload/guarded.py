@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import posixpath
+from dataclasses import dataclass
 
 from policy.audit import RUNS
 from policy.program import Floor
-from policy.records import dataclass
 from policy.reload.folder import Snapshot
 from policy.reload.settings import Settings
 from policy.reload.state_place import state_root

@@ -7,13 +7,12 @@ that finds the same file, case makes no difference there.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from time import monotonic
 from typing import TypeAlias
-
-from policy import later
 
 LookAt: TypeAlias = Callable[[str], os.stat_result]
 
@@ -21,7 +20,7 @@ LookAt: TypeAlias = Callable[[str], os.stat_result]
 _KEPT_SECONDS = 10.0
 _MOST_KEPT = 4096
 _MOST_NAMES = 64
-_CASED = later.pattern(r"[A-Za-z]")
+_CASED = re.compile(r"[A-Za-z]")
 
 
 class LetterCase:

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from enum import Enum
-
-from policy import later
 
 # As many as the kernel follows before it takes a path for a loop.
 _MOST_LINKS = 40
 # What the system says of a place where nothing is yet.
 _NOTHING = (errno.ENOENT, errno.ENOTDIR)
 # Links whose text is not where they lead, or that lead every process elsewhere.
-_MAGIC_LINK = later.pattern(r"/proc/([^/]+/(root|cwd|exe|fd/.*|map_files/.*|task/.*)|thread-self)$")
+_MAGIC_LINK = re.compile(r"/proc/([^/]+/(root|cwd|exe|fd/.*|map_files/.*|task/.*)|thread-self)$")
 # This leads to the process that asks, and the one that is judged is another.
 _OWN_PROCESS = "/proc/self"
 _NAME_ONLY = getattr(os, "O_PATH", None)

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from policy import later
-from policy.records import dataclass
 from policy.source import Source, Span
 
-if TYPE_CHECKING:
-    import tomllib
-else:
-    tomllib = later.module("tomllib")
-
-_BLANK = later.pattern(r"(?:[ \t\r\n]|#[^\n]*)*")
-_BARE_KEY = later.pattern(r"[A-Za-z0-9_-]+")
-_STRING = later.pattern(
+_BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_STRING = re.compile(
     r'"""(?s:(?:[^"\\]|\\.|"(?!""))*)"{3,5}'
     r"|'''(?s:(?:[^']|'(?!''))*)'{3,5}"
     r'|"(?:[^"\\\n]|\\.)*"'
     r"|'[^'\n]*'"
 )
-_TOKEN = later.pattern(rf"{_STRING.pattern}|#[^\n]*")
-_SCALAR = later.pattern(r"[^,\]}#\n]*")
+_TOKEN = re.compile(rf"{_STRING.pattern}|#[^\n]*")
+_SCALAR = re.compile(r"[^,\]}#\n]*")
 
 Path = tuple[str, ...]
 

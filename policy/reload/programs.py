@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from policy.commands import Profiles, check_examples
+from policy.commands import ProfileFault, Profiles, check_examples
 from policy.diagnostics import Diagnostic, diagnose, visible
 from policy.reload.folder import Snapshot
 from policy.reload.shipped import shipped_profile_texts, shipped_profiles
 from policy.reload.text import decode
 from policy.source import Source
-
-if TYPE_CHECKING:
-    from policy.commands import ProfileFault
 
 # The folder of a policy folder whose files are profiles of programs.
 PROGRAMS_FOLDER = "programs/"

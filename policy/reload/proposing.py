@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 
@@ -11,7 +12,6 @@ from policy.catalog import Catalog
 from policy.decision import Decision
 from policy.diagnostics import has_errors, visible
 from policy.facts import Facts
-from policy.records import replace
 from policy.reload.builder import Builder
 from policy.reload.folder import Snapshot, content_digest
 from policy.reload.generation import Generation

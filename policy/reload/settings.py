@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from policy.call import EMPTY, Caller
 from policy.catalog import Resource
-from policy.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import tomllib
 from collections.abc import Mapping
 from types import MappingProxyType, UnionType
@@ -11,7 +12,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from policy import later
 from policy.call import Caller
 from policy.catalog import VERBS, Resource
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
@@ -28,7 +28,7 @@ from policy.reload.settings import (
 from policy.source import Source, Span
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-_SPAN = later.pattern(r"([0-9]{1,9})(ms|s|m|h)")
+_SPAN = re.compile(r"([0-9]{1,9})(ms|s|m|h)")
 
 
 def _seconds(value: Any) -> Any:
@@ -200,7 +200,7 @@ def read_settings(source: Source, *, root: str) -> tuple[Settings, tuple[Diagnos
     return _settings(file, parsed, root), ()
 
 
-_PLACE = later.pattern(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)$")
+_PLACE = re.compile(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)$")
 
 
 def parse_toml(source: Source) -> dict[str, Any] | Diagnostic:

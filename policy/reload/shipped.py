@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
+from importlib.resources.abc import Traversable
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from policy.commands import Profiles
 from policy.reload.walk import POLICY_SUFFIX
 from policy.source import Source
 from policy.syntax import NO_HEADS, beside_rules, parse, tree
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
 
 # What the names of these packs begin with, where a policy uses them.
 SHIPPED = "placet:"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
 from policy.decision import GenerationId
 from policy.diagnostics import Diagnostic, Severity, in_order
-from policy.records import dataclass
 from policy.reload.generation import Generation
 
 

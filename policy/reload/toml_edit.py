@@ -8,14 +8,14 @@ and its table where nothing is left in it.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import tomlkit
 
-from policy import later
-from policy.records import dataclass
 from policy.reload.places import Entry, Header, Path, comments, outline
 from policy.reload.toml_words import write_key, write_value
 from policy.source import Source
@@ -23,9 +23,9 @@ from policy.values import Unreadable
 
 _IN_THE_WAY = "the key cannot stand in this file as it is written; edit the file"
 _REPEATED = "a list of tables cannot be edited by key; edit the file"
-_REST = later.pattern(r"[ \t]*(?:#[^\n]*?)?[ \t]*(?=\r?\n|\Z)")
-_END = later.pattern(r"\r?\n")
-_BLANK_BEFORE = later.pattern(r"(?:(?<=\n)|\A)[ \t]*\r?\n\Z")
+_REST = re.compile(r"[ \t]*(?:#[^\n]*?)?[ \t]*(?=\r?\n|\Z)")
+_END = re.compile(r"\r?\n")
+_BLANK_BEFORE = re.compile(r"(?:(?<=\n)|\A)[ \t]*\r?\n\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

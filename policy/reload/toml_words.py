@@ -16,7 +16,6 @@ from typing import Any, TypeAlias
 import tomlkit
 from tomlkit.items import InlineTable
 
-from policy import later
 from policy.values import Unreadable, quote
 
 Path: TypeAlias = tuple[str, ...]
@@ -24,11 +23,11 @@ Path: TypeAlias = tuple[str, ...]
 _LONGEST_KEY = 1_000
 _LONGEST_VALUE = 100_000
 _DEEPEST = 16
-_PART = later.pattern(
+_PART = re.compile(
     r"""[ \t]*("(?:[^"\\\n]|\\[^\n])*"|'[^'\n]*'|[^\s."'=#\[\]{},\\\x00-\x1f\x7f]+)[ \t]*"""
 )
-_BARE = later.pattern(r"[A-Za-z0-9_-]+")
-_WORD = later.pattern(r"[^\s\"'=#\[\]{},\\\x00-\x1f\x7f]+")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_WORD = re.compile(r"[^\s\"'=#\[\]{},\\\x00-\x1f\x7f]+")
 
 
 def read_key(text: str) -> Path | Unreadable:

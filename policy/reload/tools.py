@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING
 
 from policy.catalog import Catalog, CatalogError, ToolSpec, read_listing
 from policy.diagnostics import Diagnostic, Severity, diagnose, did_you_mean, visible
-from policy.records import replace
 from policy.reload.folder import Snapshot
+from policy.reload.places import Path, Place
 from policy.reload.settings import Settings, ToolSettings
 from policy.reload.walk import SETTINGS_FILE
 from policy.source import Span
 from policy.values import Unreadable, read_json
-
-if TYPE_CHECKING:
-    from policy.reload.places import Path, Place
 
 
 class Catalogues:

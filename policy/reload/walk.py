@@ -9,15 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from policy.diagnostics import Diagnostic
 from policy.reload import unread
-
-if TYPE_CHECKING:
-    from typing import NamedTuple
-else:
-    from policy.tuples import NamedTuple
 
 SETTINGS_FILE = "placet.toml"
 POLICY_SUFFIX = ".policy"

@@ -12,10 +12,10 @@ import os
 import stat
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from watchfiles import Change, awatch
 
-from policy.records import dataclass
 from policy.reload.folder import signature
 from policy.reload.turns import short_turns
 from policy.reload.walk import DATA_SUFFIXES, POLICY_SUFFIX

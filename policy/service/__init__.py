@@ -2,171 +2,110 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from policy.exports import exported
+from policy.service.adjudicator import Adjudicator, Judgement
+from policy.service.approvals import (
+    AnswerRefused,
+    ApprovalGate,
+    ApprovalOutcome,
+    ApprovalRequest,
+    Approved,
+    Approver,
+    Denied,
+    Desk,
+    Filed,
+    Grant,
+    Ledger,
+    MemoryApprovals,
+    Person,
+    ScriptedApprover,
+    SqliteApprovals,
+    StoreUnusable,
+    TerminalApprover,
+    TimedOut,
+    answerable_by,
+    serving_for,
+    unanswered,
+)
+from policy.service.asking import Asking
+from policy.service.authoring import (
+    AiTool,
+    BuiltinHandler,
+    ContextTool,
+    DynamicTool,
+    Tool,
+    Traits,
+    call_json,
+    dynamic_of,
+    handler_for,
+    handler_of,
+    tool,
+)
+from policy.service.build import build_tool_service
+from policy.service.bundled import BuiltinTools, register_builtins
+from policy.service.classification import (
+    Allow,
+    Classification,
+    Confirm,
+    Deny,
+    LayeredPermissionResolver,
+    SmartFilter,
+)
+from policy.service.composition import Argument, ChainHandler, Progress, Result, Step
+from policy.service.composition.chain import chain
+from policy.service.configuring import Configurable, Configurations
+from policy.service.context_rule import ContextRule, Rewrite, RuleContext, RuleOutcome
+from policy.service.dispatch import CoreDispatch
+from policy.service.events import ToolEnded, ToolEvent, ToolStarted
+from policy.service.events import as_json as event_json
+from policy.service.facade import GovernedService
+from policy.service.freezing import Freezes
+from policy.service.given import PolicyInReach, policy_in_reach
+from policy.service.guards import GuardCell, Guards
+from policy.service.handler import ExecutionContext, ToolHandler
+from policy.service.handlers import CALL_VARIABLE, Limits, builtin_handlers
+from policy.service.identity import IdentityContext, PolicyEngine
+from policy.service.middleware import (
+    ContextRuleLayer,
+    ExecAuditLayer,
+    FollowLayer,
+    PermissionLayer,
+    PinLayer,
+    TimeoutLayer,
+    fixed_limits,
+)
+from policy.service.registry import ToolRegistry
+from policy.service.registry_feed import Missed, RegistryFeed, RegistryNews
+from policy.service.registry_snapshot import (
+    Registered,
+    Registration,
+    RegistryChange,
+    RegistrySnapshot,
+    Replaced,
+    Unregistered,
+)
+from policy.service.sandbox import Sandbox
+from policy.service.service import (
+    FollowUp,
+    ToolDefinition,
+    ToolOutput,
+    ToolOutputMetadata,
+    ToolService,
+    ToolSource,
+)
+from policy.service.tool_filter import ToolFilter
+from policy.service.trace import (
+    SessionEvent,
+    SessionService,
+    ToolCallDenied,
+    ToolCallFailed,
+    ToolCallRequested,
+    ToolResult,
+    current_session,
+    invoke_with_session_trace,
+)
 from policy.service.usage_rules import usage_rules
-
-if TYPE_CHECKING:
-    from policy.service.adjudicator import Adjudicator, Judgement
-    from policy.service.approvals import (
-        AnswerRefused,
-        ApprovalGate,
-        ApprovalOutcome,
-        ApprovalRequest,
-        Approved,
-        Approver,
-        Denied,
-        Desk,
-        Filed,
-        Grant,
-        Ledger,
-        MemoryApprovals,
-        Person,
-        ScriptedApprover,
-        SqliteApprovals,
-        StoreUnusable,
-        TerminalApprover,
-        TimedOut,
-        answerable_by,
-        serving_for,
-        unanswered,
-    )
-    from policy.service.asking import Asking
-    from policy.service.authoring import (
-        AiTool,
-        BuiltinHandler,
-        ContextTool,
-        DynamicTool,
-        Tool,
-        Traits,
-        call_json,
-        dynamic_of,
-        handler_for,
-        handler_of,
-        tool,
-    )
-    from policy.service.build import build_tool_service
-    from policy.service.bundled import BuiltinTools, register_builtins
-    from policy.service.classification import (
-        Allow,
-        Classification,
-        Confirm,
-        Deny,
-        LayeredPermissionResolver,
-        SmartFilter,
-    )
-    from policy.service.composition import Argument, ChainHandler, Progress, Result, Step
-    from policy.service.composition.chain import chain
-    from policy.service.configuring import Configurable, Configurations
-    from policy.service.context_rule import ContextRule, Rewrite, RuleContext, RuleOutcome
-    from policy.service.dispatch import CoreDispatch
-    from policy.service.events import ToolEnded, ToolEvent, ToolStarted
-    from policy.service.events import as_json as event_json
-    from policy.service.facade import GovernedService
-    from policy.service.freezing import Freezes
-    from policy.service.given import PolicyInReach, policy_in_reach
-    from policy.service.guards import GuardCell, Guards
-    from policy.service.handler import ExecutionContext, ToolHandler
-    from policy.service.handlers import CALL_VARIABLE, Limits, builtin_handlers
-    from policy.service.identity import IdentityContext, PolicyEngine
-    from policy.service.middleware import (
-        ContextRuleLayer,
-        ExecAuditLayer,
-        FollowLayer,
-        PermissionLayer,
-        PinLayer,
-        TimeoutLayer,
-        fixed_limits,
-    )
-    from policy.service.registry import ToolRegistry
-    from policy.service.registry_feed import Missed, RegistryFeed, RegistryNews
-    from policy.service.registry_snapshot import (
-        Registered,
-        Registration,
-        RegistryChange,
-        RegistrySnapshot,
-        Replaced,
-        Unregistered,
-    )
-    from policy.service.sandbox import Sandbox
-    from policy.service.service import (
-        FollowUp,
-        ToolDefinition,
-        ToolOutput,
-        ToolOutputMetadata,
-        ToolService,
-        ToolSource,
-    )
-    from policy.service.tool_filter import ToolFilter
-    from policy.service.trace import (
-        SessionEvent,
-        SessionService,
-        ToolCallDenied,
-        ToolCallFailed,
-        ToolCallRequested,
-        ToolResult,
-        current_session,
-        invoke_with_session_trace,
-    )
-    from policy.service.words import because, fit
-    from policy.service.yaml_form import yaml_of
-else:
-    __getattr__ = exported(
-        __name__,
-        {
-            "adjudicator": "Adjudicator Judgement",
-            "approvals": (
-                "AnswerRefused ApprovalGate ApprovalOutcome ApprovalRequest Approved Approver "
-                "Denied Desk Filed Grant Ledger MemoryApprovals Person ScriptedApprover "
-                "SqliteApprovals StoreUnusable TerminalApprover TimedOut answerable_by serving_for "
-                "unanswered"
-            ),
-            "asking": "Asking",
-            "authoring": (
-                "AiTool BuiltinHandler ContextTool DynamicTool Tool Traits call_json dynamic_of "
-                "handler_for handler_of tool"
-            ),
-            "build": "build_tool_service",
-            "bundled": "BuiltinTools register_builtins",
-            "classification": (
-                "Allow Classification Confirm Deny LayeredPermissionResolver SmartFilter"
-            ),
-            "composition": "Argument ChainHandler Progress Result Step",
-            "composition.chain": "chain",
-            "configuring": "Configurable Configurations",
-            "context_rule": "ContextRule Rewrite RuleContext RuleOutcome",
-            "dispatch": "CoreDispatch",
-            "events": "ToolEnded ToolEvent ToolStarted as_json=event_json",
-            "facade": "GovernedService",
-            "guards": "GuardCell Guards",
-            "handler": "ExecutionContext ToolHandler",
-            "freezing": "Freezes",
-            "given": "PolicyInReach policy_in_reach",
-            "handlers": "CALL_VARIABLE Limits builtin_handlers",
-            "identity": "IdentityContext PolicyEngine",
-            "middleware": (
-                "ContextRuleLayer ExecAuditLayer FollowLayer PermissionLayer PinLayer TimeoutLayer "
-                "fixed_limits"
-            ),
-            "registry": "ToolRegistry",
-            "registry_feed": "Missed RegistryFeed RegistryNews",
-            "registry_snapshot": (
-                "Registered Registration RegistryChange RegistrySnapshot Replaced Unregistered"
-            ),
-            "sandbox": "Sandbox",
-            "service": (
-                "FollowUp ToolDefinition ToolOutput ToolOutputMetadata ToolService ToolSource"
-            ),
-            "tool_filter": "ToolFilter",
-            "trace": (
-                "SessionEvent SessionService ToolCallDenied ToolCallFailed ToolCallRequested "
-                "ToolResult current_session invoke_with_session_trace"
-            ),
-            "words": "because fit",
-            "yaml_form": "yaml_of",
-        },
-    )
+from policy.service.words import because, fit
+from policy.service.yaml_form import yaml_of
 
 __all__ = [
     "CALL_VARIABLE",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from policy.call import EMPTY, Caller, ToolCall
@@ -17,7 +18,6 @@ from policy.decision import Decision, Outlook, Reason
 from policy.diagnostics import visible
 from policy.errors import NotFound, ToolError, ValidationFailed
 from policy.facts import Facts
-from policy.records import dataclass, replace
 from policy.reload import Freezer, Generation
 from policy.service.guards import GuardCell, Guards
 from policy.service.identity import LapsedScopes

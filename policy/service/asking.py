@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from policy.audit import Approval
 from policy.call import freeze, thaw
 from policy.decision import Reason
 from policy.errors import PermissionDenied, ToolError
-from policy.records import replace
 from policy.service.adjudicator import Adjudicator, Judgement
 from policy.service.approvals import (
     Approved,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from policy.records import dataclass
+from dataclasses import dataclass
+
 from policy.service.facade import GovernedService
 from policy.service.handler import ToolHandler
 from policy.service.handlers import Limits, builtin_handlers

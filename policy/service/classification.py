@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from policy.call import Caller, thaw
 from policy.decision import Decision
 from policy.facts import Facts
-from policy.records import dataclass
 from policy.service.judge import JudgeSource
 from policy.service.reasons import sentence
 from policy.service.words import words

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import builtins
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from policy.call import Caller, ToolCall
 from policy.decision import Decision, Reason
 from policy.errors import ConfigurationRefused, NotFound, PermissionDenied, ToolError
 from policy.facts import Facts
-from policy.records import dataclass
 from policy.reload import Configured, Witness, read_value, write_value
 from policy.service.adjudicator import Judgement
 from policy.service.guards import GuardCell

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from policy.call import Caller
 from policy.facts import Facts
-from policy.records import dataclass
 from policy.service.classification import Allow, Deny
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import builtins
+from dataclasses import replace
 from typing import Any
 
 from policy.call import freeze, thaw
 from policy.catalog import ToolSpec
 from policy.diagnostics import visible
 from policy.errors import NotFound, PermissionDenied
-from policy.records import replace
 from policy.service.adjudicator import Judgement
 from policy.service.failing import failure
 from policy.service.handler import ContextDraft, ExecutionContext, ToolHandler

@@ -6,6 +6,7 @@ import builtins
 import uuid
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +15,6 @@ from policy.call import Caller, ToolCall
 from policy.decision import Decision, Reason, closed_to
 from policy.errors import PermissionDenied, ToolError, ValidationFailed
 from policy.facts import Facts
-from policy.records import replace
 from policy.service.adjudicator import Judgement
 from policy.service.approvals import (
     ApprovalRequest,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, TypeAlias, assert_never
 
@@ -15,7 +16,6 @@ from policy.audit import AuditRecord, Outcome
 from policy.call import Caller
 from policy.codes import Code
 from policy.diagnostics import visible
-from policy.records import dataclass
 from policy.service.listeners import Listeners
 
 _LOG = logging.getLogger("tool.call")

@@ -6,12 +6,12 @@ import builtins
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from policy.call import Caller
 from policy.catalog import ToolSpec
 from policy.errors import ToolError
-from policy.records import dataclass, field, replace
 from policy.reload import Configured, Freezing
 from policy.service.approvals import Approver, Grant
 from policy.service.authoring import Authored, handler_for

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from policy.call import Caller, ToolCall
 from policy.decision import Decision, Reason
 from policy.errors import NotFound, PermissionDenied, ToolError
 from policy.facts import Facts
-from policy.records import dataclass
 from policy.reload import Freezer, Freezing
 from policy.service.adjudicator import Judgement
 from policy.service.guards import GuardCell

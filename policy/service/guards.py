@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from policy.records import dataclass, replace
 from policy.service.approvals import Approver
 from policy.service.classification import SmartFilter
 from policy.service.context_rule import ContextRule

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from policy.call import Caller
 from policy.catalog import ToolSpec
 from policy.decision import Decision
 from policy.facts import Facts
-from policy.records import dataclass, field
 from policy.service.service import ToolDefinition, ToolService
 from policy.service.usage import Usage
 

@@ -6,13 +6,13 @@ Where nobody knows more of a tool than its name, that is read as what wildcards 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
 from policy.call import Caller
 from policy.catalog import Origin, ToolSpec
 from policy.decision import Reason, identity_reasons
-from policy.records import replace
 from policy.service.classification import Allow, Classification, Deny
 from policy.service.reasons import described
 from policy.service.world import Clock, utc_now

@@ -11,12 +11,12 @@ import os
 from collections import deque
 from collections.abc import Callable
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from policy.audit import Approval
 from policy.call import Caller
 from policy.decision import Decision
-from policy.records import dataclass
 from policy.service.adjudicator import Judgement
 from policy.service.handler import ExecutionContext
 from policy.service.usage import Usage

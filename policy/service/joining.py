@@ -6,13 +6,13 @@ Every guard is asked before anybody is bothered with a question, about the call 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from policy.call import Caller, ToolCall, thaw
 from policy.catalog import ToolSpec
 from policy.decision import Decision, Reason
 from policy.facts import Facts
-from policy.records import dataclass, replace
 from policy.reload import Generation
 from policy.service.classification import Allow, Confirm, Deny, SmartFilter
 from policy.service.context_rule import ContextRule, Rewrite, RuleContext

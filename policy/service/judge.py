@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from policy.admission import Admitted, RawCall, Refused, admit
@@ -10,7 +11,6 @@ from policy.call import Caller, ToolCall
 from policy.catalog import Catalog, ToolSpec
 from policy.decision import Decision
 from policy.facts import Facts
-from policy.records import dataclass
 from policy.verdict import Verdict
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from policy.audit import digest_of
 from policy.call import ToolCall, thaw
 from policy.catalog import ToolSpec
-from policy.records import replace
 from policy.reload import Generation
 from policy.service.judge import Judge
 from policy.service.registry_snapshot import Registration

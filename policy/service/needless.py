@@ -7,20 +7,14 @@ not have even that effect: an agent would spell in the name what it may not send
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
-from policy import later
 from policy.call import Caller
+from policy.decision import explain
 from policy.facts import Facts
-from policy.records import replace
 from policy.reload import Generation
 from policy.service.judge import Answer, Judge
 from policy.verdict import Verdict
-
-if TYPE_CHECKING:
-    from policy.decision import explain
-else:
-    explain = later.function("policy.decision", "explain")
 
 # These deny because nothing gave; every other decided denial stands whatever is allowed besides.
 _NOTHING_GAVE = frozenset({"default", "none"})

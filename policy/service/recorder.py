@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from inspect import isawaitable, iscoroutine
 
 from policy.audit import AuditRecord, AuditSink, StartSink
 from policy.codes import SENTENCES
 from policy.errors import PermissionDenied
-from policy.records import dataclass
 from policy.service.events import Events
 
 # Of refusals; and of calls that ran, where these may run unrecorded.

@@ -8,10 +8,10 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TypeAlias
 
-from policy.records import dataclass
 from policy.service.registry_snapshot import RegistryChange
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
 from policy.call import EMPTY
 from policy.catalog import Catalog, ToolSpec, repair_name
-from policy.records import dataclass, field
 from policy.service.handler import ToolHandler
 from policy.values import escape_for_people
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from policy.call import EMPTY
 from policy.catalog import VERSION_MARK, ToolSpec
 from policy.decision import GenerationId
-from policy.records import dataclass, field
 
 ToolSource: TypeAlias = Literal["builtin", "mcp", "extension"]
 _SOURCES: dict[str, ToolSource] = {"host": "builtin", "mcp": "mcp", "ext": "extension"}

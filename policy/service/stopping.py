@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
-from policy.records import dataclass
 from policy.reload import Freezer
 
 _POLL = 0.2  # seconds

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from policy.catalog import ALIASES, apart
-from policy.records import dataclass, field
 from policy.service.classification import Allow, Classification, Confirm, Deny
 from policy.values import compile_name_glob
 

@@ -7,11 +7,11 @@ import inspect
 from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
 from policy.codes import Code
 from policy.errors import PermissionDenied, ToolError
-from policy.records import dataclass, replace
 from policy.service.facade import GovernedService
 from policy.service.service import ToolOutput, ToolService
 

@@ -6,13 +6,13 @@ Hidden tools are still enforced; this only keeps models from trying what cannot 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from policy.call import EMPTY, Caller
 from policy.catalog import ToolSpec, read_only_schema
 from policy.decision import Outlook, Tag, lines_for, operations_in, outlook
 from policy.facts import Facts
-from policy.records import replace
 from policy.reload import Generation
 from policy.service.guards import Guards
 from policy.service.identity import denials

@@ -7,11 +7,12 @@ record get the whole decision.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from policy.codes import SENTENCES, Code
 from policy.decision import Decision, Reason
 from policy.diagnostics import visible
 from policy.errors import Execution, PermissionDenied, ToolError, Transport
-from policy.records import dataclass, replace
 from policy.reload import Freeze
 from policy.verdict import Verdict
 

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -25,7 +26,6 @@ from policy.facts import (
     ResolvePath,
     Resolvers,
 )
-from policy.records import dataclass, field
 from policy.reload import Disk, Looking
 from policy.service.trees import JudgedTrees
 from policy.threads import NoThreadFree, Threads

@@ -2,46 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from policy.exports import exported
 from policy.syntax import tree
-
-if TYPE_CHECKING:
-    from policy.syntax.formatter import format_source
-    from policy.syntax.known import NO_HEADS, Head, Heads, KnownRule, beside_rules
-    from policy.syntax.parser import Parsed, parse
-    from policy.syntax.phrase import Phrase
-    from policy.syntax.phrases import Phrases
-    from policy.syntax.printer import print_tree
-    from policy.syntax.statement import new_phrases
-    from policy.syntax.toml_table import TableRules, tables_to_layers
-    from policy.syntax.wording import (
-        Spelled,
-        print_binding,
-        print_change,
-        print_clause,
-        print_expr,
-        print_path,
-        print_tools,
-    )
-else:
-    __getattr__ = exported(
-        __name__,
-        {
-            "formatter": "format_source()",
-            "known": "NO_HEADS Head Heads KnownRule beside_rules",
-            "parser": "Parsed parse",
-            "phrase": "Phrase",
-            "phrases": "Phrases",
-            "printer": "print_tree()",
-            "statement": "new_phrases()",
-            "toml_table": "TableRules tables_to_layers()",
-            "wording": (
-                "Spelled print_binding print_change print_clause print_expr print_path print_tools"
-            ),
-        },
-    )
+from policy.syntax.formatter import format_source
+from policy.syntax.known import NO_HEADS, Head, Heads, KnownRule, beside_rules
+from policy.syntax.parser import Parsed, parse
+from policy.syntax.phrase import Phrase
+from policy.syntax.phrases import Phrases
+from policy.syntax.printer import print_tree
+from policy.syntax.statement import new_phrases
+from policy.syntax.toml_table import TableRules, tables_to_layers
+from policy.syntax.wording import (
+    Spelled,
+    print_binding,
+    print_change,
+    print_clause,
+    print_expr,
+    print_path,
+    print_tools,
+)
 
 __all__ = [
     "NO_HEADS",

@@ -6,11 +6,11 @@ rules, with nothing but the children, while the text is read: nothing here recur
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from sys import intern
 from typing import Any, TypeAlias
 
-from policy import later
 from policy.diagnostics import Diagnostic, diagnose
 from policy.source import Source, Span, span_in
 from policy.syntax import literals
@@ -18,8 +18,8 @@ from policy.syntax import tree as t
 from policy.syntax.tokens import Token
 from policy.verdict import Verdict
 
-_NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*")
-_NAME_BEFORE = later.pattern(r"(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]*\Z")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME_BEFORE = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]*\Z")
 
 # A child: a token, a node, or a tuple of nodes; None where an optional part is not there.
 Child: TypeAlias = Any

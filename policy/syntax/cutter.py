@@ -9,18 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
-from policy import later
-from policy.records import dataclass
 from policy.source import Source
 from policy.syntax.tree import Comment
-
-if TYPE_CHECKING:
-    from typing import NamedTuple
-else:
-    from policy.tuples import NamedTuple
 
 BYTE_ORDER_MARK = "\ufeff"
 
@@ -29,7 +23,7 @@ MAX_DEPTH = 64
 
 _BLANK = " \t\r\n"
 _WORD_END = r"(?![A-Za-z0-9_-])"
-_PIECE = later.pattern(
+_PIECE = re.compile(
     r"""
     (?P<string> "[^"\\\n]*(?:\\.[^"\\\n]*)*"? )
   | (?P<comment> \#[^\n]* )
@@ -43,8 +37,8 @@ _PIECE = later.pattern(
     """,
     re.VERBOSE,
 )
-_START = later.pattern(r"\n(?=[^ \t\r\n#])")
-_REGEX = later.pattern(r"/[^/\\\n]*(?:\\.[^/\\\n]*)*/?")
+_START = re.compile(r"\n(?=[^ \t\r\n#])")
+_REGEX = re.compile(r"/[^/\\\n]*(?:\\.[^/\\\n]*)*/?")
 
 # What has no place in a policy: it would not be seen, or would show text in another order than it
 # is read. U+2028 and U+2029 end a line in some editors and not here.
@@ -54,7 +48,7 @@ _UNSEEN = (
     r"|(?<!\A)\ufeff"
 )
 # One set of characters is searched for much faster than a choice.
-_MAYBE_UNSEEN = later.pattern(
+_MAYBE_UNSEEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 )
 

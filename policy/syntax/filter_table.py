@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from policy import later
-from policy.records import dataclass
 from policy.source import Source, Span
 from policy.syntax import tree as t
 from policy.syntax.table_rules import asking, table_rule, tool_ref
@@ -24,9 +23,9 @@ _NAME = "table:filter"
 # Where a list stands, what is wrong with it, and what to do about that.
 Tell: TypeAlias = Callable[[tuple[str, ...], Span | None, str, str], None]
 
-_BLANK = later.pattern(r"(?:[ \t\r\n,]|#[^\n]*)*")
-_OPENING = later.pattern(r"[^=\n]*=[ \t]*\[")
-_TEXT = later.pattern(r'"(?:[^"\\\n]|\\.)*"|' + r"'[^'\n]*'")
+_BLANK = re.compile(r"(?:[ \t\r\n,]|#[^\n]*)*")
+_OPENING = re.compile(r"[^=\n]*=[ \t]*\[")
+_TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"|' + r"'[^'\n]*'")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,8 @@ parse is left as it is.
 
 from __future__ import annotations
 
-from policy.records import dataclass
+from dataclasses import dataclass
+
 from policy.source import Source
 from policy.syntax.cutter import cut
 from policy.syntax.layout import Layout, Part, lay_out

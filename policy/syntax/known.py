@@ -9,16 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from policy.source import Source, Span
 from policy.syntax import tree
 from policy.verdict import Verdict
-
-if TYPE_CHECKING:
-    from typing import NamedTuple
-else:
-    from policy.tuples import NamedTuple
 
 # A file, the text of a rule and where it begins in; the rule out.
 ReadRule: TypeAlias = Callable[[Source, str, int], tree.Rule]

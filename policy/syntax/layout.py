@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import assert_never
 
-from policy.records import dataclass
 from policy.syntax import tree as t
 from policy.syntax import wording as w
 from policy.syntax.literals import write_text

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from policy import later
-
 MAX_DIGITS = 40
 MAX_SPAN_SECONDS = 100 * 366 * 86_400
 
@@ -19,14 +17,14 @@ SECONDS: dict[str, Decimal] = {
     "w": Decimal(604_800),
 }
 
-_ESCAPE = later.pattern(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|(.))", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|(.))", re.DOTALL)
 _SIMPLE = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
 _WRITTEN = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
 # Escaped when printed: what is not seen, or shows text in another order than it is read.
-_HIDDEN = later.pattern(
+_HIDDEN = re.compile(
     r'["\\\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]'
 )
-_PAIR = later.pattern(r"\\.|/")
+_PAIR = re.compile(r"\\.|/")
 
 
 def read_text(literal: str) -> tuple[str, int | None]:

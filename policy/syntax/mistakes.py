@@ -7,17 +7,14 @@ the diagnostic points at between `«` and `»`. The tests read every example.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
-from policy import later
+from lark import UnexpectedInput
+
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
-from policy.records import dataclass
 from policy.source import Source
 from policy.syntax.cutter import Piece
-
-if TYPE_CHECKING:
-    from lark import UnexpectedInput
 
 STATEMENT_WORDS = (
     "policy", "pack", "use", "param", "tools", "paths", "hosts", "commands", "strings", "numbers",
@@ -362,10 +359,10 @@ MISTAKES: tuple[Mistake, ...] = (
     ),
 )  # fmt: skip
 
-_TOKEN = later.pattern(
+_TOKEN = re.compile(
     r'"(?:[^"\\\n]|\\.)*"?|[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)*|->|[=!<>]=|\.\.|[^\s]'
 )
-_WORD = later.pattern(r"[A-Za-z][A-Za-z_]*")
+_WORD = re.compile(r"[A-Za-z][A-Za-z_]*")
 # What stands before a token decides little beyond this many characters.
 _BEFORE = 200
 

@@ -6,12 +6,12 @@ tree whatever stands beside it. Nothing here raises, and nothing recurses.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TypeAlias
 
-from policy import later
 from policy.diagnostics import Diagnostic, diagnose, in_order
-from policy.records import dataclass, fields, is_dataclass
 from policy.source import Source, span_in
 from policy.syntax.cutter import BYTE_ORDER_MARK, MAX_DEPTH, Cuts, Piece, cut, unseen
 from policy.syntax.known import NO_HEADS, Head, Heads, KnownRule, ReadRule, known_rule
@@ -25,7 +25,7 @@ _MAX_UNSEEN = 20
 # A condition stands in a clause, a clause in a rule, an item in a list of the rule.
 _ABOVE = 4
 
-_HEADER = later.pattern(r"(?:policy|pack)(?![A-Za-z0-9_-])(?![ \t]*:)")
+_HEADER = re.compile(r"(?:policy|pack)(?![A-Za-z0-9_-])(?![ \t]*:)")
 # Nothing nests without one of these, so a statement with few of them needs no measuring. They are
 # counted one by one: that takes a tenth of the time of an expression that finds them all.
 _NESTING = ("(", "[", "{", ".", "+", "*", "-", "not", "any", "all")

@@ -9,7 +9,8 @@ its words; everybody else is handed trees without any.
 
 from __future__ import annotations
 
-from policy import later
+import re
+
 from policy.syntax import prebuilt, tree
 from policy.syntax.builder import Builder
 from policy.syntax.phrase import Phrase, ReadTest
@@ -34,7 +35,7 @@ _TESTS = frozenset(
     }
 )
 # The words that may stand behind a condition.
-_BEHIND = later.pattern(
+_BEHIND = re.compile(
     r"([ \t\r\n]+)(?:and|or|with[ \t]+approval|when|unless|because|audit|by|two|remember)"
     r"(?![A-Za-z0-9_-])"
 )

@@ -17,13 +17,12 @@ from lark import Lark
 from lark.grammar import Rule
 from lark.lexer import PatternStr
 
-from policy import later
 from policy.syntax.by_lark import is_method
 from policy.syntax.grammar import digest
 
 _END = "$END"
 _BLANKS = "_WHITE_SPACE"
-_WORDS = later.pattern(r"\(?([a-z| ]+)\)?\(\?!\[A-Za-z0-9_-\]\)")
+_WORDS = re.compile(r"\(?([a-z| ]+)\)?\(\?!\[A-Za-z0-9_-\]\)")
 _GAP = "[ \t]+"
 _LINE = 92
 

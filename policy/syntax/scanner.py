@@ -6,14 +6,9 @@ import re
 from collections.abc import Callable
 from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Protocol
+from typing import NamedTuple, Protocol
 
 from policy.syntax import prebuilt
-
-if TYPE_CHECKING:
-    from typing import NamedTuple
-else:
-    from policy.tuples import NamedTuple
 
 __all__ = ["END", "Found", "Scanner", "compiled_scanner", "kind_of", "said_in"]
 

@@ -7,15 +7,10 @@ step from one to the next is looked up whole, and no state is pushed or popped f
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from policy.syntax.automaton import END, Automaton, Edit, State, Step
 from policy.syntax.builder import Builder
-
-if TYPE_CHECKING:
-    from typing import NamedTuple
-else:
-    from policy.tuples import NamedTuple
 
 # Texts may be hostile: of so many stacks it is known where they lead, of others each time anew.
 _MOST = 20_000

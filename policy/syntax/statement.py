@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import NamedTuple
+
+from lark import UnexpectedInput
 
 from policy.diagnostics import Diagnostic
 from policy.source import Source
@@ -15,13 +17,6 @@ from policy.syntax.grammar import Start, digest, grammar_text
 from policy.syntax.phrases import Phrases
 from policy.syntax.stacks import Stacks
 from policy.syntax.tree import Expr, Header, Rule, Statement, When
-
-if TYPE_CHECKING:
-    from typing import NamedTuple
-
-    from lark import UnexpectedInput
-else:
-    from policy.tuples import NamedTuple
 
 __all__ = ["Reading", "Start", "parse_statement"]
 

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import NamedTuple
-else:
-    from policy.tuples import NamedTuple
+from typing import NamedTuple
 
 
 class Token(NamedTuple):

@@ -8,12 +8,12 @@ the catalogue.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from policy import later
 from policy.diagnostics import Diagnostic, diagnose, in_order
-from policy.records import dataclass
 from policy.source import Source, Span
 from policy.syntax import tree as t
 from policy.syntax.filter_table import FilterReader
@@ -26,9 +26,9 @@ TableLayer: TypeAlias = tuple[t.Binding, tuple[t.Rule | t.Default, ...]]
 _VERDICTS = {"allow": Verdict.ALLOW, "ask": Verdict.ASK, "deny": Verdict.DENY}
 _KEY = r"""(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[A-Za-z0-9_-]+)"""
 _DOTTED = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
-_HEADER = later.pattern(rf"[ \t]*\[\[?[ \t]*({_DOTTED})[ \t]*\]")
-_ENTRY = later.pattern(rf"[ \t]*({_DOTTED})[ \t]*=")
-_PART = later.pattern(_KEY)
+_HEADER = re.compile(rf"[ \t]*\[\[?[ \t]*({_DOTTED})[ \t]*\]")
+_ENTRY = re.compile(rf"[ \t]*({_DOTTED})[ \t]*=")
+_PART = re.compile(_KEY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,10 @@ Nothing here is resolved: a name is a name, a pattern is text, a number keeps it
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
-from policy.records import dataclass, field
 from policy.source import Source, Span
 from policy.verdict import Verdict
 

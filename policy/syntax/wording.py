@@ -5,18 +5,18 @@ What these return can be parsed again and gives an equal node. Reasons and diagn
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias, assert_never
 
-from policy import later
 from policy.syntax import tree as t
 from policy.syntax.literals import write_number, write_regex, write_text
 from policy.syntax.phrase import Phrase
 
-NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_TOOL_PATTERN = later.pattern(r"[A-Za-z_*?](?:[A-Za-z0-9_.\-*?/]*[A-Za-z0-9_*?])?\Z")
-_RULE_REFERENCE = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*\Z")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_TOOL_PATTERN = re.compile(r"[A-Za-z_*?](?:[A-Za-z0-9_.\-*?/]*[A-Za-z0-9_*?])?\Z")
+_RULE_REFERENCE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*\Z")
 # Words that may stand where a tool could, somewhere; a tool of such a name is quoted everywhere.
 _QUOTED_TOOLS = frozenset({"mcp", "ext", "given", "after", "by", "becoming", "returning"})
 # Words that may stand where a resource test has its operand.

@@ -2,135 +2,84 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from policy.exports import exported
-
-if TYPE_CHECKING:
-    from policy.values.address import NETWORK_WORDS
-    from policy.values.glob import (
-        compile_name_glob,
-        compile_path_glob,
-        compile_text_glob,
-        escape_glob,
-        has_wildcard,
-        literal_text,
-    )
-    from policy.values.host import Endpoint, read_endpoint
-    from policy.values.host_pattern import (
-        REDIRECTED,
-        HostPattern,
-        host_in,
-        is_localhost,
-        read_host_pattern,
-    )
-    from policy.values.host_sets import HostSets
-    from policy.values.json_text import (
-        Limits,
-        check_value,
-        copy_value,
-        read_json,
-        read_plain_json,
-    )
-    from policy.values.left_out import SHOWING, is_left_out
-    from policy.values.links import links_in
-    from policy.values.logic import any_of, both, negate
-    from policy.values.number import add, compare_numbers, exact, is_number, multiply, subtract
-    from policy.values.path import (
-        Path,
-        PathContext,
-        after_cd,
-        exact_path,
-        links_passed,
-        normal_path,
-        read_path,
-        spelled_path,
-    )
-    from policy.values.path_held import HeldBelow
-    from policy.values.path_pattern import (
-        PathPattern,
-        folder_pattern,
-        path_pattern_text,
-        read_path_pattern,
-    )
-    from policy.values.path_set import path_in, path_meets, path_within
-    from policy.values.path_sets import PathSets
-    from policy.values.pattern import Regex, by_re2_alone, compile_regex
-    from policy.values.plain_regex import PlainRegex
-    from policy.values.prepared_hosts import PreparedHosts
-    from policy.values.prepared_paths import PreparedPaths
-    from policy.values.reading import MayBeRedirected, Unreadable
-    from policy.values.recipient import check_recipient_pattern, read_recipient, recipient_in
-    from policy.values.shell_glob import ANY_DEPTH, compile_step, step_text
-    from policy.values.sql import can_read_sql, read_sql
-    from policy.values.sql_dialect import SQL_DIALECTS
-    from policy.values.sql_script import Sql, SqlStatement
-    from policy.values.sql_words import SQL_KINDS
-    from policy.values.text import (
-        compare_text,
-        escape_for_people,
-        is_encodable,
-        is_ordinary,
-        normalise,
-        plain,
-        quote,
-        role_of,
-    )
-    from policy.values.times import (
-        parse_clock,
-        parse_date,
-        parse_span,
-        parse_time,
-        read_zone,
-        within_window,
-    )
-    from policy.values.urls import url_parts, with_scheme
-else:
-    __getattr__ = exported(
-        __name__,
-        {
-            "address": "NETWORK_WORDS",
-            "glob": (
-                "compile_name_glob compile_path_glob compile_text_glob escape_glob has_wildcard "
-                "literal_text"
-            ),
-            "host": "Endpoint read_endpoint",
-            "host_pattern": "REDIRECTED HostPattern host_in is_localhost read_host_pattern",
-            "host_sets": "HostSets",
-            "json_text": "Limits check_value copy_value read_json read_plain_json",
-            "left_out": "SHOWING is_left_out",
-            "links": "links_in()",
-            "logic": "any_of both negate",
-            "number": "add compare_numbers exact is_number multiply subtract",
-            "path": (
-                "Path PathContext after_cd exact_path links_passed normal_path read_path "
-                "spelled_path"
-            ),
-            "path_held": "HeldBelow",
-            "path_pattern": "PathPattern folder_pattern path_pattern_text read_path_pattern",
-            "path_set": "path_in path_meets path_within",
-            "path_sets": "PathSets",
-            "shell_glob": "ANY_DEPTH compile_step step_text",
-            "pattern": "Regex by_re2_alone compile_regex",
-            "plain_regex": "PlainRegex",
-            "prepared_hosts": "PreparedHosts",
-            "prepared_paths": "PreparedPaths",
-            "reading": "MayBeRedirected Unreadable",
-            "recipient": "check_recipient_pattern read_recipient recipient_in",
-            "sql": "can_read_sql() read_sql()",
-            "sql_dialect": "SQL_DIALECTS",
-            "sql_script": "Sql SqlStatement",
-            "sql_words": "SQL_KINDS",
-            "text": (
-                "compare_text escape_for_people is_encodable is_ordinary normalise plain quote "
-                "role_of"
-            ),
-            "times": (
-                "parse_clock() parse_date() parse_span() parse_time() read_zone() within_window()"
-            ),
-            "urls": "url_parts() with_scheme()",
-        },
-    )
+from policy.values.address import NETWORK_WORDS
+from policy.values.glob import (
+    compile_name_glob,
+    compile_path_glob,
+    compile_text_glob,
+    escape_glob,
+    has_wildcard,
+    literal_text,
+)
+from policy.values.host import Endpoint, read_endpoint
+from policy.values.host_pattern import (
+    REDIRECTED,
+    HostPattern,
+    host_in,
+    is_localhost,
+    read_host_pattern,
+)
+from policy.values.host_sets import HostSets
+from policy.values.json_text import (
+    Limits,
+    check_value,
+    copy_value,
+    read_json,
+    read_plain_json,
+)
+from policy.values.left_out import SHOWING, is_left_out
+from policy.values.links import links_in
+from policy.values.logic import any_of, both, negate
+from policy.values.number import add, compare_numbers, exact, is_number, multiply, subtract
+from policy.values.path import (
+    Path,
+    PathContext,
+    after_cd,
+    exact_path,
+    links_passed,
+    normal_path,
+    read_path,
+    spelled_path,
+)
+from policy.values.path_held import HeldBelow
+from policy.values.path_pattern import (
+    PathPattern,
+    folder_pattern,
+    path_pattern_text,
+    read_path_pattern,
+)
+from policy.values.path_set import path_in, path_meets, path_within
+from policy.values.path_sets import PathSets
+from policy.values.pattern import Regex, by_re2_alone, compile_regex
+from policy.values.plain_regex import PlainRegex
+from policy.values.prepared_hosts import PreparedHosts
+from policy.values.prepared_paths import PreparedPaths
+from policy.values.reading import MayBeRedirected, Unreadable
+from policy.values.recipient import check_recipient_pattern, read_recipient, recipient_in
+from policy.values.shell_glob import ANY_DEPTH, compile_step, step_text
+from policy.values.sql import can_read_sql, read_sql
+from policy.values.sql_dialect import SQL_DIALECTS
+from policy.values.sql_script import Sql, SqlStatement
+from policy.values.sql_words import SQL_KINDS
+from policy.values.text import (
+    compare_text,
+    escape_for_people,
+    is_encodable,
+    is_ordinary,
+    normalise,
+    plain,
+    quote,
+    role_of,
+)
+from policy.values.times import (
+    parse_clock,
+    parse_date,
+    parse_span,
+    parse_time,
+    read_zone,
+    within_window,
+)
+from policy.values.urls import url_parts, with_scheme
 
 __all__ = [
     "ANY_DEPTH",

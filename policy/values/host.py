@@ -7,23 +7,18 @@ another common reading would name another host, the text is Unreadable.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from policy import later
-from policy.records import dataclass
+import ada_url
+
 from policy.values.address import read_address
 from policy.values.host_name import read_host
 from policy.values.reading import Unreadable
 from policy.values.text import is_encodable, is_ordinary, quote
 from policy.values.url_path import canonical_path
-
-if TYPE_CHECKING:
-    import ada_url
-else:
-    ada_url = later.module("ada_url")
 
 # The schemes that name a host, with the port they mean.
 DEFAULT_PORTS = {
@@ -59,17 +54,17 @@ _SHORT = 2_048
 # Most URLs: nothing in them that any two readers take differently. The last label of a name begins
 # with a letter, so it is no address; no two hyphens in a row, so none is an A-label.
 _LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_ORDINARY = later.pattern(
+_ORDINARY = re.compile(
     r"(?:([A-Za-z][A-Za-z0-9+.-]*)://)?"
     rf"((?:{_LABEL}\.)*(?=[A-Za-z]){_LABEL}|(?:[0-9]{{1,3}}\.){{3}}[0-9]{{1,3}})"
     r"(?::([1-9][0-9]{0,4}))?"
     r"(?:(/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*)(?:[?#][!-\[\]-~]*)?)?",
     re.ASCII,
 )
-_SCHEME = later.pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_UNCLEAR = later.pattern(r"[\x00-\x20\x7f-\xa0\\]|\s")
-_USER = later.pattern(r"[A-Za-z0-9._~-]*(:[A-Za-z0-9._~!$&'()*+,;=-]*)?")
-_PORT = later.pattern(r"[0-9]{0,5}", re.ASCII)
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_UNCLEAR = re.compile(r"[\x00-\x20\x7f-\xa0\\]|\s")
+_USER = re.compile(r"[A-Za-z0-9._~-]*(:[A-Za-z0-9._~!$&'()*+,;=-]*)?")
+_PORT = re.compile(r"[0-9]{0,5}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,24 +6,20 @@ Unreadable.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from policy import later
+import ada_url
+
 from policy.values.address import Address, read_address
 from policy.values.reading import Unreadable
 from policy.values.text import is_ordinary, quote
 
-if TYPE_CHECKING:
-    import ada_url
-else:
-    ada_url = later.module("ada_url")
-
 _LONGEST_HOST = 1_000
 # No host has these; most of them end the host for one reader or another.
-_NO_HOST = later.pattern(r"[%:/?#@\[\]<>^|\\\x00-\x20\x7f-\xa0]|\s")
-_LABEL = later.pattern(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
-_LEADING_ZERO = later.pattern(r"(^|\.)0[0-9]")
+_NO_HOST = re.compile(r"[%:/?#@\[\]<>^|\\\x00-\x20\x7f-\xa0]|\s")
+_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+_LEADING_ZERO = re.compile(r"(^|\.)0[0-9]")
 
 
 def read_host(text: str) -> tuple[str, Address | None] | Unreadable:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 
-from policy import later
 from policy.facts import ResolveHost
-from policy.records import dataclass
 from policy.values.address import (
     METADATA_NAMES,
     NETWORK_WORDS,
@@ -25,10 +24,10 @@ from policy.values.reading import Unreadable
 from policy.values.text import quote
 from policy.values.url_path import canonical_path, path_readings
 
-_SCHEME = later.pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_PORT = later.pattern(r":([0-9]{1,5})$")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_PORT = re.compile(r":([0-9]{1,5})$")
 # `10.0.0.0/8` and `[fd00::]/8` before a port or path: the slash belongs to the network.
-_NETWORK = later.pattern(r"\[?[0-9A-Fa-f:.]+\]?/[0-9]{1,3}(?=[:/]|$)", re.ASCII)
+_NETWORK = re.compile(r"\[?[0-9A-Fa-f:.]+\]?/[0-9]{1,3}(?=[:/]|$)", re.ASCII)
 # The word for hosts that a program may be redirected to: no endpoint that a call names is one.
 REDIRECTED = "redirected"
 _LOCALHOST = ("127.0.0.1", "::1")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal, DecimalException
 from functools import lru_cache
 from math import isfinite
 from typing import Any, NoReturn
 
 from policy.call import Frozen, freeze
-from policy.records import dataclass
 from policy.values.reading import Unreadable
 from policy.values.text import is_encodable, quote
 

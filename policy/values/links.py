@@ -12,13 +12,12 @@ import re
 from collections.abc import Iterator
 from operator import itemgetter
 
-from policy import later
 from policy.values.host import read_endpoint
 from policy.values.link_endings import is_usual_ending
 from policy.values.text import is_ordinary, plain
 
 # `scheme://`, a web scheme with fewer slashes or none, `//` where markup takes an address.
-_START = later.pattern(
+_START = re.compile(
     r"[a-z][a-z0-9+.-]{0,15}://"
     r"|(?<![a-z0-9+.-])(?:https?|hxxps?|wss?|ftps?):(?=[^\s/:<>\"'`)\]},;!?])"
     r"|(?<![a-z0-9+.-])(?:https?|hxxps?|wss?|ftps?):[/\\]+(?=[^\s/\\])"
@@ -26,18 +25,18 @@ _START = later.pattern(
     r"|(?<![\w.@/-])www[.。．｡]",
     re.IGNORECASE,
 )
-_NOTHING = later.pattern(r"[a-z][a-z0-9+.-]*:(//)?|www", re.IGNORECASE)
-_WEB = later.pattern(r"(?:https?|wss?|ftps?|hxxps?)://\Z", re.IGNORECASE)
+_NOTHING = re.compile(r"[a-z][a-z0-9+.-]*:(//)?|www", re.IGNORECASE)
+_WEB = re.compile(r"(?:https?|wss?|ftps?|hxxps?)://\Z", re.IGNORECASE)
 # What any reader may take for one link: some end it only at a plain blank.
-_WORD = later.pattern(r"[^ \t\n\r\f\v<]+")
-_HINT = later.pattern(r"[.。．｡:]\w|//|\\|[\[(](?:\.|dot)[\])]|:/|localhost", re.IGNORECASE)
+_WORD = re.compile(r"[^ \t\n\r\f\v<]+")
+_HINT = re.compile(r"[.。．｡:]\w|//|\\|[\[(](?:\.|dot)[\])]|:/|localhost", re.IGNORECASE)
 # What ends a link in a word. Backslashes count before the path: there readers disagree on them.
-_END = later.pattern(r"[\"'`|\\^{}>\x00-\x1f\x7f]|\s|\]\(")
+_END = re.compile(r"[\"'`|\\^{}>\x00-\x1f\x7f]|\s|\]\(")
 _QUOTES = {'"': '"', "'": "'", "`": "`", "<": ">"}
-_PATH = later.pattern(r"[/?#]")
-_HOST_GOES_ON = later.pattern(r"[^/?#]*(?:@|[.。．｡]\w)")
+_PATH = re.compile(r"[/?#]")
+_HOST_GOES_ON = re.compile(r"[^/?#]*(?:@|[.。．｡]\w)")
 _DOT = r"(?:[.。．｡]|\[\.\]|\(\.\)|\[dot\]|\(dot\))"
-_BARE = later.pattern(
+_BARE = re.compile(
     r"(?<![\w.。．｡@/\\-])"
     r"(?P<user>(?:[\w.+-]{1,64}@)?)"
     rf"(?:(?P<name>(?:[\w-]{{1,63}}{_DOT}){{1,60}})(?P<ending>[^\W\d_]{{2,63}}|xn--[\w-]{{2,59}})\.?"
@@ -45,12 +44,12 @@ _BARE = later.pattern(
     r"(?![\w@-])(?P<more>(?::[0-9]{1,5}(?![0-9]))?(?:[/?#][^\s<>\"'`|\\^{}]*)?)(?!\()",
     re.IGNORECASE,
 )
-_ATTRIBUTE = later.pattern(
+_ATTRIBUTE = re.compile(
     r"(?:href|src|srcset|action|formaction|cite|data|poster|background)\s{0,9}=\s{0,9}"
     r"(?:\"([^\"]{0,4096})\"|'([^']{0,4096})')",
     re.IGNORECASE,
 )
-_LINE_ENDS = later.pattern(r"[\t\r\n]")
+_LINE_ENDS = re.compile(r"[\t\r\n]")
 _ENDINGS = frozenset(".,;:!?*_~。，、；：！？…”’»")
 _CLOSING = {")": "(", "]": "[", "）": "（", "」": "「", "】": "【", "》": "《"}
 # Links inside links are told whole up to this many, then only as far as the next begins.

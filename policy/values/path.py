@@ -8,31 +8,29 @@ are followed by the resolver of the context, where there is one.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from policy import later
 from policy.facts import FoldsCase, HasOtherNames, LookAt, ResolvePath
-from policy.records import dataclass, field, replace
+from policy.values.path_held import HeldBelow
 from policy.values.path_text import path_spelled
 from policy.values.reading import Unreadable
 from policy.values.text import normalise, quote
 
-if TYPE_CHECKING:
-    from policy.values.path_held import HeldBelow
-
 _LONGEST = 4096
 # Ways to files that depend on who walks them.
-_MAGIC = later.pattern(
+_MAGIC = re.compile(
     r"/proc/(thread-self|[^/]+/(root|cwd|fd|fdinfo|exe|map_files|task))(/|$)|/dev/fd(/|$)"
 )
 # What all readers read alike (as `path_text` has it), with nothing in it to settle.
-_SETTLED = later.pattern(r"(?:/(?!\.\.?(?:/|\Z))[A-Za-z0-9_.+@=,#()\[\]-]+)+")
+_SETTLED = re.compile(r"(?:/(?!\.\.?(?:/|\Z))[A-Za-z0-9_.+@=,#()\[\]-]+)+")
 _MAY_BE_MAGIC = ("/proc/", "/dev/")
 # What a process has open already: its redirections say which files these are.
 _STREAMS = frozenset({"/dev/stdin", "/dev/stdout", "/dev/stderr"})
 # Names that systems which fold case may take for others: `a.`, `a `, `A~1`, `a::$DATA`.
-_WINDOWS_ALIAS = later.pattern(r"[. ](/|$)|~[0-9]|:")
+_WINDOWS_ALIAS = re.compile(r"[. ](/|$)|~[0-9]|:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,8 @@ has. A backslash says that the character is meant: `\[`, `\{`, `\$`, `\!`, and `
 
 from __future__ import annotations
 
-from policy import later
+import re
+
 from policy.values.glob import path_segments
 
 # What a backslash may stand before; the globs themselves know only the first two.
@@ -16,13 +17,13 @@ _UNKNOWN_TO_GLOBS = frozenset(_ESCAPABLE) - frozenset("*?")
 # Stands for an escaped character while the plain ones are looked at; it is in no readable path.
 _ESCAPED = "\0"
 
-_DRIVE = later.pattern(r"/?[A-Za-z]:[\\/]")
-_SHARE = later.pattern(r"\\\\[^\\/*?]+\\")
-_VARIABLE = later.pattern(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[^{}/]*\})|%[A-Za-z_][A-Za-z0-9_]*%")
+_DRIVE = re.compile(r"/?[A-Za-z]:[\\/]")
+_SHARE = re.compile(r"\\\\[^\\/*?]+\\")
+_VARIABLE = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[^{}/]*\})|%[A-Za-z_][A-Za-z0-9_]*%")
 # None of these can begin again inside itself, so that each character is looked at once.
-_CLASS = later.pattern(r"\[[^\[\]/]+\]")
-_BRACES = later.pattern(r"\{[^{}]*\}")
-_EXTENDED = later.pattern(r"[?*+@!]\([^()]*\)")
+_CLASS = re.compile(r"\[[^\[\]/]+\]")
+_BRACES = re.compile(r"\{[^{}]*\}")
+_EXTENDED = re.compile(r"[?*+@!]\([^()]*\)")
 
 
 def foreign_glob(text: str) -> str | None:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 
-from policy import later
 from policy.values.glob import compile_name_glob, literal_text, path_segments
 
-_BEFORE = later.pattern(r"(?:[^*?\\]|\\.)*", re.DOTALL)
-_AFTER = later.pattern(r"[^*?\\]*\Z")
+_BEFORE = re.compile(r"(?:[^*?\\]|\\.)*", re.DOTALL)
+_AFTER = re.compile(r"[^*?\\]*\Z")
 
 
 def may_name(names: str, pattern: str) -> bool:

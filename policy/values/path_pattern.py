@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import posixpath
+from dataclasses import dataclass
 from functools import lru_cache
 
-from policy.records import dataclass
 from policy.values.glob import escape_glob, has_wildcard
 from policy.values.path import normal_path
 from policy.values.path_dialect import foreign_glob, unescape_foreign

@@ -6,24 +6,19 @@ drives, and characters that another form of Unicode turns into separators or dot
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from typing import TYPE_CHECKING
+from urllib.parse import unquote_to_bytes
 
-from policy import later
 from policy.values.reading import Unreadable
 from policy.values.text import has_control, is_encodable, quote
 
-if TYPE_CHECKING:
-    from urllib.parse import unquote_to_bytes
-else:
-    unquote_to_bytes = later.function("urllib.parse", "unquote_to_bytes")
-
 # What all readers read alike, which most paths are.
-_PLAIN = later.pattern(r"[A-Za-z0-9_./+@=,#()\[\]-]+")
-_ENCODED = later.pattern(r"%[0-9A-Fa-f]{2}")
-_SCHEME = later.pattern(r"[A-Za-z][A-Za-z0-9+.-]*:/")
-_DRIVE = later.pattern(r"[A-Za-z]:")
-_VARIABLE = later.pattern(r"\$[A-Za-z_{(]")
+_PLAIN = re.compile(r"[A-Za-z0-9_./+@=,#()\[\]-]+")
+_ENCODED = re.compile(r"%[0-9A-Fa-f]{2}")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+_DRIVE = re.compile(r"[A-Za-z]:")
+_VARIABLE = re.compile(r"\$[A-Za-z_{(]")
 
 
 def path_spelled(text: str) -> str | Unreadable:

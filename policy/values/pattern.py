@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from policy import later
-from policy.records import dataclass, field
+import re2
+
 from policy.values.plain_regex import PlainRegex, RegexPlan, TextTest, compile_plain, plan_regex
 from policy.values.reading import Unreadable
 from policy.values.text import escape_for_people, is_encodable
-
-if TYPE_CHECKING:
-    import re2
-else:
-    re2 = later.module("re2")
 
 _LONGEST_SOURCE = 10_000
 # Parts found times bytes of the text, where one search may run far beyond the part it finds:
 # some seconds at the very worst.
 _MOST_WORK = 1_000_000_000
-_BOUNDED = later.pattern(r"[{][0-9]+(,[0-9]+)?[}]")
+_BOUNDED = re.compile(r"[{][0-9]+(,[0-9]+)?[}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

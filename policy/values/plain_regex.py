@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from policy.records import dataclass
 from policy.values.regex_words import Token, Word, Words, longest_literal, words_of
 
 # Looking for more pieces, or for one of some single characters, costs what RE2 does.

@@ -11,8 +11,6 @@ import re
 from enum import Enum
 from typing import TypeAlias
 
-from policy import later
-
 # More words than this are no gain over RE2, and longer ones are not worth the memory.
 _MOST_WORDS = 64
 _LONGEST_WORD = 1_000
@@ -20,9 +18,9 @@ _MOST_IN_CLASS = 16
 _DEEPEST = 50
 _MOST_STEPS = 2_000
 
-_REPEAT = later.pattern(r"\{([0-9]{1,4})(,([0-9]{0,4}))?\}", re.ASCII)
-_GROUP = later.pattern(r"\((?:\?(?::|P?<[A-Za-z_][A-Za-z0-9_]*>))?", re.ASCII)
-_FLAGS = later.pattern(r"\(\?([is]{1,2})\)")
+_REPEAT = re.compile(r"\{([0-9]{1,4})(,([0-9]{0,4}))?\}", re.ASCII)
+_GROUP = re.compile(r"\((?:\?(?::|P?<[A-Za-z_][A-Za-z0-9_]*>))?", re.ASCII)
+_FLAGS = re.compile(r"\(\?([is]{1,2})\)")
 _CHARS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 _CLASSES = {"d": "0123456789", "s": "\t\n\f\r "}
 # Escapes for what is more than a few characters, or none.

@@ -11,7 +11,6 @@ import re
 from functools import cache, lru_cache
 from importlib.util import find_spec
 
-from policy import later
 from policy.values.reading import Unreadable
 from policy.values.sql_dialect import COMMON_DIALECTS, SQL_DIALECTS, Dialect, cut
 from policy.values.sql_script import Sql, SqlStatement
@@ -19,7 +18,7 @@ from policy.values.sql_script import Sql, SqlStatement
 _LONGEST = 100_000
 
 # `explain` is judged as what it explains: `explain analyze` runs it.
-_EXPLAIN = later.pattern(
+_EXPLAIN = re.compile(
     r"\A\s*explain\b(?:\s+(?:query\s+plan|analyze|verbose)\b)*(?:\s*\([\w\s,]*\))?"
     r"(?=\s*\(*\s*(?:select|with|insert|update|delete|merge)\b)",
     re.IGNORECASE,

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Literal
 
-from policy import later
-from policy.records import dataclass
 from policy.values.reading import Unreadable
 from policy.values.text import quote
 
@@ -61,7 +60,7 @@ COMMON_DIALECTS = ("postgres", "mysql", "sqlite")
 # The parser takes some 20 µs for each.
 _MOST_PIECES = 10_000
 _CLOSING = {"[": "]"}
-_ODD = later.pattern(r"\0|\r(?!\n)")
+_ODD = re.compile(r"\0|\r(?!\n)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,10 +12,9 @@ from typing import Final
 
 from sqlglot import exp
 
-from policy import later
 from policy.values.sql_dialect import Dialect
 
-_SIMPLE_NAME: Final = later.pattern(r"[^\W\d][\w$]*")
+_SIMPLE_NAME: Final = re.compile(r"[^\W\d][\w$]*")
 # No database folds letters outside ASCII in the same way, so they stay as they are.
 _SMALL: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _LARGE: Final = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-from policy import later
+import re
 
 # Most texts are plain, and need no tables of Unicode.
-if TYPE_CHECKING:
-    import unicodedata
-else:
-    unicodedata = later.module("unicodedata")
+import unicodedata
+from collections.abc import Callable
 
 # Unicode's default-ignorable characters, which hold all bidirectional controls, and the
 # interlinear annotation marks.
@@ -34,7 +29,7 @@ _INVISIBLE_RANGES = (
     (0x1D173, 0x1D17A),
     (0xE0000, 0xE0FFF),
 )
-_INVISIBLE = later.pattern(
+_INVISIBLE = re.compile(
     "[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in _INVISIBLE_RANGES) + "]"
 )
 _UNSHOWN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -89,7 +84,7 @@ def has_control(text: str) -> bool:
     return _CONTROL.search(text) is not None
 
 
-_CONTROL = later.pattern("[\x00-\x1f\x7f-\x9f]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def compare_text(test: Callable[[str], bool], text: str) -> bool | None:

@@ -5,24 +5,18 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
-from policy import later
 from policy.values.reading import Unreadable
 from policy.values.text import quote
 
-if TYPE_CHECKING:
-    from zoneinfo import ZoneInfo
-else:
-    ZoneInfo = later.function("zoneinfo", "ZoneInfo")
-
-_DATE = later.pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_TIME = later.pattern(
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?"
     r"([Zz]|[+-][0-9]{2}:[0-9]{2})?"
 )
-_SPAN = later.pattern(r"([0-9]{1,12})(ms|s|m|h|d|w)")
-_CLOCK = later.pattern(r"([0-9]{2}):([0-9]{2})")
+_SPAN = re.compile(r"([0-9]{1,12})(ms|s|m|h|d|w)")
+_CLOCK = re.compile(r"([0-9]{2}):([0-9]{2})")
 _UNITS = {
     "ms": timedelta(milliseconds=1),
     "s": timedelta(seconds=1),

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from policy import later
-
-if TYPE_CHECKING:
-    import ada_url
-else:
-    ada_url = later.module("ada_url")
+import ada_url
 
 # Nothing here is changed by any reader, but for dot segments and encoded characters.
-_SETTLED = later.pattern(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*", re.ASCII)
+_SETTLED = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*", re.ASCII)
 # Encoded separators, dots, controls and percent signs, what is too long for its character, and
 # parameters of a dot segment: some servers decode or cut them before the dots are settled.
-_UNCLEAR = later.pattern(
+_UNCLEAR = re.compile(
     r"%(?:2[EeFf]|5[Cc]|25|[01][0-9A-Fa-f]|7[Ff]|[Cc][01]|[Ee]0%[89]|[Ff]0%8)"
     r"|%(?![0-9A-Fa-f]{2})|\.\.;|/\.;"
 )
 # Before an empty segment, or one of parameters alone, servers count segments differently.
-_UNCLEAR_TO_GO_UP_FROM = later.pattern(r"/(?:/|;)")
-_GOES_UP = later.pattern(r"/\.\.(?:/|$)")
-_ENCODED = later.pattern(r"%([0-9A-Fa-f]{2})")
+_UNCLEAR_TO_GO_UP_FROM = re.compile(r"/(?:/|;)")
+_GOES_UP = re.compile(r"/\.\.(?:/|$)")
+_ENCODED = re.compile(r"%([0-9A-Fa-f]{2})")
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_PARAMETERS = later.pattern(r";[^/]*")
-_SLASHES = later.pattern(r"//+")
+_PARAMETERS = re.compile(r";[^/]*")
+_SLASHES = re.compile(r"//+")
 
 
 def canonical_path(text: str) -> str | None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from policy import later
 from policy.call import Frozen
 from policy.values.host import DEFAULT_PORTS, read_endpoint
 from policy.values.reading import Unreadable
 from policy.values.text import quote
 
-_SCHEME = later.pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_SCHEME_NAME = later.pattern(r"[A-Za-z][A-Za-z0-9+.-]*")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_SCHEME_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 
 
 def url_parts(text: str) -> Mapping[str, Frozen] | Unreadable:

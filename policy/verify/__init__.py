@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from policy.exports import exported
-
-if TYPE_CHECKING:
-    from policy.verify.coverage import unreached_rules
-    from policy.verify.examples import ExampleResult, run_examples
-    from policy.verify.proposal import (
-        Edit,
-        ExactCall,
-        Judge,
-        NoProposal,
-        Proposal,
-        Situation,
-        propose,
-    )
-else:
-    __getattr__ = exported(
-        __name__,
-        {
-            "coverage": "unreached_rules()",
-            "examples": "ExampleResult run_examples()",
-            "proposal": "Edit ExactCall Judge NoProposal Proposal Situation propose()",
-        },
-    )
+from policy.verify.coverage import unreached_rules
+from policy.verify.examples import ExampleResult, run_examples
+from policy.verify.proposal import (
+    Edit,
+    ExactCall,
+    Judge,
+    NoProposal,
+    Proposal,
+    Situation,
+    propose,
+)
 
 __all__ = [
     "Edit",

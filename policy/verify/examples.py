@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from policy.call import Frozen, thaw
@@ -13,7 +14,6 @@ from policy.diagnostics import Diagnostic, diagnose, did_you_mean, has_errors, v
 from policy.facts import PastCall
 from policy.layers import merge
 from policy.program import Program, compile_policy
-from policy.records import dataclass, replace
 from policy.source import Span
 from policy.syntax import tree
 from policy.verdict import Verdict

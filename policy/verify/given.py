@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
 from policy.call import EMPTY, Caller, GuestScope
 from policy.facts import Facts
-from policy.records import dataclass, replace
 from policy.syntax import tree
 from policy.values import Unreadable, parse_time
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policy.records import dataclass
+from dataclasses import dataclass
 
 # What happens to a file or folder: its content was read, its names were listed, it was changed
 # (content, rights or number of names), made, or removed.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from policy.call import Caller
-from policy.records import dataclass
 from policy.service.world import World
 from policy.verdict import Verdict
 from tests.attack.rule_sets import RuleSet

@@ -9,12 +9,12 @@ from __future__ import annotations
 import posixpath
 import tempfile
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
 import policy
-from policy.records import dataclass
 from tests.attack.happenings import CHANGED, LISTED, REMOVED, Happening
 from tests.attack.scene import ENVIRONMENT, HOME, TOP, WORKSPACE
 

@@ -13,10 +13,10 @@ import stat
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from policy.records import dataclass, field
 from tests.attack.happenings import CHANGED, LISTED, MADE, READ, REMOVED, TOLD, Happening
 
 # The paths that scripts see; a worker has a file system of its own there.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from hypothesis import event, given
@@ -10,7 +11,6 @@ from hypothesis import strategies as st
 
 from policy.catalog import Catalog, Origin, ToolSpec
 from policy.checks import Checked, PolicySources, Remembered, check
-from policy.records import fields, is_dataclass
 from policy.source import Source
 from policy.syntax import (
     NO_HEADS,

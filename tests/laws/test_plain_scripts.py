@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,6 @@ from policy.commands import bash, read_command_pattern, understand
 from policy.commands.bash import _read_whole, _unfit
 from policy.commands.plain_script import read_plain, read_words
 from policy.commands.script import Script, SimpleCommand
-from policy.records import replace
 from policy.reload import shipped_profiles
 from policy.values import Unreadable
 from tests.laws.shell_scripts import scripts

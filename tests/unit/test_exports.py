@@ -26,10 +26,23 @@ def test_a_package_lists_what_it_exports(name: str) -> None:
     assert set(getattr(package, "__all__", ())) <= set(dir(package))
 
 
-def test_a_package_lists_what_nobody_has_asked_for_yet() -> None:
-    asked = "import policy.service as s; assert 'tool' not in vars(s); print(*dir(s))"
+def test_the_front_door_lists_what_nobody_has_asked_for_yet() -> None:
+    asked = "import policy; assert 'load' not in vars(policy); print(*dir(policy))"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    assert {"tool", "build_tool_service", "ToolService", "__name__"} <= set(done.stdout.split())
+    assert {"load", "build_tool_service", "Verdict", "__name__"} <= set(done.stdout.split())
+
+
+def test_the_front_door_finds_each_name_where_type_checkers_do() -> None:
+    typed = {
+        alias.name: node.module
+        for block in ast.parse(Path(policy.__file__).read_text("utf-8")).body
+        if isinstance(block, ast.If)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert typed == policy._MODULES
+    assert set(typed) == set(policy.__all__)
 
 
 def test_a_name_that_is_not_exported_is_an_error_that_says_so() -> None:
@@ -83,7 +96,7 @@ def test_no_module_waits_for_one_that_waits_for_it() -> None:
     for name, file in MODULES.items():
         waits[name] = set(_waited_for(name, ast.parse(file.read_text("utf-8")).body))
     order = list(TopologicalSorter(waits).static_order())
-    assert order.index("policy.later") < order.index("policy.exports") < order.index("policy")
+    assert order.index("policy.verdict") < order.index("policy.decision")
 
 
 FOLDER = Path(policy.__file__).parent
@@ -98,10 +111,9 @@ MODULES = {
 def _waited_for(name: str, body: list[ast.stmt]) -> Iterator[str]:
     """Yield what is imported while a module is.
 
-    A module in a package comes after that package: nobody else imports it.
+    A module in a package comes after that package, and so does a package in one.
     """
-    above = name.rpartition(".")[0]
-    own = above if above != "policy" else ""
+    above = {".".join(name.split(".")[:depth]) for depth in range(2, name.count(".") + 1)}
     for node in body:
         if isinstance(node, ast.If):
             if ast.unparse(node.test) != "TYPE_CHECKING":
@@ -110,7 +122,7 @@ def _waited_for(name: str, body: list[ast.stmt]) -> Iterator[str]:
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in MODULES)
         elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
-            if node.module not in (own, name):
+            if node.module not in {*above, name}:
                 yield node.module
             for alias in node.names:
                 yield from _holder(node.module, alias.name)

@@ -8,9 +8,8 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-
-from policy.records import dataclass
 
 _LOCK_SECONDS = 2.0
 _PAUSE = 0.001

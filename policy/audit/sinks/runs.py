@@ -13,12 +13,12 @@ import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from policy.audit.sink import RUNS
 from policy.audit.sinks.appending import Place
-from policy.records import dataclass
 
 _LOG = logging.getLogger(__name__)
 _LONGEST = 4096

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from policy.checks.checked import CheckedRule, ValueSet
 from policy.checks.lints.scene import Scene
 from policy.checks.outcomes import resource_tests
 from policy.checks.world import World
+from policy.commands import CommandPattern, Profile, Profiles
 from policy.values import quote
 from policy.verdict import Verdict
-
-if TYPE_CHECKING:
-    from policy.commands import CommandPattern, Profile, Profiles
 
 _CODE = frozenset({"code", "command", "script"})
 _INLINE = frozenset({"code", "command"})

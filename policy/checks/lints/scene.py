@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from policy.checks.assembly import Layer
 from policy.checks.checked import CheckedPolicy
 from policy.checks.world import World
-from policy.records import dataclass
 from policy.source import Source
 
 

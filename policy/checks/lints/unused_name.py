@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from policy import later
 from policy.checks.lints.scene import Scene
 from policy.source import Source
 from policy.syntax import beside_rules, tree
@@ -18,7 +17,7 @@ from policy.syntax import beside_rules, tree
 _NAMED = (tree.ToolSet, tree.NamedSet, tree.SetFromFile, tree.DataTable, tree.Let)
 _Named = tree.ToolSet | tree.NamedSet | tree.SetFromFile | tree.DataTable | tree.Let
 
-_WORD = later.pattern(
+_WORD = re.compile(
     r"""
     (?P<string> "[^"\\\n]*(?:\\.[^"\\\n]*)*"? )
   | \#[^\n]*
@@ -27,7 +26,7 @@ _WORD = later.pattern(
     """,
     re.VERBOSE,
 )
-_FILLED_IN = later.pattern(r"\$\{([^{}\s]*)\}")
+_FILLED_IN = re.compile(r"\$\{([^{}\s]*)\}")
 
 
 def find(scene: Scene) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -14,7 +15,6 @@ from policy.cli.approvals.store_place import store_path
 from policy.cli.loading import WRONG_POLICY, prefix, stop
 from policy.cli.users import person_of
 from policy.diagnostics import Diagnostic, has_errors, render
-from policy.records import dataclass
 from policy.reload import (
     SETTINGS_FILE,
     ApprovalSettings,

@@ -10,11 +10,10 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
-
-from policy.records import dataclass
 
 _PAGE = b"The handbook: ask before you delete.\n"
 _ANSWERS = "yes\nno: it is still needed\n"

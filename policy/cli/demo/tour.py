@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from mcp import Client
 
 from policy.cli.demo import screen
 from policy.cli.demo.stage import Stage
-from policy.records import dataclass, field
 
 _LONGEST = 15.0  # seconds that an edit may take to be noticed
 _AGAIN = 0.002  # seconds between two looks at it

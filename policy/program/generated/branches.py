@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from policy.program.generated.fields import Fields
 from policy.program.generated.formula import Demand
-from policy.records import dataclass
 
 # Python reads a hundred levels of indentation; what is deeper than this is written side by side.
 _DEEPEST = 40

@@ -8,9 +8,9 @@ expressions, and is asked of its closure. The meaning is that of `conditions`, w
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
-from policy import later
 from policy.catalog import ToolSpec
 from policy.checks import checked
 from policy.program.evaluation import DeclaredResources
@@ -18,7 +18,7 @@ from policy.program.expressions import constant_value
 from policy.program.generated.fields import FieldKind, Fields, is_plain_text
 from policy.program.generated.quoting import Quoting, literal, text_set
 from policy.program.generated.resources import ResourceTests
-from policy.records import dataclass, field
+from policy.program.resource_tests import known_answer
 from policy.values import (
     PlainRegex,
     Unreadable,
@@ -26,11 +26,6 @@ from policy.values import (
     is_ordinary,
     literal_text,
 )
-
-if TYPE_CHECKING:
-    from policy.program.resource_tests import known_answer
-else:
-    known_answer = later.function("policy.program.resource_tests", "known_answer")
 
 _SAFE = 2**53
 _MOST_IN_A_SET = 10_000

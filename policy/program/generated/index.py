@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from policy.checks import checked
@@ -17,7 +18,6 @@ from policy.program.generated.formula import constant_texts, input_field, like_h
 from policy.program.generated.functions import Ask
 from policy.program.generated.layer import Item, Tool, Writer, demands, write_in_line
 from policy.program.generated.resources import number_tests, numbered
-from policy.records import dataclass
 from policy.values import is_ordinary
 
 # As many rules are asked one after the other faster than they are looked up.

@@ -8,6 +8,7 @@ written of it leaves that open.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from policy.catalog import ToolSpec
@@ -20,7 +21,6 @@ from policy.program.generated.formula import Demand, Formulas, Sides, both, oppo
 from policy.program.generated.functions import Ask, compiled
 from policy.program.generated.quoting import Quoting
 from policy.program.generated.resources import ResourceTests, covers
-from policy.records import dataclass
 
 
 class Met(Protocol):

@@ -7,22 +7,16 @@ the first test of a verb is wanted. So what a call touches is read only if a rul
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from policy import later
 from policy.checks import checked
-from policy.program.evaluation import DeclaredResources, Evaluation
-from policy.program.generated.quoting import Quoting
-from policy.program.truth import Truth
-from policy.records import dataclass
 
 # They know what a test means; whoever writes rules of a tool without resources needs none of them.
-if TYPE_CHECKING:
-    from policy.program import resource_tests
-    from policy.program.together import together
-else:
-    resource_tests = later.module("policy.program.resource_tests")
-    together = later.function("policy.program.together", "together")
+from policy.program import resource_tests
+from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.generated.quoting import Quoting
+from policy.program.together import together
+from policy.program.truth import Truth
 
 Written = tuple[str, str]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from policy.records import dataclass
 from policy.service.approvals.person import Person
 from policy.service.approvals.request import ApprovalRequest
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -15,7 +16,6 @@ from policy.audit import digest_of, exact_digest_of
 from policy.call import Caller, ToolCall
 from policy.catalog import ToolSpec
 from policy.reason import Reason
-from policy.records import dataclass
 
 # What tells one opinion that asks from another, wherever in its file it stands by now.
 AskKey: TypeAlias = tuple[str, str | None, str | None, str | None]

@@ -11,14 +11,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
-
-from policy.records import fields, is_dataclass
 
 _Record = TypeVar("_Record")
 

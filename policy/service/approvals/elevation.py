@@ -8,13 +8,13 @@ written in files.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from policy.audit import digest_of
 from policy.call import Caller
 from policy.catalog import ToolPattern, ToolSelector, ToolSpec
 from policy.diagnostics import visible
 from policy.reason import Reason
-from policy.records import dataclass
 from policy.service.approvals.binding import caller_digest
 from policy.verdict import Verdict
 

@@ -13,10 +13,10 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import assert_never
 
-from policy.records import replace
 from policy.service.approvals.answer import ApprovalOutcome, Approved, Denied, TimedOut
 from policy.service.approvals.entitlement import entitled
 from policy.service.approvals.key import question_key

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from policy.records import dataclass
 from policy.service.approvals.person import Person
 
 

@@ -7,10 +7,10 @@ before it puts a question, `Desk` holds the questions themselves while people th
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
-from policy.records import dataclass
 from policy.service.approvals.grant import Grant
 from policy.service.approvals.person import Person
 from policy.service.approvals.request import ApprovalRequest

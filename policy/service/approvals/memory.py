@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from policy.records import dataclass, field, replace
 from policy.service.approvals.binding import root_session
 from policy.service.approvals.grant import Grant
 from policy.service.approvals.ledger import OPEN, AnswerRefused, Bounds, Ended, Filed, NotFiled

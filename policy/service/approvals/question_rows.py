@@ -9,10 +9,10 @@ import hashlib
 import logging
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from policy.records import replace
 from policy.service.approvals.binding import root_session
 from policy.service.approvals.codec import NotDecodable, decode, encode
 from policy.service.approvals.ledger import OPEN, AnswerRefused, Bounds, Ended, Filed, NotFiled

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 from policy.call import Caller
 from policy.commands import script_for
 from policy.decision import GenerationId, Reason
-from policy.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
-from policy.records import replace
 from policy.service.approvals.grant import Grant
 from policy.service.approvals.transitions import is_past
 

@@ -6,10 +6,10 @@ what, and when. The store numbers the changes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from policy.diagnostics import visible
-from policy.records import replace
 from policy.service.approvals.entitlement import identity, may_answer, unable, unanswered
 from policy.service.approvals.ledger import OPEN, AnswerRefused, Ended, Filed, State
 from policy.service.approvals.person import Person

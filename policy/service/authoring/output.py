@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, is_dataclass, replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -20,7 +21,6 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from policy.catalog import named_fields, read_only_schema, schema_strictify
 from policy.errors import Execution
-from policy.records import dataclass, is_dataclass, replace
 from policy.service.service import ToolOutput
 
 _MOST = 3

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from policy.catalog import Resource
-from policy.records import dataclass, fields, replace
 
 Example = Mapping[str, Any]
 

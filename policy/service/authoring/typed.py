@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from policy.catalog import ModelArguments, Operations, ToolSpec
 from policy.errors import ValidationFailed
-from policy.records import replace
 from policy.service.authoring.calling import returned, run, with_context
 from policy.service.authoring.definition import define
 from policy.service.authoring.output import OutputShape

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from policy.admission import RawCall, Refused, admit
 from policy.call import thaw
 from policy.catalog import Catalog, ToolSpec
-from policy.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import BaseModel
 
 from policy.catalog import ModelArguments, ToolSpec
 from policy.errors import Execution, ToolError
-from policy.records import dataclass, replace
 from policy.service.authoring import Traits, as_json, define
 from policy.service.authoring.spec import spec_of
 from policy.service.composition.references import (

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from policy.call import EMPTY
-from policy.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,11 +12,11 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 
 from policy.diagnostics import visible
 from policy.errors import Execution
-from policy.records import dataclass
 from policy.reload import follow_links
 from policy.service.handler import ExecutionContext
 from policy.values import PathContext, Unreadable, exact_path

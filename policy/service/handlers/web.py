@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import ssl
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+
+import httpx2
 
 from policy.errors import Execution, Timeout, Transport
-from policy.records import dataclass
 from policy.service.handler import ExecutionContext
 from policy.service.handlers.limits import Limits
 from policy.service.handlers.native import Run
@@ -21,11 +24,6 @@ from policy.service.handlers.web_body import EncodingProblem, read_body
 from policy.service.handlers.web_redirect import next_call
 from policy.service.service import ToolOutput
 from policy.values import Unreadable
-
-if TYPE_CHECKING:
-    import ssl
-
-    import httpx2
 
 _NAME = "web_fetch"
 # What the server said, or the call that it sends to.

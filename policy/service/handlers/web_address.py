@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import ada_url
 
 from policy.facts import ResolveHost
-from policy.records import dataclass
 from policy.service.handlers.place import unquoted
 from policy.service.world import JudgedHosts, look_up_host
 from policy.values import Endpoint, Unreadable, is_localhost, read_endpoint

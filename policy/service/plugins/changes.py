@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from policy.capabilities import Difference
-from policy.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

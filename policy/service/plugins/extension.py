@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from policy.capabilities import ToolCapability
 from policy.catalog import Origin, ToolSpec
-from policy.records import replace
 from policy.service.handler import ExecutionContext, ToolHandler
 from policy.service.service import ToolDefinition
 

@@ -6,6 +6,7 @@ host that serves such capabilities knows what to do with it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
 from policy.capabilities import (
@@ -23,7 +24,6 @@ from policy.capabilities import (
     SkillCapability,
     ToolCapability,
 )
-from policy.records import dataclass
 from policy.service.handler import ToolHandler
 
 

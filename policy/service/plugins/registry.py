@@ -10,6 +10,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
@@ -25,7 +26,6 @@ from policy.capabilities import (
     table,
 )
 from policy.errors import ToolError
-from policy.records import dataclass, replace
 from policy.service.authoring import Authored
 from policy.service.facade import GovernedService
 from policy.service.listeners import Listeners

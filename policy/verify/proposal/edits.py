@@ -5,7 +5,8 @@ Only what has to change does, and comments stay; `finished` keeps a file in cano
 
 from __future__ import annotations
 
-from policy.records import replace
+from dataclasses import replace
+
 from policy.source import Source
 from policy.syntax import Parsed, format_source, parse, print_clause, print_tree, tree
 from policy.verdict import Verdict

@@ -6,16 +6,16 @@ the files that they lead to, so that a link put there later is another call.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite
 from typing import Any
 
-from policy import later
 from policy.call import Caller, ToolCall
 from policy.catalog import Resource, ToolSpec
 from policy.facts import Facts
-from policy.records import dataclass
 from policy.source import Source
 from policy.syntax import tree as t
 from policy.values import PathContext, Unreadable, escape_glob, read_path
@@ -23,7 +23,7 @@ from policy.values import PathContext, Unreadable, escape_glob, read_path
 LONGEST_VALUE = 2_000  # characters: a rule is there to be read
 MOST_FIELDS = 60
 _MOST_DIGITS = 15  # that a double holds for certain
-_NAME = later.pattern(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 NOWHERE = Source(name="", text="").span(0, 0)
 
 

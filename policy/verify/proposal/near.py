@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from policy.call import Caller, ToolCall, thaw
 from policy.facts import Facts
-from policy.records import dataclass, replace
 from policy.verify.proposal.exact import ExactCall
 
 _OTHER = "other"

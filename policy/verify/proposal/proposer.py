@@ -8,6 +8,7 @@ can read asks, no text is proposed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from difflib import unified_diff
 from typing import TypeAlias
 
@@ -15,7 +16,6 @@ from policy.call import Caller, ToolCall
 from policy.decision import Decision
 from policy.facts import Facts
 from policy.reason import Reason
-from policy.records import dataclass
 from policy.source import Source
 from policy.syntax import Parsed, parse, tree
 from policy.verdict import Verdict

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import unquote
@@ -15,7 +16,6 @@ from policy.audit import MemorySink
 from policy.call import thaw
 from policy.catalog import Catalog, Origin, Reads, read_listing
 from policy.errors import ToolError
-from policy.records import replace
 from policy.service import ToolHandler, Traits, tool
 from tests.fakes import CountingHandler
 
