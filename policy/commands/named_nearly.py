@@ -10,13 +10,22 @@ from policy.commands.invocation import Effect, Verb
 from policy.commands.name_parts import begun_with, ended_with
 from policy.commands.remote import is_web_url
 from policy.commands.word import Word
-from policy.commands.word_forms import split_keyed
+from policy.commands.word_forms import split_certificate, split_keyed
 from policy.commands.written_beside import written_beside
+
+# Roles of words that are more than the name of a file: how they are split, and what of it is done.
+_PARTED = {
+    "certificate": (split_certificate, "read"),
+    "keyed-read": (split_keyed, "read"),
+    "keyed-read-tree": (split_keyed, "read-tree"),
+    "keyed-write": (split_keyed, "write"),
+}
 
 # Roles of words that name something by a part of them, or something besides.
 INSIDE = frozenset(
     {
-        "argument", "at-file", "at-host", "host-list", "keyed-read", "keyed-write", "list",
+        "argument", "at-file", "at-host", "certificate", "host-list", "keyed-read",
+        "keyed-read-tree", "keyed-write", "list",
     }
 )  # fmt: skip
 
@@ -62,8 +71,9 @@ def note_inside(effects: Effects, role: str, word: Word, label: str, *, option: 
         case _ if role in NEARLY:
             note_nearly(effects, role, word, label, option=option)
         case _:
-            for part in split_keyed(word):
-                effects.touch(role.removeprefix("keyed-"), part, option=option)
+            split, kind = _PARTED[role]
+            for part in split(word):
+                effects.touch(kind, part, option=option)
 
 
 def _argument(effects: Effects, word: Word, *, option: str) -> None:

@@ -1,4 +1,4 @@
-"""A pathspec or a range of lines, as git has them, in; what is read of it out.
+"""A pathspec or a range of lines, as git has them, in; what is read or written of it out.
 
 git replaces wildcards itself, and they cross folders: `*.e*` is `.env` in any folder below. What
 git shows of a tree are the files that changed, which only the repository knows: the tree itself
@@ -18,12 +18,13 @@ from policy.commands.word_forms import PathspecPart, read_pathspec
 _WILD = frozenset("*?[")
 SOURCES = frozenset({"source-tree", "source-write-tree"})
 COMPARED = "compared-pathspec"
-_CHANGED = frozenset({"changed-pathspec", COMPARED})
-PATHSPECS = _CHANGED | {"pathspec", "line-range"}
+_WRITTEN = frozenset({"stored-pathspec", "written-pathspec"})
+_CHANGED = frozenset({"changed-pathspec", "stored-pathspec", COMPARED})
+PATHSPECS = _CHANGED | _WRITTEN | {"pathspec", "line-range"}
 
 
 def note_pathspec(effects: Effects, role: str, word: Word) -> None:
-    """Note what a word in one of these roles reads."""
+    """Note what a word in one of these roles reads, or writes."""
     if role == "line-range":
         _line_range(effects, word)
     elif not word.known:
@@ -31,10 +32,10 @@ def note_pathspec(effects: Effects, role: str, word: Word) -> None:
     else:
         part = read_pathspec(word.text)
         if part is None:
-            effects.not_known("reads", f"which files `{effects.name}` names is not known")
+            _not_known(effects, role)
         elif part.path:
-            _tree(effects, replace(word, text=part.path), listed=_lists(role, part))
-            _spelled(effects, word, part)
+            _tree(effects, _verb(role), replace(word, text=part.path), listed=_lists(role, part))
+            _spelled(effects, role, word, part)
 
 
 def may_leave_repository(words: Sequence[Word]) -> bool:
@@ -58,17 +59,32 @@ def note_sources(effects: Effects, role: str, word: Word) -> None:
     effects.found.append(Effect(verb=verb, word=word, folder=folder))
 
 
+def _verb(role: str) -> Verb:
+    return "writes" if role in _WRITTEN else "reads"
+
+
+def _not_known(effects: Effects, role: str) -> None:
+    effects.not_known(_verb(role), f"which files `{effects.name}` names is not known")
+
+
 def _lists(role: str, part: PathspecPart) -> bool:
     return role in _CHANGED or bool(part.names)
 
 
-def _spelled(effects: Effects, word: Word, part: PathspecPart) -> None:
+def _spelled(effects: Effects, role: str, word: Word, part: PathspecPart) -> None:
     """Note the file that is spelled, or all those that a wildcard may stand for."""
     spelled = [replace(word, text=part.path)]
     if part.names:
         spelled = [_named(f"{part.path}/{name}", word) for name in part.names]
     for each in spelled:
-        effects.found.append(Effect(verb="reads", word=each, folder=effects.folder))
+        effects.found.append(
+            Effect(
+                verb=_verb(role),
+                word=each,
+                tree=role == "written-pathspec",
+                folder=effects.folder,
+            )
+        )
 
 
 def _named(text: str, word: Word) -> Word:
@@ -76,21 +92,20 @@ def _named(text: str, word: Word) -> Word:
     return Word(text, "glob" if wild else "known", many=wild, home=word.home)
 
 
-def _tree(effects: Effects, word: Word, *, listed: bool) -> None:
+def _tree(effects: Effects, verb: Verb, word: Word, *, listed: bool) -> None:
     effects.found.append(
-        Effect(verb="reads", word=word, tree=True, folder=effects.folder, listed=listed)
+        Effect(verb=verb, word=word, tree=True, folder=effects.folder, listed=listed)
     )
 
 
 def _unclear(effects: Effects, role: str, word: Word) -> None:
     if ":" in word.text:
-        effects.not_known("reads", f"which files `{effects.name}` names is not known")
+        _not_known(effects, role)
         return
-    if role in _CHANGED:
-        _tree(effects, word, listed=True)
-        effects.touch("read", word, option="")
-    else:
-        effects.touch("read-tree", word, option="")
+    verb, listed = _verb(role), role in _CHANGED
+    _tree(effects, verb, word, listed=listed)
+    if listed:
+        effects.found.append(Effect(verb=verb, word=word, folder=effects.folder))
 
 
 def _line_range(effects: Effects, word: Word) -> None:

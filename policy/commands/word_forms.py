@@ -74,6 +74,12 @@ def split_keyed(word: Word) -> tuple[Word, ...]:
     return tuple(replace(word, text=part, home=False) for part in parts)
 
 
+def split_certificate(word: Word) -> tuple[Word, ...]:
+    """Return the files that `a.pem:password` may name: a colon may be of the name as well."""
+    file, colon, _ = word.text.replace("\\:", ":").partition(":")
+    return (word, replace(word, text=file)) if colon and file else (word,)
+
+
 def read_output_format(text: str) -> Doings:
     """Return the files that a format of what is printed names: `@format.txt`, `%output{a.txt}`."""
     if text.startswith("@"):
