@@ -14,6 +14,7 @@ from policy.decision.explanation import (
 )
 from policy.decision.identity import closed_to, identity_reasons
 from policy.decision.quick import decide_quickly
+from policy.decision.reasons import described, sentence
 from policy.decision.resource_use import ResourceUse, resource_uses
 from policy.decision.rule_lines import lines_for
 from policy.decision.sentences import approval_words
@@ -37,10 +38,12 @@ __all__ = [
     "decide",
     "decide_at_length",
     "decide_quickly",
+    "described",
     "explain",
     "identity_reasons",
     "lines_for",
     "operations_in",
     "outlook",
     "resource_uses",
+    "sentence",
 ]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from policy.service.adjudicator import Adjudicator, Judgement
-from policy.service.approvals import (
+from policy.approvals import (
     AnswerRefused,
     ApprovalGate,
     ApprovalOutcome,
@@ -26,6 +25,7 @@ from policy.service.approvals import (
     serving_for,
     unanswered,
 )
+from policy.service.adjudicator import Adjudicator, Judgement
 from policy.service.asking import Asking
 from policy.service.authoring import (
     AiTool,

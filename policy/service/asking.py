@@ -13,12 +13,7 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from policy.audit import Approval
-from policy.call import freeze, thaw
-from policy.decision import Reason
-from policy.errors import PermissionDenied, ToolError
-from policy.service.adjudicator import Adjudicator, Judgement
-from policy.service.approvals import (
+from policy.approvals import (
     Approved,
     Approver,
     AskKey,
@@ -27,13 +22,18 @@ from policy.service.approvals import (
     MemoryApprovals,
     serving,
 )
+from policy.audit import Approval
+from policy.call import freeze, thaw
+from policy.clock import Clock, utc_now
+from policy.decision import Reason
+from policy.errors import PermissionDenied, ToolError
+from policy.service.adjudicator import Adjudicator, Judgement
 from policy.service.in_flight import InFlight, RawCall
 from policy.service.on_hold import OnHold, people_needed
 from policy.service.questions import NotApproved, Questions
 from policy.service.sandbox import confirms, left_to_sandbox
 from policy.service.stopping import Stops
 from policy.service.words import asked_because, denial
-from policy.service.world import Clock, utc_now
 from policy.verdict import Verdict
 
 _QUESTIONS_A_CALL = 2

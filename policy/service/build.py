@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeAlias
 
+from policy.approvals import Approver, Ledger, MemoryApprovals
 from policy.audit import AuditSink, JsonlSink
 from policy.call import EMPTY, Caller
 from policy.catalog import Catalog, ToolSpec
+from policy.clock import Clock, utc_now
 from policy.reload import ApprovalSettings, Freezer, Generation, ServiceSettings, Settings
 from policy.service.adjudicator import Adjudicator
-from policy.service.approvals import Approver, Ledger, MemoryApprovals
 from policy.service.asking import Asking
 from policy.service.authoring import Authored, handler_for
 from policy.service.configuring import Configurations
@@ -47,7 +48,7 @@ from policy.service.service import ToolService
 from policy.service.stopping import Stops
 from policy.service.time_limits import TimeLimits
 from policy.service.visibility import Expected, Visibility, expected_by, hiding, lines_by
-from policy.service.world import Clock, LookUp, World, look_up_host, utc_now
+from policy.service.world import LookUp, World, look_up_host
 
 Middleware: TypeAlias = Callable[[ToolService], ToolService]
 

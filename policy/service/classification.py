@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from policy.call import Caller, thaw
-from policy.decision import Decision
+from policy.decision import Decision, sentence
 from policy.facts import Facts
 from policy.service.judge import JudgeSource
-from policy.service.reasons import sentence
 from policy.service.words import words
 from policy.verdict import Verdict
 

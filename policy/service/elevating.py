@@ -10,13 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from policy.audit import Approval
-from policy.call import Caller, ToolCall
-from policy.decision import Decision, Reason, closed_to
-from policy.errors import PermissionDenied, ToolError, ValidationFailed
-from policy.facts import Facts
-from policy.service.adjudicator import Judgement
-from policy.service.approvals import (
+from policy.approvals import (
     ApprovalRequest,
     Elevation,
     Grant,
@@ -25,6 +19,12 @@ from policy.service.approvals import (
     root_session,
     shown_input,
 )
+from policy.audit import Approval
+from policy.call import Caller, ToolCall
+from policy.decision import Decision, Reason, closed_to
+from policy.errors import PermissionDenied, ToolError, ValidationFailed
+from policy.facts import Facts
+from policy.service.adjudicator import Judgement
 from policy.service.guards import GuardCell
 from policy.service.in_flight import InFlight, RawCall, carrying, current_call
 from policy.service.questions import NotApproved, Questions

@@ -16,7 +16,7 @@ from policy.audit import AuditRecord, Outcome
 from policy.call import Caller
 from policy.codes import Code
 from policy.diagnostics import visible
-from policy.service.listeners import Listeners
+from policy.listeners import Listeners
 
 _LOG = logging.getLogger("tool.call")
 _LONGEST_NAME = 120

@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from policy.approvals import Approver, Grant
 from policy.call import Caller
 from policy.catalog import ToolSpec
 from policy.errors import ToolError
 from policy.reload import Configured, Freezing
-from policy.service.approvals import Approver, Grant
 from policy.service.authoring import Authored, handler_for
 from policy.service.classification import SmartFilter
 from policy.service.configuring import Configurations

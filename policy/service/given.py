@@ -6,10 +6,10 @@ import logging
 import os
 from inspect import iscoroutinefunction
 
+from policy.approvals import SqliteApprovals
 from policy.audit import JsonlSink
 from policy.diagnostics import visible
 from policy.reload import PolicyStore
-from policy.service.approvals import SqliteApprovals
 
 _LOG = logging.getLogger(__name__)
 

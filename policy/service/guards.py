@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from policy.service.approvals import Approver
+from policy.approvals import Approver
 from policy.service.classification import SmartFilter
 from policy.service.context_rule import ContextRule
 from policy.service.sandbox import Sandbox

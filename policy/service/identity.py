@@ -12,10 +12,9 @@ from typing import Literal, TypeAlias
 
 from policy.call import Caller
 from policy.catalog import Origin, ToolSpec
-from policy.decision import Reason, identity_reasons
+from policy.clock import Clock, utc_now
+from policy.decision import Reason, described, identity_reasons
 from policy.service.classification import Allow, Classification, Deny
-from policy.service.reasons import described
-from policy.service.world import Clock, utc_now
 
 # Who calls, as it goes from the transport through every layer.
 IdentityContext: TypeAlias = Caller

@@ -10,11 +10,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 
-from policy.audit import Approval
-from policy.call import Caller
-from policy.decision import Reason
-from policy.service.adjudicator import Judgement
-from policy.service.approvals import (
+from policy.approvals import (
     ApprovalRequest,
     AskedCall,
     AskKey,
@@ -31,6 +27,10 @@ from policy.service.approvals import (
     shown_input,
     unanswered,
 )
+from policy.audit import Approval
+from policy.call import Caller
+from policy.decision import Reason
+from policy.service.adjudicator import Judgement
 from policy.service.in_flight import InFlight
 from policy.service.resources import resource_lines, shown_lines
 from policy.verdict import Verdict

@@ -9,11 +9,7 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime
 
-from policy.audit import Approval, ApprovalResult
-from policy.call import Caller
-from policy.codes import SENTENCES, Code
-from policy.diagnostics import visible
-from policy.service.approvals import (
+from policy.approvals import (
     ApprovalOutcome,
     ApprovalRequest,
     Approved,
@@ -24,7 +20,11 @@ from policy.service.approvals import (
     TimedOut,
     root_session,
 )
-from policy.service.world import Clock, utc_now
+from policy.audit import Approval, ApprovalResult
+from policy.call import Caller
+from policy.clock import Clock, utc_now
+from policy.codes import SENTENCES, Code
+from policy.diagnostics import visible
 
 _LONGEST_ANSWER = 300
 

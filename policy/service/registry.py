@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from policy.catalog import ToolSpec
 from policy.errors import ToolError
+from policy.listeners import Listeners
 from policy.service.handler import ToolHandler
-from policy.service.listeners import Listeners
 from policy.service.registry_feed import RegistryFeed
 from policy.service.registry_snapshot import (
     Registered,

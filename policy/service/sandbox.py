@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from policy.approvals import ApprovalOutcome, ApprovalRequest
 from policy.catalog import ToolSpec
 from policy.reason import Reason
-from policy.service.approvals import ApprovalOutcome, ApprovalRequest
 from policy.verdict import Verdict
 
 # Not about what a call does, but about what the tool is: no sandbox can answer that.

@@ -12,9 +12,10 @@ import socket
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from policy.call import EMPTY, Caller
+from policy.clock import Clock, utc_now
 from policy.facts import (
     Facts,
     FoldsCase,
@@ -42,19 +43,6 @@ _BLIND = Resolvers()
 _LOG = logging.getLogger(__name__)
 # The system's resolver goes on for a while after nobody waits any more for what it finds.
 _LOOK_UPS = Threads("looking up host names", most=32, patience=4.0)
-
-
-class Clock(Protocol):
-    """Tells the time, with its zone."""
-
-    def __call__(self) -> datetime:
-        """Return the time now."""
-        ...
-
-
-def utc_now() -> datetime:
-    """Return the time now, in UTC."""
-    return datetime.now(UTC)
 
 
 class JudgedHosts:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from policy import PermissionDenied, PolicyStore
+from policy.approvals.shown import question
 from policy.audit import MemorySink
 from policy.service import Approved, ScriptedApprover, build_tool_service
-from policy.service.approvals.shown import question
 
 _RULES = """\
 policy for every agent

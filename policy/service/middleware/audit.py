@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from policy.audit import AuditRecord, AuditSink, RecordDraft
+from policy.clock import Clock, utc_now
 from policy.codes import SENTENCES
 from policy.errors import Execution, ToolError
 from policy.service.events import Events, ToolEnded, ToolStarted
@@ -14,7 +15,6 @@ from policy.service.in_flight import HERE, InFlight, carrying
 from policy.service.recorder import Recorder
 from policy.service.recording import arrival, code_of, ended, record_of, start_of, tokens_used
 from policy.service.service import PassThrough, ToolOutput, ToolService
-from policy.service.world import Clock, utc_now
 
 
 class ExecAuditLayer(PassThrough):

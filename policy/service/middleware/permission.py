@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from policy.approvals import Approver
 from policy.call import thaw
 from policy.service.adjudicator import Adjudicator
-from policy.service.approvals import Approver
 from policy.service.asking import Asking
 from policy.service.classification import SmartFilter
 from policy.service.in_flight import HERE, InFlight, RawCall, carrying

@@ -26,9 +26,9 @@ from policy.capabilities import (
     table,
 )
 from policy.errors import ToolError
+from policy.listeners import Listeners
 from policy.service.authoring import Authored
 from policy.service.facade import GovernedService
-from policy.service.listeners import Listeners
 from policy.service.plugins.changes import (
     PluginChange,
     PluginRegistered,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from policy import Caller, PolicyStore
+from policy.approvals import Grant, Ledger, MemoryApprovals
 from policy.audit import Approval, AuditRecord, MemorySink
 from policy.service import (
     ApprovalOutcome,
@@ -20,7 +21,6 @@ from policy.service import (
     GovernedService,
     build_tool_service,
 )
-from policy.service.approvals import Grant, Ledger, MemoryApprovals
 from tests.fakes import CountingHandler, FakeClock
 
 ANN = Approved(by="ann", groups=("finance",))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from policy import Caller, PolicyStore
+from policy.approvals import Grant, MemoryApprovals
 from policy.errors import PermissionDenied
 from policy.service import (
     Approved,
@@ -20,7 +21,6 @@ from policy.service import (
     TimedOut,
     build_tool_service,
 )
-from policy.service.approvals import Grant, MemoryApprovals
 from policy.verdict import Verdict
 from tests.fakes import CountingHandler
 from tests.service.asking.stage import ANN, BOB, CYD, EVE, HEADER, NO, People, Slow, Stage

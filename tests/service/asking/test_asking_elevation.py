@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from policy import Caller
+from policy.approvals import Grant, MemoryApprovals
 from policy.call import GuestScope
 from policy.catalog import Origin
 from policy.errors import PermissionDenied, ToolError, ValidationFailed
 from policy.service import Approved, ToolDefinition, build_tool_service
-from policy.service.approvals import Grant, MemoryApprovals
 from tests.fakes import BrokenSink, CountingHandler, spec_of
 from tests.service.asking.stage import ANN, BOB, CYD, EVE, NO, Stage
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from policy.approvals import ApprovalGate, MemoryApprovals, SqliteApprovals
 from policy.errors import PermissionDenied
 from policy.service import Person
-from policy.service.approvals import ApprovalGate, MemoryApprovals, SqliteApprovals
 from tests.service.asking.stage import ANN, NO, Slow, Stage
 
 FINANCE = 'pay-out: allow pay with approval by "finance"\n'

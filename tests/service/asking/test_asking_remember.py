@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from policy import Caller, PolicyStore
+from policy.approvals import Grant, Ledger, MemoryApprovals, SqliteApprovals
 from policy.errors import PermissionDenied
 from policy.service import (
     ApprovalGate,
@@ -19,7 +20,6 @@ from policy.service import (
     build_tool_service,
     builtin_handlers,
 )
-from policy.service.approvals import Grant, Ledger, MemoryApprovals, SqliteApprovals
 from tests.fakes import CountingHandler, FakeClock
 from tests.service.asking.stage import ANN, BOB, CYD, EVE, HEADER, NO, People, Slow, Stage
 

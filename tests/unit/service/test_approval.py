@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from policy.approvals import shown_input
 from policy.call import freeze
 from policy.decision import Reason
 from policy.service import ApprovalRequest, Approved, Denied, TerminalApprover
-from policy.service.approvals import shown_input
 from policy.verdict import Verdict
 
 

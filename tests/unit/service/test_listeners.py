@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from policy.service.listeners import Listeners
+from policy.listeners import Listeners
 
 
 def test_who_listens_twice_ends_one_at_a_time() -> None:

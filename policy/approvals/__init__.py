@@ -1,0 +1,87 @@
+"""Questions about calls, and what answers are worth: who may answer, for what, for how long."""
+
+from policy.approvals.answer import (
+    ApprovalOutcome,
+    Approved,
+    Approver,
+    Denied,
+    TimedOut,
+)
+from policy.approvals.binding import (
+    AskedCall,
+    AskKey,
+    ask_key,
+    call_digest,
+    caller_digest,
+    remembered_key,
+    root_session,
+)
+from policy.approvals.elevation import Elevation
+from policy.approvals.entitlement import entitled, identity, may_answer, unanswered
+from policy.approvals.gate import ApprovalGate, QuestionWithdrawn
+from policy.approvals.grant import Grant
+from policy.approvals.key import question_key
+from policy.approvals.ledger import (
+    AnswerRefused,
+    Bounds,
+    Desk,
+    Ended,
+    Filed,
+    Ledger,
+    NotFiled,
+    State,
+    StoreUnusable,
+)
+from policy.approvals.memory import MemoryApprovals
+from policy.approvals.person import Person
+from policy.approvals.request import ApprovalRequest
+from policy.approvals.scripted import ScriptedApprover
+from policy.approvals.shown import question, shown_input
+from policy.approvals.sqlite import SqliteApprovals
+from policy.approvals.standing import serving
+from policy.approvals.terminal import TerminalApprover
+from policy.approvals.wanted import answerable_by, serving_for
+
+__all__ = [
+    "AnswerRefused",
+    "ApprovalGate",
+    "ApprovalOutcome",
+    "ApprovalRequest",
+    "Approved",
+    "Approver",
+    "AskKey",
+    "AskedCall",
+    "Bounds",
+    "Denied",
+    "Desk",
+    "Elevation",
+    "Ended",
+    "Filed",
+    "Grant",
+    "Ledger",
+    "MemoryApprovals",
+    "NotFiled",
+    "Person",
+    "QuestionWithdrawn",
+    "ScriptedApprover",
+    "SqliteApprovals",
+    "State",
+    "StoreUnusable",
+    "TerminalApprover",
+    "TimedOut",
+    "answerable_by",
+    "ask_key",
+    "call_digest",
+    "caller_digest",
+    "entitled",
+    "identity",
+    "may_answer",
+    "question",
+    "question_key",
+    "remembered_key",
+    "root_session",
+    "serving",
+    "serving_for",
+    "shown_input",
+    "unanswered",
+]

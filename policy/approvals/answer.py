@@ -1,0 +1,47 @@
+"""A question in, an answer out: the protocol of whoever answers, and the answers there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from policy.approvals.person import Person
+from policy.approvals.request import ApprovalRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approved:
+    """Somebody agreed: `by`, a member of `groups`, and whoever agreed `with_`."""
+
+    by: str
+    groups: tuple[str, ...] = ()
+    with_: tuple[Person, ...] = ()
+
+    @property
+    def people(self) -> tuple[Person, ...]:
+        """Everybody who agreed."""
+        return (Person(id=self.by, groups=self.groups), *self.with_)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Denied:
+    """Somebody refused; `reason` is passed on to the agent, which may correct its call by it."""
+
+    by: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOut:
+    """Nobody answered in time."""
+
+
+ApprovalOutcome: TypeAlias = Approved | Denied | TimedOut
+
+
+class Approver(Protocol):
+    """Puts questions to somebody entitled to answer. Anything but Approved is a denial."""
+
+    async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
+        """Return the answer; raising, or being cancelled, counts as a denial."""
+        ...

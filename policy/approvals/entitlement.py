@@ -1,0 +1,81 @@
+"""People who agreed and what asks, in; what is still unanswered, out. Pure."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+from policy.approvals.person import Person
+from policy.call import Caller
+from policy.reason import Reason, Terms
+from policy.values import plain
+
+_ANYBODY = Terms()
+
+
+def entitled(people: Iterable[Person], caller: Caller) -> tuple[Person, ...]:
+    """Return those who may approve for this caller at all, each identity once.
+
+    No agent may, and nobody out of a session of the asker's own chain.
+    """
+    found = {identity(person): person for person in people if not unable(person, caller)}
+    return tuple(found.values())
+
+
+def unable(person: Person, caller: Caller) -> str | None:
+    """Return why somebody may not approve for this caller at all; None where nothing is wrong."""
+    if not identity(person):
+        return "an approval needs the name of a person"
+    if person.agent is not None:
+        return "an agent cannot approve"
+    if person.session is not None and any(person.session == one.session for one in caller.chain()):
+        return "nobody can approve out of the session that asks"
+    return None
+
+
+def identity(person: Person) -> str:
+    """Return what tells one person from another: what can be seen of a name, but for letter case.
+
+    Spaces around it are not seen either; a name of which nothing is left is nobody's.
+    """
+    text = plain(unicodedata.normalize("NFKC", person.id))
+    seen = "".join(char for char in text if char.isprintable()).strip()
+    return unicodedata.normalize("NFKC", seen.casefold())
+
+
+def may_answer(person: Person, reason: Reason) -> bool:
+    """Tell whether somebody is of a group that this opinion wants an answer of."""
+    return _may(person, (reason.terms or _ANYBODY).groups)
+
+
+def unanswered(
+    reasons: Iterable[Reason], people: Iterable[Person], caller: Caller
+) -> tuple[Reason, ...]:
+    """Return the opinions that ask and have not been answered by somebody entitled to them."""
+    able = entitled(people, caller)
+    return tuple(reason for reason in reasons if not answers(able, reason.terms or _ANYBODY))
+
+
+def answers(able: tuple[Person, ...], terms: Terms) -> bool:
+    """Tell whether these people, each entitled to approve at all, answer what `terms` want."""
+    if not terms.two_people:
+        return any(_may(person, terms.groups) for person in able)
+    if len(terms.groups) < 2:
+        return sum(1 for person in able if _may(person, terms.groups)) >= 2
+    return _one_of_each(able, terms.groups, frozenset())
+
+
+def _may(person: Person, groups: tuple[str, ...]) -> bool:
+    return not groups or any(group in person.groups for group in groups)
+
+
+def _one_of_each(able: tuple[Person, ...], groups: tuple[str, ...], taken: frozenset[str]) -> bool:
+    """Tell whether each group has a member of its own: two identities are two people."""
+    if not groups:
+        return True
+    first, rest = groups[0], groups[1:]
+    return any(
+        _one_of_each(able, rest, taken | {identity(person)})
+        for person in able
+        if first in person.groups and identity(person) not in taken
+    )

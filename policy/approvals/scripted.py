@@ -1,0 +1,24 @@
+"""The approver of demonstrations and tests: answers prepared in advance."""
+
+from __future__ import annotations
+
+from policy.approvals.answer import ApprovalOutcome, Denied
+from policy.approvals.request import ApprovalRequest
+
+
+class ScriptedApprover:
+    """Answers from a prepared list, then from `otherwise`; keeps what it was asked."""
+
+    def __init__(
+        self,
+        *outcomes: ApprovalOutcome,
+        otherwise: ApprovalOutcome | None = None,
+    ) -> None:
+        self._outcomes = list(outcomes)
+        self._otherwise = otherwise or Denied(by="script")
+        self.requests: list[ApprovalRequest] = []
+
+    async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
+        """Return the next prepared answer."""
+        self.requests.append(request)
+        return self._outcomes.pop(0) if self._outcomes else self._otherwise

@@ -1,0 +1,63 @@
+"""What asks and what was approved in advance in; which approval serves which opinion out. Pure.
+
+A standing approval serves only the caller it was given to, and never what could not be decided:
+nobody can have approved in advance what nobody knows. Its people are asked for again: whoever may
+not answer this very rule has not answered it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import assert_never
+
+from policy.approvals.binding import AskedCall, AskKey, ask_key, remembered_key
+from policy.approvals.elevation import fits_tool
+from policy.approvals.entitlement import unanswered
+from policy.approvals.grant import Grant
+from policy.approvals.spending import serves
+from policy.approvals.transitions import is_past
+from policy.reason import Reason
+
+# A definition nobody reviewed is approved call by call, or not at all.
+_NEVER_IN_ADVANCE = frozenset({"pin", "floor"})
+
+
+def serving(
+    asked: AskedCall, reasons: Iterable[Reason], grants: tuple[Grant, ...], *, now: datetime
+) -> Mapping[AskKey, Grant]:
+    """Return the grant that answers each opinion, the oldest first; those without one are left."""
+    # One given at a time that is yet to come was written by another clock, or by somebody else.
+    usable = tuple(
+        grant
+        for grant in grants
+        if grant.caller == asked.asker and is_past(grant.given_at, now) and serves(grant, now)
+    )
+    found: dict[AskKey, Grant] = {}
+    for reason in reasons if usable else ():
+        grant = _answering(asked, reason, usable)
+        if grant is not None:
+            found[ask_key(reason)] = grant
+    return found
+
+
+def _answering(asked: AskedCall, reason: Reason, grants: tuple[Grant, ...]) -> Grant | None:
+    if reason.undecided is not None:
+        return None
+    key = remembered_key(reason, asked)
+    for grant in grants:
+        if _fits(grant, asked, reason, key=key) and not unanswered(
+            (reason,), grant.people, asked.caller
+        ):
+            return grant
+    return None
+
+
+def _fits(grant: Grant, asked: AskedCall, reason: Reason, *, key: str | None) -> bool:
+    match grant.kind:
+        case "remembered":
+            return key is not None and grant.key == key
+        case "elevation":
+            return reason.rule not in _NEVER_IN_ADVANCE and fits_tool(grant.tools, asked.spec)
+        case kind:
+            assert_never(kind)

@@ -1,0 +1,104 @@
+"""One question and what happens to it in, the question afterwards out. Pure.
+
+Every store changes questions by these functions alone, so that all of them agree on who may answer
+what, and when. The store numbers the changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from policy.approvals.entitlement import identity, may_answer, unable, unanswered
+from policy.approvals.ledger import OPEN, AnswerRefused, Ended, Filed, State
+from policy.approvals.person import Person
+from policy.approvals.request import ApprovalRequest
+from policy.diagnostics import visible
+
+_STATES: dict[State, str] = {
+    "approved": "has been approved already",
+    "denied": "has been refused already",
+    "cancelled": "is not asked any more",
+    "expired": "has expired",
+    "used": "has been approved, and its call has run",
+}
+
+
+def as_of(filed: Filed, now: datetime) -> Filed:
+    """Return the question as it stands at `now`: an open one expires with its time."""
+    if filed.state in OPEN and is_past(filed.request.expires, now):
+        return replace(filed, state="expired")
+    return filed
+
+
+def is_past(end: datetime | None, now: datetime) -> bool:
+    """Tell whether a time has come; one without a zone is in UTC."""
+    return end is not None and seconds_until(end, now) <= 0
+
+
+def seconds_until(end: datetime, now: datetime) -> float:
+    """Return how long it is from `now` to a time; one without a zone is in UTC."""
+    return ((end if end.tzinfo is not None else end.replace(tzinfo=UTC)) - now).total_seconds()
+
+
+def takes_up(filed: Filed, request: ApprovalRequest) -> bool:
+    """Tell whether an open question is the one asked: of the same call, by the same caller."""
+    asked = filed.request
+    return (
+        filed.state in OPEN
+        and asked.kind == request.kind
+        and asked.digest == request.digest
+        and asked.caller == request.caller
+    )
+
+
+def agreed(filed: Filed, person: Person) -> Filed:
+    """Return the question with one person more; raise AnswerRefused where that changes nothing."""
+    _must_be_pending(filed)
+    request = filed.request
+    wrong = unable(person, request.caller)
+    if wrong is not None:
+        raise AnswerRefused(wrong)
+    if person in filed.people:
+        raise AnswerRefused(
+            f"{visible(person.id, 80)} has agreed already, and somebody else is needed"
+        )
+    left = unanswered(request.reasons, filed.people, request.caller)
+    if left and not any(may_answer(person, reason) for reason in left):
+        raise AnswerRefused(f"{visible(person.id, 80)} may not answer this: {_wanted(filed)}")
+    others = (other for other in filed.people if identity(other) != identity(person))
+    people = (*others, person)
+    done = not unanswered(request.reasons, people, request.caller)
+    return replace(filed, people=people, state="approved" if done else "pending")
+
+
+def denied(filed: Filed, person: Person, message: str | None) -> Filed:
+    """Return the question refused; raise AnswerRefused where it does not wait any more."""
+    _must_be_pending(filed)
+    return replace(filed, state="denied", denied_by=person.id, message=message)
+
+
+def ended(filed: Filed, state: Ended) -> Filed | None:
+    """Return the question ended otherwise; None where it had ended before."""
+    fits = filed.state == "approved" if state == "used" else filed.state in OPEN
+    return replace(filed, state=state) if fits else None
+
+
+def is_sound(filed: Filed) -> bool:
+    """Tell whether a question can be in its state: approved is what its people have approved."""
+    if filed.state not in ("approved", "used"):
+        return True
+    request = filed.request
+    able = any(unable(person, request.caller) is None for person in filed.people)
+    return able and not unanswered(request.reasons, filed.people, request.caller)
+
+
+def _must_be_pending(filed: Filed) -> None:
+    if filed.state != "pending":
+        raise AnswerRefused(f"this question {_STATES[filed.state]}")
+
+
+def _wanted(filed: Filed) -> str:
+    left = unanswered(filed.request.reasons, filed.people, filed.request.caller)
+    groups = {group: None for reason in left if reason.terms for group in reason.terms.groups}
+    return "it wants somebody of " + " or ".join(visible(group, 80) for group in groups)
