@@ -9,9 +9,10 @@ from policy.checks.checked import CheckedChange
 from policy.checks.conditions import value
 from policy.checks.fields import kind_of_field
 from policy.checks.kinds import ANY, Kind, comparable
-from policy.checks.reading import Reading, Typed
+from policy.checks.reading import Reading
 from policy.checks.text_tests import check_regex
 from policy.checks.texts import fill_in
+from policy.checks.typed import Typed
 from policy.syntax import print_change, tree
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from policy.checks.checked import Comparison, Constant, NotOf, Test
 from policy.checks.kinds import Kind, comparable, orderable
-from policy.checks.reading import BROKEN, BROKEN_TEST, Reading, ReadValue, Typed
+from policy.checks.reading import BROKEN, BROKEN_TEST, Reading, ReadValue
+from policy.checks.typed import Typed
 from policy.diagnostics import did_you_mean
 from policy.source import Span
 from policy.syntax import print_expr, tree

@@ -19,8 +19,9 @@ from policy.checks.kinds import (
 )
 from policy.checks.later import refuse
 from policy.checks.names import ticked
-from policy.checks.reading import BROKEN, Parts, Reading, Typed, literal
+from policy.checks.reading import BROKEN, Parts, Reading
 from policy.checks.sql import check_sql
+from policy.checks.typed import Typed, literal
 from policy.diagnostics import did_you_mean
 from policy.syntax import tree
 from policy.values import Unreadable, parse_date, parse_time

@@ -23,22 +23,20 @@ from policy.checks.kinds import Kind
 from policy.checks.later import refuse
 from policy.checks.membership import read_membership
 from policy.checks.names import inline
-from policy.checks.phrases import read_phrase
 from policy.checks.places import read_resource_test
-from policy.checks.reading import BROKEN_TEST, Parts, Reading, ReadValue, Typed
+from policy.checks.reading import BROKEN_TEST, Parts, Reading, ReadValue
 from policy.checks.scopes import Definition
 from policy.checks.text_tests import read_like, read_match, read_relation
 from policy.checks.texts import dotted
+from policy.checks.typed import Typed
 from policy.checks.windows import read_window
-from policy.syntax import Phrase, print_expr, tree
+from policy.syntax import print_expr, tree
 
 _BROKEN: Test = BROKEN_TEST
 
 
-def read_test(expr: tree.Expr | Phrase, reading: Reading) -> Test:
+def read_test(expr: tree.Expr, reading: Reading) -> Test:
     """Return the test that `expr` stands for; what is wrong with it has been said."""
-    if type(expr) is Phrase:
-        return read_phrase(expr, reading, read_test)
     if not reading.count(expr.span):
         return BROKEN_TEST
     return TESTS.get(type(expr), _truth)(expr, reading)

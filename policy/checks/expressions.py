@@ -20,8 +20,9 @@ from policy.checks.field_access import read_field
 from policy.checks.kinds import TEXT, TEXTS, Kind, list_of
 from policy.checks.later import refuse
 from policy.checks.names import read_name
-from policy.checks.reading import BROKEN, Parts, Reading, Typed, literal
+from policy.checks.reading import BROKEN, Parts, Reading
 from policy.checks.texts import fill_in, number, span_of
+from policy.checks.typed import Typed, literal
 from policy.syntax import print_expr, tree
 
 CONDITIONS = (

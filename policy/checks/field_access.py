@@ -9,8 +9,9 @@ from policy.checks.checked import Apply, At, Constant, Fact, Step, Value
 from policy.checks.fields import kind_of_field
 from policy.checks.kinds import ANY, kind_of, list_of
 from policy.checks.names import fact_of, of_pack, ticked
-from policy.checks.reading import BROKEN, Parts, Reading, Typed
+from policy.checks.reading import BROKEN, Parts, Reading
 from policy.checks.texts import fill_in
+from policy.checks.typed import Typed
 from policy.diagnostics import did_you_mean
 from policy.syntax import print_expr, tree
 

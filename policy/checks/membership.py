@@ -5,9 +5,10 @@ from __future__ import annotations
 from policy.checks.checked import Constant, Member, NotOf, Test, ValueSet
 from policy.checks.comparisons import check_word
 from policy.checks.kinds import NUMBER, TEXT, Kind, comparable, kind_of
-from policy.checks.reading import BROKEN, BROKEN_TEST, Reading, ReadValue, Typed, literal
+from policy.checks.reading import BROKEN, BROKEN_TEST, Reading, ReadValue
 from policy.checks.sets import named_set, operand_set
 from policy.checks.texts import dotted
+from policy.checks.typed import Typed, literal
 from policy.syntax import print_expr, tree
 
 

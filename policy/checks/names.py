@@ -11,9 +11,10 @@ from policy.call import freeze
 from policy.checks import sets
 from policy.checks.checked import Fact
 from policy.checks.kinds import FACT_ROOTS, FACTS
-from policy.checks.reading import BROKEN, Parts, Reading, Typed, literal
+from policy.checks.reading import BROKEN, Parts, Reading
 from policy.checks.scopes import HOST_WORDS, MAX_DEPTH, Definition, say_too_deep
 from policy.checks.texts import constant_of, dotted
+from policy.checks.typed import Typed, literal
 from policy.diagnostics import Label, did_you_mean, nearest
 from policy.source import Span
 from policy.syntax import tree

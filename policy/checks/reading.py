@@ -5,39 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from policy.catalog import Step
-from policy.checks.checked import Constant, Local, Truth, Value
+from policy.checks.checked import Constant, Local, Truth
 from policy.checks.fields import Tools
-from policy.checks.kinds import ANY, FACT_ROOTS, NUMBER, Kind, kind_of
+from policy.checks.kinds import FACT_ROOTS, NUMBER
 from policy.checks.report import Report
 from policy.checks.scopes import Scope
+from policy.checks.typed import Typed
 from policy.checks.world import World
 from policy.diagnostics import Label
 from policy.source import Span
 from policy.syntax import Spelled, print_expr, tree
 
-if TYPE_CHECKING:
-    from policy.checks.phrases import Kept
-
 # How many nodes the conditions of one statement may have once names are written out.
 MAX_NODES = 5_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Typed:
-    """A value, what is certain of it, and its way from the input where it is a part of it."""
-
-    value: Value
-    kind: Kind = ANY
-    path: tuple[Step, ...] | None = None
-
-
-def literal(value: Any) -> Typed:
-    """Return a value as written, with its kind."""
-    return Typed(value=Constant(value=value), kind=kind_of(value))
-
 
 # Reads a value among the parts of a condition: values are read below conditions.
 ReadValue: TypeAlias = Callable[[tree.Expr, "Reading"], Typed]
@@ -73,8 +55,6 @@ class Reading:
     locals: dict[str, Typed] = field(default_factory=dict)
     lets: tuple[tree.Let, ...] = ()
     selecting: bool = False
-    # What conditions in a place came to by their words, and whether that place permits.
-    known: tuple[bool | None, dict[str, Kept]] | None = None
     # The conditions spelled so far: a part is spelled once, not once more in all it stands in.
     spelled: Spelled = field(default_factory=dict)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from policy.checks.checked import Constant
-from policy.checks.reading import Reading, Typed
+from policy.checks.reading import Reading
+from policy.checks.typed import Typed
 from policy.diagnostics import did_you_mean
 from policy.syntax import tree
 from policy.values import SQL_DIALECTS, can_read_sql

@@ -122,7 +122,7 @@ def _read_rule(statement: tree.Rule, unit: Unit, parts: _Parts, world: World, ru
     rule = run.find(statement, id=rule_id(statement.name, statement.span, unit.prefix))
     if rule is None:
         before = world.report.spoken
-        node = statement.quick() if isinstance(statement, KnownRule) else statement
+        node = statement.whole() if isinstance(statement, KnownRule) else statement
         rule = read_rule(node, unit, world, knowledge=parts.knowledge)
         run.note(statement, rule, said=world.report.since(before))
         if counts:

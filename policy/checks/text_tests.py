@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from policy.checks.checked import LikeTest, RegexTest, Test, TextRelation
-from policy.checks.reading import BROKEN, BROKEN_TEST, Reading, ReadValue, Typed
+from policy.checks.reading import BROKEN, BROKEN_TEST, Reading, ReadValue
 from policy.checks.texts import fill_in
+from policy.checks.typed import Typed
 from policy.syntax import print_expr, tree
 from policy.values import Unreadable, compile_regex
 

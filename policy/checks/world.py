@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from policy.catalog import Catalog, ToolSelector
 from policy.checks.checked import CheckedRule, Step, ValueSet
 from policy.checks.fields import Sight, Tools
 from policy.checks.kinds import Kind
 from policy.checks.report import Report
-from policy.checks.scopes import Definition, Extent, Scope
+from policy.checks.scopes import Definition, Extent
 from policy.checks.tools import ToolReader
+from policy.checks.typed import Typed
 from policy.commands import Profiles
-
-if TYPE_CHECKING:
-    from policy.checks.phrases import Kept
-    from policy.checks.reading import Typed
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -42,10 +39,8 @@ class World:
     texts: dict[str, str] = field(default_factory=dict)
     steps: dict[tuple[int, str], Step] = field(default_factory=dict)
     input_fields: dict[tuple[int, tuple[str, ...]], Typed] = field(default_factory=dict)
-    # What tools have in common that say the same of every field, and what conditions came to by
-    # their words: by the scope, whether the place permits, and the identity of one of those.
+    # What tools have in common that say the same of every field.
     sights: dict[Sight, Sight] = field(default_factory=dict)
-    phrases: dict[tuple[Scope, bool | None, int], dict[str, Kept]] = field(default_factory=dict)
     # Tools whose undeclared fields some `tool … extra fields allowed` lets through.
     open: frozenset[str] = frozenset()
     # The rules that were not remembered.

@@ -33,7 +33,7 @@ from policy.reload.text import decode
 from policy.reload.tools import Catalogues
 from policy.reload.walk import DATA_SUFFIXES, SETTINGS_FILE
 from policy.source import Source
-from policy.syntax import Parsed, Phrases, new_phrases, parse, tables_to_layers, tree
+from policy.syntax import Parsed, parse, tables_to_layers, tree
 from policy.verify import ExampleResult, run_examples
 
 _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
@@ -41,8 +41,6 @@ _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
 
 _NO_SOURCES: Mapping[str, Source] = MappingProxyType({})
 _NOTHING_ELSE = Guarded()
-# Bytes of all policy files. In fewer, too few conditions stand again for it to matter.
-_SMALL = 8_000
 
 _CONSEQUENCES = frozenset({"missing-default", "unknown-name", "delegate-to-nobody"})
 
@@ -70,8 +68,6 @@ class Builder:
 
     Files of the same text are not parsed again, nor are rules, and rules in the same surroundings
     are not checked again: see `checks.Remembered`. Without `remembering`, every rule is.
-    Nor is anything remembered by one that builds `once`, but for conditions of
-    a policy that is not small: one that stood in another rule is not read again in one build.
     With `plain`, statements are read by Lark alone; `shortcuts` are those of the program. Neither
     changes what is built.
     `guarded` is what no tool may write besides the policy.
@@ -82,13 +78,9 @@ class Builder:
         *,
         guarded: Guarded = _NOTHING_ELSE,
         remembering: bool = True,
-        once: bool = False,
         plain: bool = False,
         shortcuts: Shortcuts = ALL_SHORTCUTS,
     ) -> None:
-        self._phrasing = remembering
-        self._once = once
-        remembering = remembering and not once
         self.guarded = guarded
         self._parsed: dict[tuple[str, str], Parsed] = {}
         self._remembered = Remembered() if remembering else None
@@ -205,7 +197,6 @@ class Builder:
         snapshot = work.snapshot
         kept: dict[tuple[str, str], Parsed] = {}
         heads = None if self._remembered is None else self._remembered.heads
-        phrases = self._phrases(snapshot)
         trees: list[tree.PolicyFile] = []
         for name in snapshot.policies:
             key = (name, work.digests[name])
@@ -215,7 +206,7 @@ class Builder:
                 if source is None:
                     work.problems += problems if snapshot.only in (None, name) else ()
                     continue
-                parsed = parse(source, known=heads, phrases=phrases, plain=self._plain)
+                parsed = parse(source, known=heads, plain=self._plain)
                 work.fresh.append(parsed.tree)
             kept[key] = parsed
             is_pack = isinstance(parsed.tree.header, tree.PackHeader)
@@ -226,12 +217,6 @@ class Builder:
             trees.append(parsed.tree)
         self._parsed = kept
         return tuple(trees)
-
-    def _phrases(self, snapshot: Snapshot) -> Phrases | None:
-        """Return what knows conditions again; None where reading all of them takes less."""
-        size = sum(len(snapshot.files[name].content) for name in snapshot.policies)
-        is_quicker = size > _SMALL or not self._once
-        return new_phrases() if self._phrasing and is_quicker else None
 
 
 @dataclass(slots=True, kw_only=True)

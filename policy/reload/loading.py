@@ -25,11 +25,10 @@ def read_policy(
 ) -> Built:
     """Read and check a policy folder or file; what is wrong is in the diagnostics.
 
-    `remembering`, `plain` and `shortcuts` as in `PolicyStore`.
+    `plain` and `shortcuts` as in `PolicyStore`.
     """
     builder = Builder(
-        remembering=remembering,
-        once=True,
+        remembering=False,
         guarded=state_guarded() if os.fspath(path) else Guarded(),
         plain=plain,
         shortcuts=shortcuts,

@@ -6,10 +6,7 @@ from policy.syntax import tree
 from policy.syntax.formatter import format_source
 from policy.syntax.known import NO_HEADS, Head, Heads, KnownRule, beside_rules
 from policy.syntax.parser import Parsed, parse
-from policy.syntax.phrase import Phrase
-from policy.syntax.phrases import Phrases
 from policy.syntax.printer import print_tree
-from policy.syntax.statement import new_phrases
 from policy.syntax.toml_table import TableRules, tables_to_layers
 from policy.syntax.wording import (
     Spelled,
@@ -27,13 +24,10 @@ __all__ = [
     "Heads",
     "KnownRule",
     "Parsed",
-    "Phrase",
-    "Phrases",
     "Spelled",
     "TableRules",
     "beside_rules",
     "format_source",
-    "new_phrases",
     "parse",
     "print_binding",
     "print_change",

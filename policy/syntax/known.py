@@ -49,22 +49,17 @@ class KnownRule(tree.Rule):
     made at once and kept, which the nodes of all their parts could not be.
     """
 
-    __slots__ = ("_quick", "_read", "_source", "_whole", "head")
+    __slots__ = ("_read", "_source", "_whole", "head")
 
     head: Head
     _read: ReadRule
     _source: Source
-    _quick: tree.Rule | None
     _whole: tree.Rule | None
 
     @property
     def is_parsed(self) -> bool:
         """Whether something is kept of what was parsed."""
-        return self._quick is not None or self._whole is not None
-
-    def quick(self) -> tree.Rule:
-        """Return the rule as parsed, in which a `Phrase` may stand for a condition."""
-        return self._quick or self.whole()
+        return self._whole is not None
 
     def whole(self) -> tree.Rule:
         """Return the rule as parsed; what was parsed once is kept until `forget`."""
@@ -76,7 +71,6 @@ class KnownRule(tree.Rule):
 
     def forget(self) -> None:
         """Let go of what was parsed."""
-        object.__setattr__(self, "_quick", None)
         object.__setattr__(self, "_whole", None)
 
     @property
@@ -102,7 +96,7 @@ class KnownRule(tree.Rule):
 class _Unfinished(tree.Rule):
     """A known rule that is being made: the same slots, and nothing that forbids to fill them."""
 
-    __slots__ = ("_quick", "_read", "_source", "_whole", "head")
+    __slots__ = ("_read", "_source", "_whole", "head")
 
     # Both, or each assignment goes by a function of the record.
     __setattr__ = object.__setattr__
@@ -118,17 +112,15 @@ def known_rule(
     span: Span,
     read: ReadRule,
     *,
-    quick: tree.Rule | None = None,
     whole: tree.Rule | None = None,
 ) -> KnownRule:
-    """Return a rule at its place; `quick` and `whole` as it was parsed, if it was."""
+    """Return a rule at its place; `whole` as it was parsed, if it was."""
     made: Any = _new(_Unfinished)
     made.name, made.verdict, made.shadow = head.name, head.verdict, head.shadow
     made.span = span
     made.head = head
     made._source = source
     made._read = read
-    made._quick = quick
     made._whole = whole
     made.__class__ = KnownRule
     return made  # type: ignore[no-any-return]

@@ -15,7 +15,6 @@ from policy.diagnostics import Diagnostic, diagnose, in_order
 from policy.source import Source, span_in
 from policy.syntax.cutter import BYTE_ORDER_MARK, MAX_DEPTH, Cuts, Piece, cut, unseen
 from policy.syntax.known import NO_HEADS, Head, Heads, KnownRule, ReadRule, known_rule
-from policy.syntax.phrases import Phrases
 from policy.syntax.statement import Start, parse_statement
 from policy.syntax.tree import Header, PackHeader, PolicyFile, PolicyHeader, Rule, Statement
 
@@ -46,16 +45,13 @@ def parse(
     source: Source,
     *,
     known: Heads | None = None,
-    phrases: Phrases | None = None,
     plain: bool = False,
 ) -> Parsed:
     """Read one policy file; any text whatever gives a tree and diagnostics.
 
     With `known`, the rules that it holds by their texts are not parsed until somebody asks for
     their parts, and every rule about which nothing is said is a `KnownRule`. It means the same.
-    So it does with `phrases`, the conditions met in other files: those that stand here again are
-    only parsed when somebody asks. With `plain` every statement is read by Lark itself: the same
-    again, and slower.
+    With `plain` every statement is read by Lark itself: the same again, and slower.
     """
     heads = NO_HEADS if known is None else known
     cuts = cut(source, plain=plain, known=heads)
@@ -65,8 +61,6 @@ def parse(
     header: Header | None = None
     statements: list[Statement] = []
     read = _read_plainly if plain else _read_rule
-    quickly = None if plain else phrases
-    short = known is not None or quickly is not None
     for number, piece in enumerate(cuts.pieces):
         text = piece.text
         head = heads.get(text)
@@ -76,7 +70,7 @@ def parse(
             continue
         is_header = _is_header(text)
         node, problems = _parse_piece(
-            source, cuts.code, piece=piece, is_header=is_header, plain=plain, phrases=quickly
+            source, cuts.code, piece=piece, is_header=is_header, plain=plain
         )
         diagnostics += [d for d in problems if d.span is None or d.span.start not in marked]
         if is_header:
@@ -84,8 +78,8 @@ def parse(
             if header is None and isinstance(node, PolicyHeader | PackHeader):
                 header = node
         elif node is not None and not isinstance(node, PolicyHeader | PackHeader):
-            if short and isinstance(node, Rule) and not problems:
-                node = _with_text(node, text, source, read, is_whole=quickly is None)
+            if known is not None and isinstance(node, Rule) and not problems:
+                node = _with_text(node, text, source, read)
             statements.append(node)
     diagnostics += _missing(source, cuts)
     tree = PolicyFile(
@@ -100,12 +94,9 @@ def _is_header(text: str) -> bool:
     return is_usual or (text[0] == "p" and _HEADER.match(text) is not None)
 
 
-def _with_text(
-    rule: Rule, text: str, source: Source, read: ReadRule, *, is_whole: bool
-) -> KnownRule:
+def _with_text(rule: Rule, text: str, source: Source, read: ReadRule) -> KnownRule:
     head = Head(text=text, name=rule.name, verdict=rule.verdict, shadow=rule.shadow)
-    whole = rule if is_whole else None
-    return known_rule(head, source, rule.span, read, quick=rule, whole=whole)
+    return known_rule(head, source, rule.span, read, whole=rule)
 
 
 def _read_rule(source: Source, text: str, start: int) -> Rule:
@@ -129,7 +120,6 @@ def _parse_piece(
     piece: Piece,
     is_header: bool,
     plain: bool,
-    phrases: Phrases | None,
 ) -> tuple[_Node | None, list[Diagnostic]]:
     if piece.too_deep is not None:
         return None, [_too_deep(source, piece.too_deep, piece.too_deep + 1)]
@@ -142,8 +132,6 @@ def _parse_piece(
         piece.start,
         start_rule=start_rule,
         plain=plain,
-        # A header has no conditions.
-        phrases=None if may_be_deep or is_header else phrases,
     )
     if error is not None:
         from policy.syntax import mistakes  # what it knows by heart is not read for right policies

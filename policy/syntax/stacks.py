@@ -21,32 +21,25 @@ Build: TypeAlias = Callable[[Builder, list[Any]], Any]
 class Stack:
     """A state on top of others; `above` and `moves` are filled in when a text first leads there.
 
-    Filling in twice gives the same, so any number of threads may share stacks. From a `closed` one
-    only those moves lead that it was given.
+    Filling in twice gives the same, so any number of threads may share stacks.
     """
 
-    __slots__ = ("above", "below", "closed", "moves", "state")
+    __slots__ = ("above", "below", "moves", "state")
 
-    def __init__(self, state: State, below: Stack | None, *, closed: bool = False) -> None:
+    def __init__(self, state: State, below: Stack | None) -> None:
         self.state = state
         self.below = below
-        self.closed = closed
         self.above: dict[State, Stack] = {}
         self.moves: dict[int, Move] = {}
 
 
 class Building(NamedTuple):
-    """One node to be built: of so many values, edited like this, by that method of the builder.
-
-    `symbol` is what it is in the grammar, `below` the stack that it is put on.
-    """
+    """One node to be built: of so many values, edited like this, by that method of the builder."""
 
     size: int
     edits: tuple[Edit, ...]
     grows: bool
     call: Build
-    symbol: int
-    below: Stack
 
 
 class Move(NamedTuple):
@@ -89,8 +82,6 @@ class Stacks:
 
     def move(self, stack: Stack, terminal: int, last: State) -> Move | None:
         """Return where a terminal leads from a stack, None where it may not stand there."""
-        if stack.closed:
-            return None
         built: list[Building] = []
         before = stack
         step = self._automaton.opened(stack.state).steps.get(terminal)
@@ -99,7 +90,7 @@ class Stacks:
                 assert stack.below is not None
                 stack = stack.below
             if not step.alone:
-                built.append(_building(step, stack))
+                built.append(_building(step))
             there, step = self._automaton.leap(stack.state, step.symbol, terminal)
             stack = self.on(stack, there)
         if terminal == END:
@@ -112,5 +103,5 @@ class Stacks:
         return move
 
 
-def _building(step: Step, below: Stack) -> Building:
-    return Building(step.size, step.edits, step.grows, step.call, step.symbol, below)
+def _building(step: Step) -> Building:
+    return Building(step.size, step.edits, step.grows, step.call)

@@ -14,9 +14,8 @@ from policy.syntax.automaton import automaton
 from policy.syntax.builder import Builder
 from policy.syntax.driver import run
 from policy.syntax.grammar import Start, digest, grammar_text
-from policy.syntax.phrases import Phrases
 from policy.syntax.stacks import Stacks
-from policy.syntax.tree import Expr, Header, Rule, Statement, When
+from policy.syntax.tree import Header, Statement
 
 __all__ = ["Reading", "Start", "parse_statement"]
 
@@ -39,20 +38,13 @@ def parse_statement(
     *,
     start_rule: Start,
     plain: bool = False,
-    phrases: Phrases | None = None,
 ) -> Reading:
     """Read a statement, whose text stands at `start`; with `plain` by Lark itself.
 
-    Lark also says what is wrong with a text that the prebuilt tables do not lead through. With
-    `phrases`, a rule of which nothing is to be said may hold some of them.
+    Lark also says what is wrong with a text that the prebuilt tables do not lead through.
     """
     end = start + len(text)
     stacks = None if plain else _prebuilt()
-    if stacks is not None and phrases is not None:
-        builder = Builder(source, start, end)
-        node = run(stacks, builder, text, start_rule=start_rule, phrases=phrases)
-        if type(node) is Rule and not builder.problems:
-            return Reading(node, [], None)
     if stacks is not None:
         builder = Builder(source, start, end)
         node = run(stacks, builder, text, start_rule=start_rule)
@@ -65,26 +57,6 @@ def parse_statement(
     if isinstance(found, Exception):
         return Reading(None, builder.problems, found)
     return Reading(found, builder.problems, None)
-
-
-def new_phrases() -> Phrases:
-    """Return the phrases of files of which none has been read yet."""
-    return Phrases(_read_test)
-
-
-def _read_test(source: Source, text: str, start: int) -> Expr:
-    """Read a condition, of which is known that it is one, at its place."""
-    node = parse_statement(
-        source, _BEFORE_A_TEST + text, start - len(_BEFORE_A_TEST), start_rule="statement"
-    ).node
-    assert isinstance(node, Rule)
-    (clause,) = node.clauses
-    assert isinstance(clause, When)
-    return clause.test
-
-
-# Any rule about which nothing is said will do.
-_BEFORE_A_TEST = "allow x when "
 
 
 @cache

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias, assert_never
 
 from policy.syntax import tree as t
 from policy.syntax.literals import write_number, write_regex, write_text
-from policy.syntax.phrase import Phrase
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _TOOL_PATTERN = re.compile(r"[A-Za-z_*?](?:[A-Za-z0-9_.\-*?/]*[A-Za-z0-9_*?])?\Z")
@@ -28,7 +27,7 @@ _ANY, _JUNCTION, _TEST, _SUM, _PRODUCT, _FACTOR, _POSTFIX, _ATOM = range(8)
 
 # Conditions spelled so far, by identity, each beside its level and its words. The node is kept with
 # them, so that no other takes its identity.
-Spelled: TypeAlias = dict[int, tuple[t.Expr | Phrase, int, str]]
+Spelled: TypeAlias = dict[int, tuple[t.Expr, int, str]]
 
 
 def print_expr(expr: t.Expr, spelled: Spelled | None = None) -> str:
@@ -339,10 +338,6 @@ def _after(expr: t.AfterTest, _: Spelled) -> _Words:
 # ------------------------------------------------------------------ atoms
 
 
-def _phrase(expr: Phrase, spelled: Spelled) -> _Words:
-    return _spell(expr.whole(), spelled)
-
-
 def _text(expr: t.Text, _: Spelled) -> _Words:
     return _ATOM, _quoted(expr.value)
 
@@ -394,7 +389,6 @@ def _history(expr: t.History, _: Spelled) -> _Words:
 # Every node of an expression; a chain of `case` would ask a dozen times of each.
 SPELLERS: Mapping[type, Callable[[Any, Spelled], _Words]] = MappingProxyType(
     {
-        Phrase: _phrase,
         t.Text: _text,
         t.Number: _number,
         t.Duration: _duration,

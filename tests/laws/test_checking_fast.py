@@ -32,7 +32,7 @@ from policy.checks.possible import FALSE, TRUE, UNDECIDED, Sight
 from policy.layers.giving import Given
 from policy.layers.overlap import Overlaps
 from policy.source import Source
-from policy.syntax import Phrase, Spelled, print_expr, tree
+from policy.syntax import Spelled, print_expr, tree
 from policy.syntax.literals import write_text
 from policy.syntax.wording import SPELLERS
 from tests.laws import plain_outcomes as plain
@@ -424,7 +424,7 @@ def test_what_is_given_is_what_some_selector_gives(
 
 def test_every_node_of_an_expression_finds_its_words_and_its_reader() -> None:
     nodes = set(get_args(tree.Expr))
-    assert set(SPELLERS) == nodes | {Phrase}
+    assert set(SPELLERS) == nodes
     assert set(VALUE_READERS) | set(CONDITIONS) == nodes
     assert set(TESTS) == set(CONDITIONS)
 
