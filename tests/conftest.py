@@ -8,6 +8,8 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.examples import FULL, LONG, QUICK
+
 # Hundreds of tests start processes; each would compile every module anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -17,22 +19,23 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No time limits anywhere: a slow machine is not a broken law.
-settings.register_profile(
-    "default",
-    max_examples=60,
-    deadline=None,
-    derandomize=True,  # a failure belongs to the change that shows it
-    suppress_health_check=[HealthCheck.too_slow],
-)
+for _name, _count in (("quick", QUICK), ("full", FULL)):
+    settings.register_profile(
+        _name,
+        max_examples=_count,
+        deadline=None,
+        derandomize=True,  # a failure belongs to the change that shows it
+        suppress_health_check=[HealthCheck.too_slow],
+    )
 settings.register_profile(
     "long",
-    max_examples=5_000,
+    max_examples=LONG,
     deadline=None,
     derandomize=False,
     suppress_health_check=[HealthCheck.too_slow],
     print_blob=True,
 )
-settings.load_profile("default")
+settings.load_profile("quick")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy.call import Caller, GuestScope
+from tests.examples import examples
 from tests.laws.calls import callers
 from tests.laws.situations import (
     Situation,
@@ -18,7 +19,7 @@ from tests.laws.situations import (
     without_words,
 )
 
-MANY = settings(max_examples=250)
+MANY = settings(max_examples=examples(250))
 PLAIN = ("note", "nota", "risky", "bank__pay")
 
 

@@ -18,6 +18,7 @@ from policy.reason import Terms
 from policy.source import Source
 from policy.syntax import parse, print_tree
 from policy.verdict import Verdict, strictest
+from tests.examples import examples
 from tests.laws.calls import NAMES, SPECS, json_values
 from tests.laws.engine import build, build_over, fits_its_schema
 from tests.laws.hand_cases import HANDS, Hand
@@ -36,7 +37,7 @@ from tests.laws.situations import (
 )
 from tests.reference import Answer, reference_decide, wants_of
 
-MANY = settings(max_examples=250)
+MANY = settings(max_examples=examples(250))
 PLAIN = ("note", "nota", "risky", "bank__pay")
 
 
@@ -87,7 +88,7 @@ def _oracle(case: Situation) -> Answer:
 def test_the_program_says_what_the_oracle_says() -> None:
     tally = Tally()
 
-    @settings(MANY, max_examples=1_000)
+    @settings(MANY, max_examples=examples(1_000))
     @given(situations())
     def law(case: Situation) -> None:
         expected, found = _oracle(case), case.decision()
@@ -111,7 +112,7 @@ def test_the_program_says_what_the_oracle_says() -> None:
 def test_what_asks_says_what_it_wants_of_an_answer() -> None:
     tally = Tally()
 
-    @settings(MANY, max_examples=500)
+    @settings(MANY, max_examples=examples(500))
     @given(situations())
     def law(case: Situation) -> None:
         wants = wants_of(case.built.trees)

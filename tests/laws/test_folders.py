@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import policy
+from tests.examples import examples
 from tests.laws.real_shells import run
 from tests.laws.workspaces import allows
 
@@ -75,7 +76,7 @@ def here() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("shell", [each for each in ("bash", "dash") if shutil.which(each)])
-@settings(max_examples=80, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=examples(80), suppress_health_check=list(HealthCheck), deadline=None)
 @example(script="cd sub && trap 'cat ../outside.txt' EXIT && cd ..")
 @example(script="go() { cd ..; }; cd {ws} && go && cat outside.txt")
 @example(script="cd sub && command trap 'cat ../outside.txt' EXIT && cd ..")

@@ -20,11 +20,12 @@ from policy.facts import Facts
 from policy.layers import LayeredPolicy
 from policy.program import ALL_SHORTCUTS, NO_SHORTCUTS, Program, Shortcuts, compile_policy
 from policy.verdict import Verdict
+from tests.examples import examples
 from tests.laws.engine import Unsound, build, build_over
 from tests.laws.policies import GLOBAL, PolicyText
 from tests.laws.situations import Situation, Tally, situations
 
-MANY = settings(max_examples=250)
+MANY = settings(max_examples=examples(250))
 IN_LINE = Shortcuts(indexed=False)
 # Each shortcut left out, the others taken.
 ALL_BUT_ONE = tuple(
@@ -71,7 +72,7 @@ def _agree(program: Program, call: ToolCall, caller: Caller, facts: Facts) -> De
 def test_shortcuts_change_no_decision() -> None:
     tally = Tally()
 
-    @settings(MANY, max_examples=150)
+    @settings(MANY, max_examples=examples(150))
     @given(situations(), st.data())
     def law(case: Situation, data: st.DataObject) -> None:
         call = case.call
@@ -284,7 +285,7 @@ _PARENTS = st.sampled_from([None, Caller(agent="ann", role="dev"), Caller(role="
 def test_versions_of_a_tool_are_judged_alike_on_every_way() -> None:
     tally = Tally()
 
-    @settings(MANY, max_examples=200)
+    @settings(MANY, max_examples=examples(200))
     @given(
         _version_rules,
         st.sampled_from(_ASKED),

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from policy.commands.bash import read_script
 from policy.commands.script import Script, SimpleCommand
 from policy.values import Unreadable
+from tests.examples import examples
 from tests.laws.here_documents import here_documents
 from tests.laws.words_run import may_be, ran
 
@@ -25,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 # Most of them are not read.
-@settings(max_examples=500, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(500), suppress_health_check=list(HealthCheck))
 @given(script=here_documents())
 @example(script="x=$(cat <<'E'\nhello\nE pwn )\nE\n)")
 @example(script="x=$(cat << -E\n\tE\npwn\n-E\n)")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from policy import Caller, ToolCall, Verdict
 from policy.catalog import builtin_catalog
 from policy.reload import Builder, Built, ReadFile, Snapshot
+from tests.examples import examples
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 CATALOG = builtin_catalog()
@@ -182,7 +183,7 @@ def build(builder: Builder, files: Files) -> Built:
     return builder.build(snapshot_of(files), catalog=CATALOG, number=1, now=NOW)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(edits())
 def test_what_is_remembered_changes_nothing(changes: list[dict[str, str | None]]) -> None:
     remembering = Builder()
@@ -192,7 +193,7 @@ def test_what_is_remembered_changes_nothing(changes: list[dict[str, str | None]]
         assert told(build(remembering, files)) == told(build(Builder(remembering=False), files))
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.permutations(RULES), st.integers(0, 3))
 def test_moved_and_repeated_rules_stand_where_they_stand(rules: list[str], again: int) -> None:
     """Rules keep their meaning and get the places and names of where they went."""

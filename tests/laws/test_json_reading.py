@@ -15,6 +15,7 @@ from policy.catalog import Catalog, Origin, ToolSpec
 from policy.cli.calls import NoCall, read_call
 from policy.facts import Resolvers
 from policy.values import Limits, Unreadable, read_json, read_plain_json
+from tests.examples import examples
 from tests.reference_json import REFUSED, read_slowly
 
 _SPEC = ToolSpec(
@@ -89,7 +90,7 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=examples(1_000))
 @given(_TEXTS, _LIMITS)
 @example('{"a": 1, "\\u0061": 2}', Limits())
 def test_text_is_read_as_the_slow_reader_reads_it(text: str, limits: Limits) -> None:
@@ -115,7 +116,7 @@ def test_bytes_are_read_as_the_slow_reader_reads_them(given_: bytes) -> None:
     assert _alike(read_plain_json(given_, limits=limits), read_slowly(given_, limits))
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(_TEXTS)
 def test_an_input_is_admitted_only_as_the_slow_reader_reads_it(text: str) -> None:
     for given_ in (text, _bytes(text)):
@@ -135,7 +136,7 @@ def _meant(given_: str | bytes) -> Any:
     return {} if slow is None or not given_.strip() else slow
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(_TEXTS)
 def test_a_line_asks_about_the_input_that_the_slow_reader_reads(text: str) -> None:
     """What stands in a line can reach no further than its own place in it."""

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import policy
+from tests.examples import examples
 from tests.laws.real_shells import run
 from tests.laws.workspaces import allows
 
@@ -120,7 +121,7 @@ def generation(tmp_path_factory: pytest.TempPathFactory) -> policy.Generation:
 
 
 @pytest.mark.parametrize("program", ["rg", "ag", "grep", "tar", "rsync", "fdfind", "find"])
-@settings(max_examples=150, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=examples(150), suppress_health_check=list(HealthCheck), deadline=None)
 @given(layout=layouts(), data=st.data())
 def test_what_is_left_out_is_not_read(
     program: str, layout: dict[str, str], data: st.DataObject, generation: policy.Generation

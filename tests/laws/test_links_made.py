@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import policy
+from tests.examples import examples
 from tests.laws.real_shells import run
 from tests.laws.workspaces import allows
 
@@ -79,7 +80,7 @@ def workspace() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("shell", [each for each in ("bash", "dash") if shutil.which(each)])
-@settings(max_examples=150, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=examples(150), suppress_health_check=list(HealthCheck), deadline=None)
 @example(script="ln -s . l; ln -s ../outside.txt l/z; cat z")
 @example(script="mv a/s b; cat b/s/m")
 @example(script="cat .?/outside.txt")

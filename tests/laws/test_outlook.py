@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from policy.decision import Outlook, outlook
 from policy.verdict import Verdict
+from tests.examples import examples
 from tests.laws.situations import Situation, Tally, situations
 
-MANY = settings(max_examples=500)
+MANY = settings(max_examples=examples(500))
 
 
 def _outlook(case: Situation, *fields: str) -> Outlook:

@@ -15,6 +15,7 @@ from policy.commands.plain_script import read_plain, read_words
 from policy.commands.script import Script, SimpleCommand
 from policy.reload import shipped_profiles
 from policy.values import Unreadable
+from tests.examples import examples
 from tests.laws.shell_scripts import scripts
 
 _PIECES = [
@@ -33,7 +34,7 @@ def _told(commands: tuple[SimpleCommand, ...]) -> list[Any]:
     return [(one, one.text, one.number, one.inside) for one in commands]
 
 
-@settings(max_examples=800)
+@settings(max_examples=examples(800))
 @given(_TEXTS | scripts())
 @example("git log --oneline -n 3")
 @example("cd /a")

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from policy.commands import NotPrintable, printed
+from tests.examples import examples
 from tests.laws.here_documents import here_documents
 from tests.laws.shell_scripts import scripts
 
@@ -67,7 +68,7 @@ def _files(root: Path) -> Iterator[tuple[str, bytes]]:
         yield str(each.relative_to(root)), _LINE.sub(b"", content)
 
 
-@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(100), suppress_health_check=list(HealthCheck))
 @given(script=scripts() | here_documents())
 def test_bash_does_the_same_with_both(script: str, sandbox: tuple[str, ...]) -> None:
     form = printed(script)

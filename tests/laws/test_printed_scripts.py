@@ -13,6 +13,7 @@ from policy.commands.bash import read_script, read_tree
 from policy.commands.plain_script import read_words
 from policy.commands.printer import print_tree
 from policy.values import Unreadable
+from tests.examples import examples
 from tests.laws.here_documents import here_documents
 from tests.laws.shell_scripts import scripts
 
@@ -25,7 +26,7 @@ _NAMED = (
 )
 
 
-@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(300), suppress_health_check=list(HealthCheck))
 @given(script=scripts() | here_documents())
 def test_the_printed_form_is_read_as_the_script_is(script: str) -> None:
     read = read_script(script, whole=True)

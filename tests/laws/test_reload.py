@@ -21,6 +21,7 @@ from hypothesis.stateful import (
 
 from policy import Caller, PolicyStore, ToolCall, Verdict
 from policy.decision import Decision, GenerationId
+from tests.examples import examples
 
 VERDICTS = (Verdict.ALLOW, Verdict.ASK, Verdict.DENY)
 TOOLS = ("file_read", "web_fetch")
@@ -209,7 +210,7 @@ class Editing(RuleBasedStateMachine):
 
 
 Editing.TestCase.settings = settings(
-    max_examples=25,
+    max_examples=examples(25),
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

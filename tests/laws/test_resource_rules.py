@@ -18,6 +18,7 @@ from policy.facts import Facts, Resolvers
 from policy.layers import LayeredPolicy
 from policy.program import NO_SHORTCUTS, Floor, Program, Shortcuts, compile_policy
 from policy.reload import shipped_profiles
+from tests.examples import examples
 from tests.laws.engine import Unsound, build_over
 from tests.laws.policies import GLOBAL, PolicyText
 from tests.laws.situations import Tally
@@ -146,7 +147,7 @@ def test_many_rules_about_resources_are_asked_as_each_by_itself() -> None:
     for number in range(len(_TOOLS)):
         assert len(_pool(number)[1]) > 100
 
-    @settings(max_examples=150)
+    @settings(max_examples=examples(150))
     @given(
         st.integers(0, len(_TOOLS) - 1),
         st.sampled_from([6, 40]),

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from policy.facts import Facts, Resolvers
 from policy.verdict import Verdict
 from tests.corpora.judging import generation, told
+from tests.examples import examples
 from tests.laws.real_shells import run
 from tests.laws.second_readings import HIDINGS, OTHERS, PLACES, second_readings
 
@@ -54,7 +55,7 @@ def _makes_the_file(script: str) -> bool:
         return (Path(folder) / "M").exists()
 
 
-@settings(max_examples=max(150, settings().max_examples))
+@settings(max_examples=examples(150))
 @given(second_readings())
 def test_what_a_second_reading_runs_is_not_allowed(script: str) -> None:
     verdict, why = _judged(script)

@@ -45,6 +45,7 @@ from policy.service import (
     invoke_with_session_trace,
 )
 from policy.verdict import Verdict
+from tests.examples import examples
 from tests.fakes import CountingHandler
 
 TOOLS = ("one", "two", "three")
@@ -279,7 +280,7 @@ ACTS = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(SAYING, st.lists(ACTS, max_size=60))
 def test_any_interleaving_leaves_every_call_with_one_end_and_one_record(
     verdicts: dict[str, str], acts: list[tuple[Any, ...]]

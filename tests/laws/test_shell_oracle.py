@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from policy.commands.bash import read_script
 from policy.commands.script import SimpleCommand
 from policy.values import Unreadable
+from tests.examples import examples
 from tests.laws.shell_scripts import found_by_shfmt, scripts
 
 _CORPUS = Path(__file__).parents[1] / "data/corpora/shell_bypass.jsonl"
@@ -48,7 +49,7 @@ def _is_one(command: SimpleCommand, words: list[str | None]) -> bool:
     return all(word in texts for word in words if word is not None)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(scripts())
 def test_no_command_that_shfmt_finds_is_missing(script: str) -> None:
     assert missing(script) == []

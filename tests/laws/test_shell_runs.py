@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from policy.commands.bash import read_script
 from policy.values import Unreadable
+from tests.examples import examples
 from tests.laws.shell_scripts import scripts
 from tests.laws.words_run import may_be, ran
 
@@ -18,7 +19,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("shell")
 
 
-@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(100), suppress_health_check=list(HealthCheck))
 @given(script=scripts())
 def test_no_command_that_bash_runs_is_missing(script: str, folder: Path) -> None:
     # Loops that wait for a program to fail or for an answer would not end.

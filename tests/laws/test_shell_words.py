@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from policy.commands.bash import read_script
 from policy.commands.word import Word
 from policy.values import Unreadable
+from tests.examples import examples
 
 _HOME = "/home/dev"
 _PIECES = [
@@ -57,7 +58,7 @@ def both(script: str) -> tuple[list[str] | None, list[str] | None]:
     return ours, None if ours is None else of_bash(script)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(st.sampled_from(_PIECES), min_size=1, max_size=6).map("".join))
 @example("a\\\n=b")
 @example("$x\\\ny")
@@ -70,7 +71,7 @@ def test_a_known_word_is_what_bash_makes_of_it(word: str) -> None:
             assert theirs == ours
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(st.sampled_from(["{", "{", ",", ",", "}", "}", *"ab./~*'"]), max_size=16))
 def test_braces_are_written_out_as_bash_does(parts: list[str]) -> None:
     ours, theirs = both(f"printf '%s\\0' {''.join(parts)} end")
@@ -78,7 +79,7 @@ def test_braces_are_written_out_as_bash_does(parts: list[str]) -> None:
         assert theirs == ours
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.lists(st.sampled_from(_PIECES), min_size=1, max_size=4).map("".join))
 def test_an_assigned_word_is_what_bash_assigns(word: str) -> None:
     ours, theirs = both(f"q={word}\nprintf '%s\\0' \"$q\" end")
@@ -86,7 +87,7 @@ def test_an_assigned_word_is_what_bash_assigns(word: str) -> None:
         assert theirs == ours
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     st.lists(st.sampled_from([*_PIECES, "\n", "\nE", "\\\nE", "E"]), max_size=8).map("".join),
     st.sampled_from(["E", "'E'", "\\E"]),

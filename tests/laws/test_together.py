@@ -17,6 +17,7 @@ from policy.program.resource_tests import compile_resource_test
 from policy.program.together import Together, true_or_open
 from policy.program.truth import ABSENT, Undecided
 from policy.reload import shipped_profiles
+from tests.examples import examples
 from tests.laws.situations import Tally
 
 _PROFILES = shipped_profiles()
@@ -139,7 +140,7 @@ _FACTS = st.builds(
 def test_tests_asked_together_answer_as_each_does_by_itself() -> None:
     tally = Tally()
 
-    @settings(max_examples=300)
+    @settings(max_examples=examples(300))
     @given(
         tests=_MANY_TESTS,
         resources=st.sets(st.sampled_from(_FIELDS), min_size=1),

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import policy
+from tests.examples import examples
 from tests.laws.real_shells import run
 from tests.laws.workspaces import allows
 
@@ -142,7 +143,7 @@ def kept(here: Path) -> dict[str, tuple[int, bytes]]:
 
 
 @pytest.mark.parametrize("shell", [each for each in ("bash", "dash") if shutil.which(each)])
-@settings(max_examples=400, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=examples(400), suppress_health_check=list(HealthCheck), deadline=None)
 @given(layout=layouts(), script=scripts())
 def test_what_is_allowed_touches_nothing_forbidden(
     layout: tuple[tuple[str, str], ...], script: str, generation: policy.Generation, shell: str

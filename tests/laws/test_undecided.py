@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from policy.call import Caller, ToolCall
 from policy.verdict import Verdict
+from tests.examples import examples
 from tests.laws.calls import json_values
 from tests.laws.conditions import conditions, literal
 from tests.laws.engine import build
@@ -23,7 +24,7 @@ from tests.laws.situations import (
     without_words,
 )
 
-MANY = settings(max_examples=250)
+MANY = settings(max_examples=examples(250))
 PLAIN = ("note", "nota", "risky", "bank__pay")
 
 

@@ -27,6 +27,7 @@ from policy.service import (
     ExecutionContext,
     TimedOut,
 )
+from tests.examples import examples
 from tests.fakes import CountingHandler
 from tests.service.asking.stage import ANN, BOB, CYD, EVE, Stage
 
@@ -407,4 +408,4 @@ def _terms_of_model(asks: Asks) -> tuple[Any, ...]:
 
 
 TestApprovals = Approvals.TestCase
-TestApprovals.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestApprovals.settings = settings(max_examples=examples(40), stateful_step_count=30, deadline=None)

@@ -13,6 +13,7 @@ from policy import PermissionDenied, ToolCall, ToolFilter, build_tool_service
 from policy.diagnostics import Severity
 from policy.reload import read_policy
 from policy.service import Allow, Confirm, Deny
+from tests.examples import examples
 from tests.service.configuration.office import Office, tool
 
 LISTS = """\
@@ -116,7 +117,7 @@ PATTERNS = st.sampled_from(["memory_*", "*_write", "look", "bash", "l??k", "*", 
 SETS = st.frozensets(PATTERNS, max_size=3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(allowed=st.one_of(st.none(), SETS), blocked=SETS, asked=SETS)
 def test_the_table_and_the_class_say_the_same(
     tmp_path_factory: pytest.TempPathFactory,

@@ -25,6 +25,7 @@ from policy.service import (
     ToolRegistry,
     Unregistered,
 )
+from tests.examples import examples
 from tests.fakes import CountingHandler
 from tests.service.registry.stage import Governed, versioned
 
@@ -290,5 +291,7 @@ class RegistryMachine(RuleBasedStateMachine):
             assert self.registry.get(name) is newest
 
 
-RegistryMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+RegistryMachine.TestCase.settings = settings(
+    max_examples=examples(40), stateful_step_count=25, deadline=None
+)
 TestRegistry = RegistryMachine.TestCase

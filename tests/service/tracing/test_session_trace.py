@@ -30,6 +30,7 @@ from policy.service import (
     invoke_with_session_trace,
     tool,
 )
+from tests.examples import examples
 
 RULES = """
 policy for every agent
@@ -201,7 +202,7 @@ def test_a_call_that_is_thrown_away_ends_once(service: GovernedService) -> None:
     assert heard == ["ToolCallRequested", "ToolCallFailed"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(turns=st.integers(0, 6), at=st.lists(st.integers(0, 30), min_size=1, max_size=3))
 def test_cancelled_anywhere_a_call_ends_exactly_once(turns: int, at: list[int]) -> None:
     asyncio.run(_cancelled(turns, at))

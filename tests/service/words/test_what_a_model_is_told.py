@@ -26,6 +26,7 @@ from policy.service import (
     builtin_handlers,
     tool,
 )
+from tests.examples import examples
 
 PAGE = Path(__file__).parents[3] / "docs/tool-service.md"
 MARKER = "hunter2"
@@ -294,7 +295,7 @@ POLICIES = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(policy=POLICIES, calls=st.lists(st.tuples(st.sampled_from(TOOLS), INPUTS), max_size=6))
 def test_no_value_of_a_call_is_in_what_reaches_a_model(
     policy: tuple[str, list[tuple[str, str]], list[str], list[str]],

@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from policy.admission import Admitted, RawCall, Refused, admit
 from policy.call import thaw
 from policy.catalog import Catalog, read_listing
+from tests.examples import examples
 
 NAMES = st.sampled_from(["a", "b", "c", "A"])
 SCALARS: st.SearchStrategy[Any] = (
@@ -90,7 +91,7 @@ def catalog_of(schema: Any) -> Catalog:
     return Catalog(specs=read_listing([{"name": "tool", "parameters": schema}]).specs)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(SCHEMAS, INPUTS)
 def test_what_is_admitted_fits_the_schema_and_is_admitted_unchanged(
     schema: dict[str, Any], value: dict[str, Any]
@@ -104,7 +105,7 @@ def test_what_is_admitted_fits_the_schema_and_is_admitted_unchanged(
     assert again == Admitted(call=result.call, spec=result.spec)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(SCHEMAS, INPUTS)
 def test_text_and_value_are_admitted_alike(schema: dict[str, Any], value: dict[str, Any]) -> None:
     catalog = catalog_of(schema)
@@ -112,7 +113,7 @@ def test_text_and_value_are_admitted_alike(schema: dict[str, Any], value: dict[s
     assert admit(RawCall(tool="tool", input=json.dumps(value)), catalog) == as_value
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(SCHEMAS, INPUTS)
 def test_what_is_not_mended_keeps_every_value_given(
     schema: dict[str, Any], value: dict[str, Any]
@@ -132,7 +133,7 @@ def kept(before: Any, after: Any) -> bool:
     return type(before) is type(after) and bool(before == after)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(ANYTHING, ANYTHING, SCHEMAS)
 def test_admitting_anything_ends_in_a_call_or_a_reason(
     tool: Any, value: Any, schema: dict[str, Any]
@@ -149,7 +150,7 @@ def test_no_schema_makes_admission_raise(schema: Any) -> None:
     assert isinstance(result, (Admitted, Refused))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(SCHEMAS, INPUTS | st.dictionaries(st.text() | NAMES, ANYTHING, max_size=4), st.booleans())
 def test_a_call_is_admitted_alike_however_closely_it_is_looked_at(
     schema: dict[str, Any], value: dict[str, Any], as_text: bool

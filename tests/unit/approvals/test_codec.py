@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from policy.approvals import ApprovalRequest, Filed, Grant, Person
 from policy.approvals.codec import NotDecodable, NotEncodable, decode, encode
 from policy.call import Caller, freeze
+from tests.examples import examples
 from tests.unit.approvals import records
 from tests.unit.approvals.desks import ANN, a_grant, a_request
 
@@ -36,7 +37,7 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(records.filed)
 def test_questions_are_read_back_as_they_were(filed: Filed) -> None:
     text = encode(filed)
@@ -44,7 +45,7 @@ def test_questions_are_read_back_as_they_were(filed: Filed) -> None:
     assert same(decode(Filed, text), filed)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(records.grants)
 def test_grants_are_read_back_as_they_were(grant: Grant) -> None:
     assert same(decode(Grant, encode(grant)), grant)
@@ -125,7 +126,7 @@ def test_what_is_no_such_record_is_an_error(text: str) -> None:
         decode(Filed, text)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.data())
 def test_a_damaged_text_is_an_error_or_a_record(data: st.DataObject) -> None:
     text = encode(Filed(request=a_request(caller=Caller(parent=Caller())), key="k"))

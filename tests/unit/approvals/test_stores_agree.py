@@ -24,6 +24,7 @@ from policy.approvals import (
     unanswered,
 )
 from policy.call import Caller
+from tests.examples import examples
 from tests.unit.approvals.desks import ANN, BOB, CYD, EVE, NOW, a_grant, a_request, asks
 
 BOUNDS = Bounds(open=3, closed=3, sessions=2, refusals=2, grants=2)
@@ -153,4 +154,4 @@ class BothStores(RuleBasedStateMachine):
 
 
 TestBothStores = BothStores.TestCase
-TestBothStores.settings = settings(max_examples=15, stateful_step_count=40)
+TestBothStores.settings = settings(max_examples=examples(15), stateful_step_count=40)

@@ -13,6 +13,7 @@ from jsonschema_rs import validator_for
 from pydantic import BaseModel, Field
 
 from policy.catalog import Arguments, fault, schema_strictify, strict_schema
+from tests.examples import examples
 
 NULL = {"type": "null"}
 
@@ -326,7 +327,7 @@ def completed(value: Any, schema: dict[str, Any]) -> Any:
     return value
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(documents(), st.lists(st.dictionaries(NAMES, VALUES, max_size=3), max_size=4))
 def test_the_plain_form_accepts_what_the_given_one_does(schema: Any, values: list[Any]) -> None:
     given_accepts = validator_for(schema).is_valid
@@ -334,7 +335,7 @@ def test_the_plain_form_accepts_what_the_given_one_does(schema: Any, values: lis
     assert all(plain_accepts(value) for value in values if given_accepts(value))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(documents(), st.lists(st.dictionaries(NAMES, VALUES, max_size=3), max_size=4))
 def test_the_strict_form_accepts_what_is_completed_with_nulls(
     schema: Any, values: list[Any]
@@ -347,7 +348,7 @@ def test_the_strict_form_accepts_what_is_completed_with_nulls(
             assert accepts(completed(value, plain)), (plain, strict, value)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(documents())
 def test_both_forms_are_the_same_when_made_again(schema: Any) -> None:
     plain = schema_strictify(schema)
@@ -357,7 +358,7 @@ def test_both_forms_are_the_same_when_made_again(schema: Any) -> None:
     assert schema_strictify(strict) == strict
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(documents())
 def test_no_form_holds_what_models_trip_over(schema: Any) -> None:
     for form in (schema_strictify(schema), strict_schema(schema_strictify(schema))):

@@ -13,6 +13,7 @@ from policy.catalog import Catalog, Origin, ToolSpec
 from policy.decision import lines_for
 from policy.layers import merge
 from policy.program import compile_policy
+from tests.examples import examples
 from tests.laws.situations import Situation, situations
 from tests.unit.checks.checking import checked
 from tests.unit.program.compiling import ANN, HERE, program
@@ -20,7 +21,7 @@ from tests.unit.program.compiling import ANN, HERE, program
 LONGEST = 500
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(situations())
 def test_every_policy_is_told_in_whole_lines_of_bounded_length(case: Situation) -> None:
     lines = lines_for(case.built.program, case.caller, case.facts)
@@ -33,7 +34,7 @@ def test_every_policy_is_told_in_whole_lines_of_bounded_length(case: Situation) 
     assert lines == lines_for(case.built.program, case.caller, case.facts)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.text(max_size=600), st.text(max_size=600))
 def test_no_text_of_an_author_makes_a_line_long_or_two(condition: str, because: str) -> None:
     quoted = "".join(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from policy.reload import Disk, follow_links
 from policy.reload import links as module
+from tests.examples import examples
 
 
 @pytest.fixture
@@ -110,7 +111,7 @@ _WAYS = st.lists(st.one_of(_NAMES, st.just("..")), min_size=1, max_size=4).map("
 _PLACES = st.lists(_NAMES, min_size=1, max_size=4).map("/".join)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     folders=st.lists(_PLACES, max_size=5),
     targets=st.lists(st.tuples(_PLACES, _WAYS), max_size=6),

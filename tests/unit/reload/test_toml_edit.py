@@ -13,6 +13,7 @@ from policy.reload.places import comments
 from policy.reload.toml_edit import Missing, set_value, unset_value, value_at
 from policy.reload.toml_words import read_key, read_value, write_key, write_value
 from policy.values import Unreadable
+from tests.examples import examples
 
 FILE = """\
 # Configuration of the desk.
@@ -267,7 +268,7 @@ def without_empty(table: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in parts.items() if v != {}}
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(text=FILES, path=PATHS, value=VALUES)
 def test_setting_changes_that_key_and_keeps_every_comment(
     text: str, path: tuple[str, ...], value: Any
@@ -281,7 +282,7 @@ def test_setting_changes_that_key_and_keeps_every_comment(
     assert len(went) <= 3 and len(came) <= 4
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(text=FILES, path=PATHS, value=VALUES)
 def test_what_was_set_can_be_unset(text: str, path: tuple[str, ...], value: Any) -> None:
     if value_at(tomllib.loads(text), path) is not None:
@@ -295,7 +296,7 @@ def test_what_was_set_can_be_unset(text: str, path: tuple[str, ...], value: Any)
     assert without_empty(tomllib.loads(back)) == without_empty(tomllib.loads(text))
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(text=FILES, data=st.data())
 def test_unsetting_keeps_every_line_of_comment(text: str, data: st.DataObject) -> None:
     known = list(paths(tomllib.loads(text), ()))

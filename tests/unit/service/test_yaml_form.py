@@ -15,6 +15,7 @@ from ruamel.yaml import YAML
 
 from policy.catalog import Arguments
 from policy.service import ToolDefinition, builtin_handlers, yaml_of
+from tests.examples import examples
 
 HOSTILE = st.sampled_from(
     [
@@ -42,7 +43,7 @@ def same(one: Any, other: Any) -> bool:
     return repr(one) == repr(other)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(VALUES)
 def test_two_parsers_read_back_what_was_written(value: Any) -> None:
     text = yaml_of(value)
@@ -50,7 +51,7 @@ def test_two_parsers_read_back_what_was_written(value: Any) -> None:
     assert same(read_by_the_other(text), value)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(VALUES)
 def test_no_text_ends_the_block_that_it_stands_in(value: Any) -> None:
     text = yaml_of(value)
@@ -61,7 +62,7 @@ def test_no_text_ends_the_block_that_it_stands_in(value: Any) -> None:
     assert "`" not in text and "${" not in text and "{{" not in text
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(TEXTS, TEXTS)
 def test_a_definition_reads_back_whatever_it_says(name: str, text: str) -> None:
     definition = ToolDefinition(

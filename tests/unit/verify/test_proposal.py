@@ -20,6 +20,7 @@ from policy.syntax import format_source, parse
 from policy.values import plain
 from policy.verdict import Verdict
 from policy.verify import Edit, NoProposal, Proposal
+from tests.examples import examples
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 ADA = Caller(agent="coder", user="ada")
@@ -283,7 +284,7 @@ HOSTILE = st.text(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     text=HOSTILE,
     odd=HOSTILE,
