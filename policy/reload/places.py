@@ -1,10 +1,11 @@
-"""The text of a TOML file that parses, in; where its lines, keys and values stand, out."""
+"""Where the keys and values of a TOML file that parses stand in its text, for diagnostics."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from policy.source import Source, Span
@@ -31,48 +32,11 @@ class Place:
     value: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
-    """The line that begins a table, from its first to behind its last bracket."""
-
-    path: Path
-    start: int
-    stop: int
-    array: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A key with its value, from the key's first character to behind the value's last.
-
-    `path` is the whole path and `table` that of the header above, of which the key adds the rest.
-    """
-
-    path: Path
-    table: Path
-    start: int
-    value: int
-    stop: int
-
-
 def comments(text: str) -> tuple[str, ...]:
     """Return the comments of a text that parses, in order, without what surrounds them."""
     return tuple(
         found.group().rstrip() for found in _TOKEN.finditer(text) if found.group()[0] == "#"
     )
-
-
-def outline(source: Source) -> tuple[Header | Entry, ...] | None:
-    """Return headers and entries in the order of the text, None if it cannot be followed.
-
-    What stands inside a value is no entry of its own.
-    """
-    scanner = _Scanner(source)
-    try:
-        scanner.document()
-    except (_LostError, RecursionError):
-        return None
-    return tuple(scanner.lines)
 
 
 def places(source: Source) -> Mapping[Path, Place]:
@@ -81,10 +45,8 @@ def places(source: Source) -> Mapping[Path, Place]:
     The elements of an array have no places of their own.
     """
     scanner = _Scanner(source)
-    try:
+    with suppress(_LostError, RecursionError):
         scanner.document()
-    except (_LostError, RecursionError):
-        return scanner.found
     return scanner.found
 
 
@@ -98,28 +60,23 @@ class _Scanner:
         self.text = source.text
         self.at = 0
         self.found: dict[Path, Place] = {}
-        self.lines: list[Header | Entry] = []
 
     def document(self) -> None:
         table: Path = ()
         while self._skip_blank() < len(self.text):
             if self.text.startswith("[", self.at):
-                header = self._header()
-                self.lines.append(header)
-                table = header.path
+                table = self._header()
             else:
-                self.lines.append(self._pair(table))
+                self._pair(table)
 
-    def _header(self) -> Header:
-        start = self.at
+    def _header(self) -> Path:
         brackets = 2 if self.text.startswith("[[", self.at) else 1
         self.at += brackets
         path = self._key(())
         self._expect("]" * brackets)
-        return Header(path=path, start=start, stop=self.at, array=brackets == 2)
+        return path
 
-    def _pair(self, table: Path) -> Entry:
-        start = self.at
+    def _pair(self, table: Path) -> None:
         path = self._key(table)
         self._expect("=")
         self._skip_blank()
@@ -128,7 +85,6 @@ class _Scanner:
         stop = self._trimmed(begin, self.at)
         value = self.source.span(begin, stop)
         self.found[path] = Place(key=self.found[path].key, value=value)
-        return Entry(path=path, table=table, start=start, value=begin, stop=stop)
 
     def _key(self, table: Path) -> Path:
         """Read a dotted key below `table`, noting the place of each of its steps."""

@@ -117,9 +117,9 @@ def test_a_missing_file_is_made(folder: Path) -> None:
         ("serve.groups", [1], "valid string"),
         ("permissions.tools", {"bash": "allow"}, "key by key"),
         ("permissions.tools", "allow", "is a table"),
-        ("permissions..tools", "allow", "no dotted key"),
+        ("permissions..tools", "allow", "not a dotted key"),
         ("permissions.tools.nothing", None, "is not set"),
-        ("timeouts.default", object(), "no kind of value"),
+        ("timeouts.default", object(), "is not TOML"),
         ("timeouts.default", time(1), "a span of time"),
     ],
 )

@@ -104,7 +104,7 @@ def test_an_entry_goes_with_the_comment_on_its_line_alone() -> None:
 
 
 def test_a_table_goes_with_its_last_key_unless_something_is_said_there() -> None:
-    assert take("[a]\nx = 1\n\n[b]\ny = 2\n", "b.y") == "[a]\nx = 1\n"
+    assert take("[a]\nx = 1\n\n[b]\ny = 2\n", "b.y") == "[a]\nx = 1\n\n"
     assert take("[a]\nx = 1\n\n[b]\ny = 2\n\n[c]\n", "b.y") == "[a]\nx = 1\n\n[c]\n"
     assert take("[b] # why\ny = 2\n", "b.y") == "[b] # why\n"
     assert take("[b]\n# why\ny = 2\n", "b.y") == "[b]\n# why\n"
@@ -119,9 +119,9 @@ def test_line_endings_stay_those_of_the_file() -> None:
         assert edited.replace("\r\n", "\n") == put(FILE, key, "ask")
 
 
-def test_a_file_without_a_last_line_ending_keeps_what_it_says() -> None:
-    assert put("[a]\nx = 1", "a.y", 2) == "[a]\nx = 1\ny = 2"
-    assert take("[a]\nx = 1\ny = 2", "a.y") == "[a]\nx = 1"
+def test_a_file_without_a_last_line_ending_gets_one() -> None:
+    assert put("[a]\nx = 1", "a.y", 2) == "[a]\nx = 1\ny = 2\n"
+    assert take("[a]\nx = 1\ny = 2", "a.y") == "[a]\nx = 1\n"
     assert put("# nothing", "a.y", 2) == "# nothing\n\n[a]\ny = 2\n"
 
 
@@ -129,11 +129,11 @@ def test_a_file_without_a_last_line_ending_keeps_what_it_says() -> None:
     ("text", "key", "why"),
     [
         (FILE, "permissions.tools", "is a table"),
-        ('a = "x"\n', "a.b", "no table"),
+        ('a = "x"\n', "a.b", "not a table"),
         ("[[a]]\nb = 1\n", "a.b", "list of tables"),
         ("[[a]]\nb = 1\n", "a.c.d", "list of tables"),
         ("a = [\n 1, # one\n]\n", "a", "comments"),
-        ("a = { b = [ 1, # one\n 2 ] }\n", "a.b", "as it is written"),
+        ("a = { b = [ 1, # one\n 2 ] }\n", "a.b", "comments"),
     ],
 )
 def test_what_cannot_be_edited_by_key_is_refused(text: str, key: str, why: str) -> None:
