@@ -1,4 +1,4 @@
-"""A call that takes a step before its clock is set ends like one with a clock from the start.
+"""A time limit ends what takes too long, and changes nothing about what does not.
 
 Held for tools that return, wait, block, raise, cancel themselves and ignore being cancelled, among
 callers that hang up, in a time that passes only where somebody waits or blocks.
@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from itertools import takewhile
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from policy.errors import Execution
-from policy.service import TimeoutLayer, ToolDefinition, ToolOutput
+from policy.errors import Execution, Timeout
+from policy.service import TimeoutLayer, ToolDefinition, ToolOutput, ToolService
 
 
 class _Hurried(selectors.SelectSelector):
@@ -45,6 +45,7 @@ class _Tool:
         self.loop = loop
         self.acts = acts
         self.done: list[object] = []
+        self.cancels = 0
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
         for act, span in self.acts:
@@ -66,6 +67,7 @@ class _Tool:
             task = asyncio.current_task()
             assert task is not None
             task.cancel()
+            self.cancels += 1
         elif act == "fail":
             raise Execution("tool", "it broke") if span else TimeoutError
         elif act == "limit":
@@ -79,39 +81,71 @@ class _Tool:
         return None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """How one call ended: what it returned or raised, when, and what the tool had done by then.
+
+    `cancels` are requests to cancel that its task has afterwards.
+    """
+
+    told: tuple[object, ...]
+    at: float
+    done: tuple[object, ...]
+    cancels: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Played:
+    """One call, the cancels that its tool and its caller asked for, and the clocks left running."""
+
+    seen: _Seen
+    asked_to_cancel: int
+    clocks_left: int
+
+
 def _played(
-    acts: list[tuple[str, float]], seconds: float, hangs_up: float | None, *, step_first: bool
-) -> tuple[object, ...]:
-    """Return everything that can be seen of one call."""
+    acts: list[tuple[str, float]], seconds: float | None, hangs_up: float | None
+) -> _Played:
+    """Make one call of a tool, in a loop of its own; without `seconds`, with nothing around it."""
     loop = _Loop()
     tool = _Tool(loop, acts)
-    layer = TimeoutLayer(tool, lambda name, call: seconds, step_first=step_first)
+    service: ToolService = tool
+    if seconds is not None:
+        service = TimeoutLayer(tool, lambda name, call: seconds)
 
-    async def call() -> tuple[object, ...]:
+    seen: list[_Seen] = []
+
+    async def call() -> None:
         task = asyncio.current_task()
         assert task is not None
         try:
-            value: object = (await layer.execute("tool", {})).value
+            told: tuple[object, ...] = ((await service.execute("tool", {})).value,)
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - it is what is compared
-            raised = (error, error.__cause__, error.__context__)
-            value = (str(error), *(type(each).__name__ for each in raised))
-        # A clock that was left behind would still cancel what comes after.
-        left = task.cancelling()
-        return value, left, loop.time()
+            told = (str(error), *map(type, (error, error.__cause__, error.__context__)))
+        seen.append(
+            _Seen(told=told, at=loop.time(), done=tuple(tool.done), cancels=task.cancelling())
+        )
 
-    async def watched() -> tuple[object, ...]:
+    async def watched() -> _Played:
         running = asyncio.ensure_future(call())
-        if hangs_up is not None:
-            loop.call_later(hangs_up, running.cancel)
-        try:
-            return await running
-        except asyncio.CancelledError:
-            return ("never began",)
+        hung_up = 0
+
+        def hang_up() -> None:
+            nonlocal hung_up
+            hung_up += running.cancel()
+
+        hanging = None if hangs_up is None else loop.call_later(hangs_up, hang_up)
+        # A task that is to be cancelled when it ends is cancelled then, whatever it returned.
+        await asyncio.wait([running])
+        if hanging is not None:
+            hanging.cancel()
+        return _Played(
+            seen=seen[0], asked_to_cancel=tool.cancels + hung_up, clocks_left=_clocks_left(loop)
+        )
 
     try:
         asyncio.set_event_loop(loop)
-        ended = loop.run_until_complete(watched())
-        return (*ended, tuple(tool.done), _clocks_left(loop))
+        return loop.run_until_complete(watched())
     finally:
         asyncio.set_event_loop(None)
         loop.close()
@@ -137,31 +171,68 @@ ACTS = st.lists(
 )
 
 
-def _blocked_at_first(acts: list[tuple[str, float]]) -> float:
-    """Return how long the first step takes."""
-    first = takewhile(lambda act: act[0] not in ("wait", "limit"), acts)
-    return sum(span for act, span in first if act == "block")
+LIMITS = st.sampled_from([-1, 0, 0.5, 1.5, 2.5, 4.5, 6.5, inf])
+ENDING = st.sampled_from([-1, 0, 0.5, 1.5, 2.5])
+# Later than the call begins: before that there is nothing to hang up on.
+HANGING_UP = st.one_of(st.none(), st.sampled_from([0.25, 1.25, 2.25]))
 
 
-@given(
-    ACTS,
-    st.sampled_from([-1, 0, 0.5, 1.5, 2.5, 4.5, 6.5, inf]),
-    st.one_of(st.none(), st.sampled_from([0, 0.25, 1.25, 2.25])),
-)
-def test_taking_a_step_before_the_clock_is_set_changes_nothing(
+def _is_timeout(seen: _Seen) -> bool:
+    return len(seen.told) > 1 and seen.told[1] is Timeout
+
+
+@given(ACTS, LIMITS, HANGING_UP)
+def test_a_call_that_ends_in_time_ends_as_without_a_limit(
     acts: list[tuple[str, float]], seconds: float, hangs_up: float | None
 ) -> None:
-    # What blocks past its limit is ended where it first waits, before all else that is due then.
-    assume(seconds <= 0 or _blocked_at_first(acts) < seconds)
-    stepped = _played(acts, seconds, hangs_up, step_first=True)
-    assert stepped == _played(acts, seconds, hangs_up, step_first=False)
+    free = _played(acts, None, hangs_up)
+    assume(free.seen.at < seconds)
+    assert _played(acts, seconds, hangs_up) == free
 
 
-def test_a_call_that_never_waits_sets_no_clock() -> None:
-    loop = _Loop()
-    set_at: list[float] = []
-    loop.call_at = lambda when, *rest, **more: set_at.append(when)  # type: ignore[method-assign, assignment]
-    layer = TimeoutLayer(_Tool(loop, [("block", 1)]), lambda name, call: 5)
-    loop.run_until_complete(layer.execute("tool", {}))
-    loop.close()
-    assert set_at == []
+@given(ACTS, st.lists(st.sampled_from([1, 2, 3]), min_size=1, max_size=3), ENDING)
+def test_a_call_that_would_wait_past_its_limit_ends_there(
+    acts: list[tuple[str, float]], waits: list[int], seconds: float
+) -> None:
+    heeds = [act for act in acts if act[0] in ("wait", "limit")]
+    acts = [*(("wait", span) for span in waits), *heeds]
+    assume(_played(acts, None, None).seen.at > seconds)
+    limited = _played(acts, seconds, None).seen
+    assert _is_timeout(limited)
+    assert limited.told[0] == f"tool took longer than {seconds:g} seconds"
+    assert limited.at == max(seconds, 0)
+
+
+@given(ACTS, LIMITS, HANGING_UP)
+def test_whoever_else_cancels_a_call_is_told_of_no_timeout(
+    acts: list[tuple[str, float]], seconds: float, hangs_up: float | None
+) -> None:
+    assume(("ignore", 0) not in acts)
+    limited = _played(acts, seconds, hangs_up)
+    if _is_timeout(limited.seen):
+        assert limited.seen.at >= seconds
+        assert not limited.asked_to_cancel
+
+
+@given(ACTS, LIMITS, HANGING_UP)
+def test_a_limit_leaves_neither_a_clock_nor_a_cancel_behind(
+    acts: list[tuple[str, float]], seconds: float, hangs_up: float | None
+) -> None:
+    limited = _played(acts, seconds, hangs_up)
+    assert limited.clocks_left == 0
+    assert limited.seen.cancels == limited.asked_to_cancel
+
+
+def test_a_tool_that_ignores_being_cancelled_keeps_its_output() -> None:
+    limited = _played([("wait", 2), ("ignore", 0)], 1, None).seen
+    assert limited.told == (3,)
+    assert limited.done[0] == "cancelled"
+
+
+def test_a_time_limit_of_the_tool_s_own_is_not_the_layer_s() -> None:
+    inner = _played([("limit", 1)], 5, None).seen
+    assert (inner.told[1], inner.at) == (TimeoutError, 1)
+    outer = _played([("limit", 2)], 1, None).seen
+    assert (outer.told[1], outer.at) == (Timeout, 1)
+    own = _played([("fail", 0)], 5, None).seen
+    assert own.told[1] is TimeoutError
