@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from policy.audit.bounded import bounded, whole
+from policy.audit.bounded import bounded
 from policy.audit.digest import digest_of, exact_digest_of
 from policy.audit.record import (
     Approval,
     ApprovalResult,
     AuditRecord,
     Outcome,
-    RecordDraft,
     record_line,
 )
 from policy.audit.sink import RUNS, AuditSink, StartSink
@@ -25,11 +24,9 @@ __all__ = [
     "JsonlSink",
     "MemorySink",
     "Outcome",
-    "RecordDraft",
     "StartSink",
     "bounded",
     "digest_of",
     "exact_digest_of",
     "record_line",
-    "whole",
 ]

@@ -6,9 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from policy.audit.digest import digest_of
 from policy.call import Caller, Frozen, thaw
 from policy.codes import SENTENCES
 from policy.decision import GenerationId, Reason
@@ -91,65 +90,6 @@ class AuditRecord:
     tokens_used: int | None = None
     ran: str | None = None
     parent: str | None = None
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Work out a digest that is asked for; what it is the digest of never changes."""
-            if name == "input_digest":
-                digest = digest_of(self.input)
-            elif name != "final_digest":
-                raise AttributeError(f"a record has no {name}")
-            elif self.final_input is self.input:
-                digest = self.input_digest
-            else:
-                digest = digest_of(self.final_input)
-            object.__setattr__(self, name, digest)
-            return digest
-
-
-class RecordDraft:
-    """A record being made: `done` turns it, once and in place, into the `AuditRecord` it is.
-
-    A frozen record takes its fields much more slowly, and not every digest is ever looked at: one
-    that is not set is worked out from the input when it is first asked for. That is only for
-    inputs that are kept whole.
-    """
-
-    __slots__ = tuple(AuditRecord.__slots__)
-
-    id: str
-    at: datetime
-    caller: Caller
-    asked_tool: str
-    tool: str | None
-    input: Frozen
-    input_digest: str | None
-    final_input: Frozen
-    final_digest: str | None
-    verdict: Verdict
-    outcome: Outcome
-    latency_ms: int
-    cut: bool
-    error: str | None
-    code: str | None
-    message: str | None
-    reasons: tuple[Reason, ...]
-    shadowed: tuple[Reason, ...]
-    generation: GenerationId | None
-    stale: bool
-    repairs: tuple[str, ...]
-    rewritten: bool
-    approvals: tuple[Approval, ...]
-    source: str | None
-    tokens_used: int | None
-    ran: str | None
-    parent: str | None
-
-    def done(self) -> AuditRecord:
-        """Return this very object as a record."""
-        self.__class__ = AuditRecord  # type: ignore[assignment]
-        return self  # type: ignore[return-value]
 
 
 def record_line(record: AuditRecord) -> bytes:

@@ -12,7 +12,7 @@ from policy.diagnostics import visible
 from policy.errors import NotFound, PermissionDenied
 from policy.service.adjudicator import Judgement
 from policy.service.failing import failure
-from policy.service.handler import ContextDraft, ExecutionContext, ToolHandler
+from policy.service.handler import ExecutionContext, ToolHandler
 from policy.service.in_flight import HERE, InFlight, current_call
 from policy.service.registry import ToolRegistry
 from policy.service.registry_snapshot import Registration
@@ -128,17 +128,17 @@ def _not_as_judged(name: str, judgement: Judgement, why: str) -> PermissionDenie
 
 def _context(call: InFlight) -> ExecutionContext:
     base, judgement = call.context or _NOWHERE, call.judgement
-    draft = ContextDraft()
-    draft.call_id = call.id
-    draft.caller = call.caller
-    draft.workspace = base.workspace
-    draft.env = base.env
-    draft.facts = base.facts if judgement is None else judgement.facts
-    draft.decision = None if judgement is None else judgement.decision
-    draft.tools = base.tools
-    draft.usage = call.usage
-    draft.capabilities = base.capabilities
-    return draft.done()
+    return ExecutionContext(
+        call_id=call.id,
+        caller=call.caller,
+        workspace=base.workspace,
+        env=base.env,
+        facts=base.facts if judgement is None else judgement.facts,
+        decision=None if judgement is None else judgement.decision,
+        tools=base.tools,
+        usage=call.usage,
+        capabilities=base.capabilities,
+    )
 
 
 _NOWHERE = ExecutionContext()

@@ -42,30 +42,6 @@ class ExecutionContext:
         self.usage.add(count)
 
 
-class ContextDraft:
-    """A context being made: `done` turns it, once and in place, into the `ExecutionContext` it is.
-
-    One is made for every call, and a frozen record takes its fields much more slowly.
-    """
-
-    __slots__ = tuple(ExecutionContext.__slots__)
-
-    call_id: str
-    caller: Caller
-    workspace: str | None
-    env: Mapping[str, str]
-    facts: Facts
-    decision: Decision | None
-    tools: ToolService | None
-    usage: Usage
-    capabilities: frozenset[str]
-
-    def done(self) -> ExecutionContext:
-        """Return this very object as a context."""
-        self.__class__ = ExecutionContext  # type: ignore[assignment]
-        return self  # type: ignore[return-value]
-
-
 class ToolHandler(Protocol):
     """Runs one tool: built in, on an MCP server, or in an extension.
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from operator import is_
-from types import MappingProxyType
 from typing import Any
 
-from policy.audit import AuditRecord, Outcome, RecordDraft, bounded, digest_of, whole
-from policy.call import Frozen
+from policy.audit import AuditRecord, Outcome, bounded, digest_of
+from policy.call import Caller, Frozen
 from policy.codes import SENTENCES, Code
 from policy.commands import script_for
-from policy.decision import Decision
 from policy.errors import ToolError
 from policy.service.in_flight import InFlight
 from policy.service.service import ToolOutput, ToolOutputMetadata, source_of
@@ -22,26 +19,50 @@ from policy.verdict import Verdict
 
 _LONGEST_NAME = 300
 _LONGEST_MESSAGE = 500
+_NOTHING = (None, False, None)
 
 
-def arrival(call: InFlight, tool: object, input: Any, *, at: datetime) -> RecordDraft:
-    """Begin the record of a call that has just arrived, whatever its name and input are.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """What is kept of a call as it came: a copy, for whoever made it may change what it passed."""
 
-    What came is kept at once: whoever made the call may go on to change what it passed. Never
-    raises.
+    id: str
+    parent: str | None
+    caller: Caller
+    at: datetime
+    asked_tool: str
+    input: Frozen
+    input_digest: str | None
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ending:
+    """How a call ended; `error`, `code` and `message` are those of a record."""
+
+    outcome: Outcome
+    error: str | None = None
+    code: str | None = None
+    message: str | None = None
+
+
+def arrival(call: InFlight, tool: object, input: Any, *, at: datetime) -> Arrival:
+    """Return what is kept of a call that has just arrived, whatever its name and input are.
+
+    Never raises.
     """
-    draft, name = RecordDraft(), tool if type(tool) is str else _named(tool)
-    draft.id, draft.parent, draft.caller, draft.at = call.id, call.parent, call.caller, at
-    draft.asked_tool, draft.cut = name, False
-    try:
-        draft.input = whole(input)
-    except Exception:  # noqa: BLE001 - a mapping that is changed meanwhile
-        draft.input = None
-    if draft.input is None:
-        draft.input, draft.cut, draft.input_digest = _kept(input)
-    if len(name) > _LONGEST_NAME:
-        draft.asked_tool, draft.cut = name[:_LONGEST_NAME], True
-    return draft
+    name = tool if type(tool) is str else _named(tool)
+    kept, cut, digest = _kept(input)
+    return Arrival(
+        id=call.id,
+        parent=call.parent,
+        caller=call.caller,
+        at=at,
+        asked_tool=name[:_LONGEST_NAME],
+        input=kept,
+        input_digest=digest,
+        cut=cut or len(name) > _LONGEST_NAME,
+    )
 
 
 def _named(tool: object) -> str:
@@ -60,129 +81,93 @@ def _kept(input: Any) -> tuple[Frozen, bool, str | None]:
 
 
 def record_of(
-    arrived: RecordDraft,
+    arrived: Arrival,
     call: InFlight,
     *,
     latency_ms: int,
     tokens_used: int | None,
     problem: BaseException | None = None,
 ) -> AuditRecord:
-    """Return the record of a call that has ended; `problem` is what it raised, None for an output.
-
-    It is what was begun when the call arrived, so that can be used but once.
-    """
-    arrived.latency_ms = latency_ms if latency_ms > 0 else 0
-    arrived.tokens_used = tokens_used
-    if problem is None:
-        arrived.outcome = "ok"
-        arrived.error = arrived.code = arrived.message = None
-    else:
-        _tell_problem(arrived, problem)
-    _tell_judgement(arrived, call)
-    return arrived.done()
+    """Return the record of a call that has ended: with `problem`, or with an output if None."""
+    ending = _Ending(outcome="ok") if problem is None else _ending(problem)
+    return _record(arrived, call, ending, latency_ms=max(latency_ms, 0), tokens_used=tokens_used)
 
 
-def start_of(arrived: RecordDraft, call: InFlight) -> AuditRecord:
+def start_of(arrived: Arrival, call: InFlight) -> AuditRecord:
     """Return what is to be said of a call that is about to run, if its end is never heard of."""
-    start = RecordDraft()
-    start.id, start.parent, start.caller = arrived.id, arrived.parent, arrived.caller
-    start.at, start.asked_tool = arrived.at, arrived.asked_tool
-    start.input, start.cut = arrived.input, arrived.cut
-    if hasattr(arrived, "input_digest"):
-        start.input_digest = arrived.input_digest
-    start.latency_ms, start.tokens_used = 0, None
-    start.outcome, start.error, start.code = "interrupted", "interrupted", "interrupted"
-    start.message = SENTENCES["interrupted"]
-    _tell_judgement(start, call)
-    return start.done()
+    ending = _Ending(
+        outcome="interrupted",
+        error="interrupted",
+        code="interrupted",
+        message=SENTENCES["interrupted"],
+    )
+    return _record(arrived, call, ending, latency_ms=0, tokens_used=None)
 
 
-def _tell_judgement(draft: RecordDraft, call: InFlight) -> None:
-    """Say what was judged of a call, and who let it through."""
+def _ending(problem: BaseException) -> _Ending:
+    return _Ending(
+        outcome=outcome_of(problem),
+        error=problem.kind if isinstance(problem, ToolError) else type(problem).__name__,
+        code=code_of(problem),
+        message=_message(problem),
+    )
+
+
+def _record(
+    arrived: Arrival,
+    call: InFlight,
+    ending: _Ending,
+    *,
+    latency_ms: int,
+    tokens_used: int | None,
+) -> AuditRecord:
     judgement = call.judgement
-    draft.approvals = tuple(call.approvals)
-    draft.stale = judgement is not None and judgement.stale
     spec = None if judgement is None else judgement.spec
-    draft.source = None if spec is None else source_of(spec)
-    draft.ran = None
-    if judgement is None:
-        _tell_undecided(draft)
-        return
-    _tell_decision(draft, judgement.decision)
-    judged = judgement.decision.call
-    script = script_for(judged.tool, judged.input) if call.permitted else None
-    if script is not None:
-        kept, cut = bounded(script)
-        draft.ran, draft.cut = str(kept), draft.cut or cut
+    decision = None if judgement is None else judgement.decision
+    ran, ran_is_cut = _ran(call)
+    final, final_is_cut, final_digest = _NOTHING if decision is None else _kept(decision.call.input)
+    return AuditRecord(
+        id=arrived.id,
+        parent=arrived.parent,
+        at=arrived.at,
+        caller=arrived.caller,
+        asked_tool=arrived.asked_tool,
+        input=arrived.input,
+        input_digest=arrived.input_digest,
+        tool=None if decision is None else decision.call.tool[:_LONGEST_NAME],
+        final_input=final,
+        final_digest=final_digest,
+        cut=arrived.cut or final_is_cut or ran_is_cut,
+        # What was not decided did not run.
+        verdict=Verdict.DENY if decision is None else decision.verdict,
+        reasons=() if decision is None else decision.reasons,
+        shadowed=() if decision is None else decision.shadowed,
+        generation=None if decision is None else decision.generation,
+        repairs=() if decision is None else decision.repairs,
+        rewritten=decision is not None and decision.rewritten,
+        stale=judgement is not None and judgement.stale,
+        approvals=tuple(call.approvals),
+        source=None if spec is None else source_of(spec),
+        ran=ran,
+        outcome=ending.outcome,
+        error=ending.error,
+        code=ending.code,
+        message=ending.message,
+        latency_ms=latency_ms,
+        tokens_used=tokens_used,
+    )
 
 
-def _tell_problem(draft: RecordDraft, problem: BaseException) -> None:
-    """Say how a call ended that has no output."""
-    draft.outcome = outcome_of(problem)
-    draft.error = problem.kind if isinstance(problem, ToolError) else type(problem).__name__
-    draft.code = code_of(problem)
-    draft.message = _message(problem)
-
-
-def _tell_undecided(draft: RecordDraft) -> None:
-    """Say that nothing was decided of the call, which is a denial."""
-    draft.tool = draft.generation = draft.final_input = draft.final_digest = None
-    draft.verdict = Verdict.DENY
-    draft.reasons = draft.shadowed = ()
-    draft.repairs = ()
-    draft.rewritten = False
-
-
-def _tell_decision(draft: RecordDraft, decision: Decision) -> None:
-    """Say what was decided, about which call; most is what came, seen once already."""
-    call = decision.call
-    draft.tool = call.tool[:_LONGEST_NAME]
-    draft.verdict = decision.verdict
-    draft.reasons, draft.shadowed = decision.reasons, decision.shadowed
-    draft.generation = decision.generation
-    draft.repairs = decision.repairs
-    draft.rewritten = call is not decision.asked and decision.rewritten
-    input = call.input
-    if not draft.cut and _is_what_came(input, draft.input):
-        # And so is its digest, which whoever looks for one finds there.
-        draft.final_input = draft.input
-        return
-    draft.final_input = whole(input)
-    if draft.final_input is None:
-        draft.final_digest = digest_of(input)
-        draft.final_input, cut = bounded(input)
-        draft.cut = draft.cut or cut
-
-
-def _is_what_came(input: Mapping[str, Any], came: Any) -> bool:
-    """Tell whether an input that was judged is what came, to the last kind of number."""
-    if type(came) is not MappingProxyType:
-        return False
-    # What was copied twice, without anything being mended, holds the very same texts and numbers.
-    if list(input) == list(came) and all(map(is_, input.values(), came.values())):
-        return True
-    return _alike(input, came)
-
-
-def _alike(one: Any, other: Any) -> bool:
-    """Tell whether two frozen values are the same to the last kind: `1` is not `1.0` or `True`."""
-    kind = type(one)
-    if kind is not type(other):
-        return False
-    if kind is tuple:
-        return len(one) == len(other) and all(map(_alike, one, other))
-    if kind is not MappingProxyType:
-        return bool(one == other)
-    if len(one) != len(other):
-        return False
-    for key, item in one.items():
-        known = other.get(key, _ABSENT)
-        if not _alike(item, known):
-            return False
-    return True
-
-
-_ABSENT: Any = object()
+def _ran(call: InFlight) -> tuple[str | None, bool]:
+    """Return the script that a shell got for the command, and whether it is cut."""
+    if call.decision is None or not call.permitted:
+        return None, False
+    judged = call.decision.call
+    script = script_for(judged.tool, judged.input)
+    if script is None:
+        return None, False
+    kept, cut = bounded(script)
+    return str(kept), cut
 
 
 def ended(

@@ -6,7 +6,6 @@ A long look never holds the loop up, and never takes a thread that tools or relo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 from policy.facts import Look, Seen
 from policy.reload import MOST_SECONDS, Looking
@@ -24,7 +23,7 @@ class JudgedTrees:
 
     __slots__ = ("_late", "_looking", "wanted")
 
-    def __init__(self, looking: Callable[[], Looking]) -> None:
+    def __init__(self, looking: Looking) -> None:
         self._looking = looking
         self._late: set[Look] = set()
         self.wanted: dict[Look, None] = {}
@@ -33,7 +32,7 @@ class JudgedTrees:
         """Return what is there; None where that takes longer, or took too long."""
         if asked in self.wanted or asked in self._late:
             return None
-        seen = self._looking().look_briefly(asked, most=_FEW)
+        seen = self._looking.look_briefly(asked, most=_FEW)
         if seen is None:
             self.wanted[asked] = None
         return seen
@@ -41,11 +40,10 @@ class JudgedTrees:
     async def settle(self) -> None:
         """Look at all that is wanted, without blocking the loop."""
         wanted, self.wanted = tuple(self.wanted), {}
-        looking = self._looking()
 
         def look() -> None:
             for asked in wanted:
-                looking.look(asked)
+                self._looking.look(asked)
 
         try:
             async with asyncio.timeout(_PATIENCE):

@@ -11,23 +11,12 @@ import logging
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, TypeAlias, TypeVar
 
 from policy.call import EMPTY, Caller
 from policy.clock import Clock, utc_now
-from policy.facts import (
-    Facts,
-    FoldsCase,
-    HasOtherNames,
-    Identify,
-    LookAt,
-    PastCall,
-    ResolveHost,
-    ResolvePath,
-    Resolvers,
-)
-from policy.reload import Disk, Looking
+from policy.facts import Facts, Resolvers
+from policy.reload import Disk
 from policy.service.trees import JudgedTrees
 from policy.threads import NoThreadFree, Threads
 
@@ -53,12 +42,12 @@ class JudgedHosts:
 
     __slots__ = ("_known", "_look_up", "trees", "wanted")
 
-    def __init__(self, look_up: LookUp | None = None) -> None:
+    def __init__(self, look_up: LookUp | None = None, *, trees: JudgedTrees | None = None) -> None:
         self._look_up = look_up or look_up_host
         self._known: dict[str, tuple[str, ...] | None] = {}
         self.wanted: dict[str, None] = {}
         # What the same call wants looked at on the disk.
-        self.trees: JudgedTrees | None = None
+        self.trees = trees
 
     @property
     def waits(self) -> bool:
@@ -89,91 +78,6 @@ class JudgedHosts:
         self.wanted.clear()
 
 
-class _DiskSeen:
-    """The disk as one call sees it; there is nothing to see it by until it is first asked.
-
-    Most calls never ask.
-    """
-
-    __slots__ = ("_disk", "_seen")
-
-    def __init__(self, disk: Disk) -> None:
-        self._disk = disk
-        self._seen: tuple[Resolvers, Looking] | None = None
-
-    def path(self, path: str) -> str | None:
-        """Return a path with its links followed."""
-        return self._resolvers.path(path)  # type: ignore[misc]
-
-    def folds(self, path: str) -> bool:
-        """Tell whether letter case does not count on the way to a path."""
-        return self._resolvers.folds(path)  # type: ignore[misc]
-
-    def other_names(self, path: str) -> bool:
-        """Tell whether a file has other names."""
-        return self._resolvers.other_names(path)  # type: ignore[misc]
-
-    def identity(self, path: str) -> tuple[int, int] | None:
-        """Return device and inode of what stood at a path."""
-        return self._resolvers.identity(path)  # type: ignore[misc]
-
-    def looking(self) -> Looking:
-        """Return what looks at trees and wildcards."""
-        return self._both[1]
-
-    @property
-    def _resolvers(self) -> Resolvers:
-        return self._both[0]
-
-    @property
-    def _both(self) -> tuple[Resolvers, Looking]:
-        if self._seen is None:
-            self._seen = self._disk.seen()
-        return self._seen
-
-
-class _ResolversDraft:
-    """Resolvers being made, as `_FactsDraft` makes facts."""
-
-    __slots__ = tuple(Resolvers.__slots__)
-
-    path: ResolvePath
-    folds: FoldsCase
-    other_names: HasOtherNames
-    identity: Identify
-    look: LookAt
-    host: ResolveHost
-
-    def done(self) -> Resolvers:
-        """Return this very object as resolvers."""
-        self.__class__ = Resolvers  # type: ignore[assignment]
-        return self  # type: ignore[return-value]
-
-
-class _FactsDraft:
-    """Facts being made: `done` turns them, once and in place, into the `Facts` they are.
-
-    They are made for every call, and a frozen record takes its fields much more slowly.
-    """
-
-    __slots__ = tuple(Facts.__slots__)
-
-    cwd: str | None
-    workspace: str | None
-    home: str | None
-    now: datetime
-    said: tuple[str, ...]
-    history: tuple[PastCall, ...]
-    context: Mapping[str, Any]
-    resolvers: Resolvers
-    sandbox: str | None
-
-    def done(self) -> Facts:
-        """Return this very object as facts."""
-        self.__class__ = Facts  # type: ignore[assignment]
-        return self  # type: ignore[return-value]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """Where facts come from. `context` gives the declared `context.…` facts for a caller."""
@@ -188,30 +92,28 @@ class World:
 
     def facts(self, caller: Caller, resolvers: Resolvers = _BLIND) -> Facts:
         """Return the facts of this moment; nothing else is resolved than `resolvers` do."""
-        now = self.clock()
-        if now.tzinfo is None:
-            now = now.replace(tzinfo=UTC)
-        draft = _FactsDraft()
-        draft.cwd = self.cwd or self.workspace
-        draft.workspace = self.workspace
-        draft.home = self.home
-        draft.now = now
-        draft.said = ()
-        draft.history = ()
-        draft.context = self.context(caller)
-        draft.resolvers = resolvers
-        draft.sandbox = None
-        return draft.done()
+        return Facts(
+            cwd=self.cwd or self.workspace,
+            workspace=self.workspace,
+            home=self.home,
+            now=self.clock(),
+            context=self.context(caller),
+            resolvers=resolvers,
+        )
 
     def seen_by(self, caller: Caller) -> tuple[Facts, JudgedHosts]:
         """Return the facts of this moment for one call, and the hosts whose names they resolve."""
-        hosts = JudgedHosts(self.look_up)
-        disk = _DiskSeen(self.disk)
-        draft = _ResolversDraft()
-        draft.path, draft.folds, draft.other_names = disk.path, disk.folds, disk.other_names
-        draft.identity, draft.host = disk.identity, hosts
-        draft.look = hosts.trees = JudgedTrees(disk.looking)
-        return self.facts(caller, draft.done()), hosts
+        seen, looking = self.disk.seen()
+        hosts = JudgedHosts(self.look_up, trees=JudgedTrees(looking))
+        resolvers = Resolvers(
+            path=seen.path,
+            folds=seen.folds,
+            other_names=seen.other_names,
+            identity=seen.identity,
+            look=hosts.trees,
+            host=hosts,
+        )
+        return self.facts(caller, resolvers), hosts
 
     async def settled(self, ask: Callable[[], _Answered], hosts: JudgedHosts) -> _Answered:
         """Return what `ask` says once it wants no more names resolved than `hosts` knows.

@@ -6,14 +6,22 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from policy.audit import AuditRecord, AuditSink, RecordDraft
+from policy.audit import AuditRecord, AuditSink
 from policy.clock import Clock, utc_now
 from policy.codes import SENTENCES
 from policy.errors import Execution, ToolError
 from policy.service.events import Events, ToolEnded, ToolStarted
 from policy.service.in_flight import HERE, InFlight, carrying
 from policy.service.recorder import Recorder
-from policy.service.recording import arrival, code_of, ended, record_of, start_of, tokens_used
+from policy.service.recording import (
+    Arrival,
+    arrival,
+    code_of,
+    ended,
+    record_of,
+    start_of,
+    tokens_used,
+)
 from policy.service.service import PassThrough, ToolOutput, ToolService
 
 
@@ -73,7 +81,7 @@ class ExecAuditLayer(PassThrough):
                 raise unrecorded
         return ended(output, call, latency_ms=latency, tokens_used=used)
 
-    def _arrived(self, call: InFlight, name: str, input: Any) -> RecordDraft | None:
+    def _arrived(self, call: InFlight, name: str, input: Any) -> Arrival | None:
         """Return what is kept of the call as it came, None where nobody wants to know of it."""
         heard = self._events.heard
         if not heard and not self._recorder.is_kept:

@@ -6,8 +6,7 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -21,11 +20,9 @@ from policy.audit import (
     AuditRecord,
     JsonlSink,
     MemorySink,
-    RecordDraft,
     bounded,
     digest_of,
     record_line,
-    whole,
 )
 from policy.call import Caller, freeze, thaw
 from policy.decision import Reason
@@ -87,52 +84,13 @@ ODD = st.recursive(
 )
 
 
-@given(
-    st.dictionaries(st.text(max_size=4), ODD, max_size=4), st.integers(1, 60), st.integers(1, 60)
-)
-def test_small_values_told_apart_first_are_kept_as_they_would_be(
+@given(ODD, st.integers(1, 60), st.integers(1, 60))
+def test_whatever_a_call_holds_can_be_kept_and_written(
     value: Any, characters: int, nodes: int
 ) -> None:
-    quick = bounded(value, characters=characters, nodes=nodes)
-    assert _alike(quick, bounded(value, characters=characters, nodes=nodes, quick=False))
-
-
-@given(st.dictionaries(st.text(max_size=4), ODD, max_size=4))
-def test_what_is_kept_whole_is_the_value_itself(value: Any) -> None:
-    kept = whole(value)
-    if kept is not None:
-        assert digest_of(kept) is not None
-        assert digest_of(kept) == digest_of(value)
-        assert _alike(thaw(kept), thaw(freeze(value)))
-        assert _alike((kept, False), bounded(value, quick=False))
-
-
-def _alike(one: Any, other: Any) -> bool:
-    """Tell whether two values are the same to the last kind of number."""
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, Mapping):
-        return list(one) == list(other) and all(_alike(one[key], other[key]) for key in one)
-    if isinstance(one, (list, tuple)):
-        return len(one) == len(other) and all(map(_alike, one, other))
-    return repr(one) == repr(other)
-
-
-@pytest.mark.parametrize("same", [True, False])
-def test_a_digest_nobody_set_is_that_of_the_input(*, same: bool) -> None:
-    came, ran = freeze({"a": [1]}), freeze({"a": [2]})
-    full = record(input=came, final_input=came if same else ran)
-    draft = RecordDraft()
-    for field in fields(AuditRecord):
-        if not field.name.endswith("_digest"):
-            setattr(draft, field.name, getattr(full, field.name))
-    made = draft.done()
-    assert made.final_digest == digest_of({"a": [1 if same else 2]})
-    assert made.input_digest == digest_of({"a": [1]})
-    told = replace(full, input_digest=made.input_digest, final_digest=made.final_digest)
-    assert (made, repr(made), record_line(made)) == (told, repr(told), record_line(told))
-    with pytest.raises(AttributeError):
-        made.digest  # type: ignore[attr-defined]  # noqa: B018 - it is no field
+    kept, _ = bounded(value, characters=characters, nodes=nodes)
+    assert freeze(kept) == kept
+    json.loads(record_line(record(input=kept, final_input=kept)))
 
 
 def _plain(value: Any) -> bool:
