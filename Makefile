@@ -9,6 +9,8 @@ CASES  ?=
 # How many scripts `make attack` makes, and what they follow from.
 SCRIPTS ?= 200000
 SEED    ?= 1
+# How many examples laws take in `make laws`: full, or long for 5,000 and more each.
+EXAMPLES ?= full
 # The folder of another harness of engines, for `make bench-peers`.
 HARNESS ?=
 
@@ -22,7 +24,7 @@ PACKAGE      := $(VENV)/.package-$(call checksum,requirements/dev.txt pyproject.
 PEERS        := $(VENV)/.peers-$(call checksum,requirements/dev.txt requirements/bench.txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo setup check-format lint types imports unit rules fmt laws attack attack-quick kills bench bench-quick bench-peers \
+.PHONY: help test demo setup check-format lint types imports unit rules fmt laws coverage attack attack-quick kills bench bench-quick bench-peers \
         manuals gate gate-counts gate-accept pin clean
 
 help:
@@ -32,7 +34,8 @@ help:
 	@echo 'make fmt        format the code and the rules'
 	@echo 'make lint       ruff, mypy and the import order'
 	@echo 'make unit       the tests alone; CASES=tests/unit/values for a part'
-	@echo 'make laws       the properties, with many more examples'
+	@echo 'make laws       the laws with all of their examples; EXAMPLES=long: 5,000 and more each'
+	@echo 'make coverage   which lines the tests run, and whether they are enough'
 	@echo 'make attack     run what the rules allow of 200,000 scripts; SCRIPTS=2000 SEED=7: others'
 	@echo 'make attack-quick  the 2,000 scripts that CI takes'
 	@echo 'make kills      kill the server at every step of a call, twenty times each; KILLS=3: others'
@@ -79,9 +82,7 @@ lint: $(PACKAGE)
 
 unit: $(PACKAGE)
 ifeq ($(CASES),)
-	@: # the laws run the same lines thousands of times: to count them takes longer than to run them
-	$(BIN)/pytest -n auto --dist loadgroup --cov --cov-report=term --ignore=tests/laws
-	$(BIN)/pytest -n auto --dist loadgroup tests/laws
+	$(BIN)/pytest -n auto --dist loadgroup
 else
 	$(BIN)/pytest $(CASES)
 endif
@@ -97,7 +98,11 @@ fmt: $(PACKAGE)
 	$(BIN)/placet fmt rules/
 
 laws: $(PACKAGE)
-	$(BIN)/pytest -n auto --hypothesis-profile=long tests/laws
+	$(BIN)/pytest -n auto --dist loadgroup --hypothesis-profile=$(EXAMPLES) -m 'hypothesis or counted'
+
+# The laws run the same lines thousands of times: counting them takes longer than running them.
+coverage: $(PACKAGE)
+	$(BIN)/pytest -n auto --dist loadgroup --cov --cov-report=term --ignore=tests/laws
 
 attack: $(PACKAGE)
 	$(BIN)/python -m tests.attack --scripts $(SCRIPTS) --seed $(SEED)

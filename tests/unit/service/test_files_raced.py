@@ -26,6 +26,7 @@ from policy.service import (
     build_tool_service,
     builtin_handlers,
 )
+from tests.examples import examples
 
 RULES = """\
 policy for every agent
@@ -37,7 +38,7 @@ delete: allow file_delete when writes only workspace
 keys:   deny * when reads "**/.env"
 kept:   deny * when writes "**/.env"
 """
-TRIES = 3_000
+TRIES = examples(3_000)
 
 
 class Judged:
@@ -118,6 +119,7 @@ async def tried(service: GovernedService, tool: str, **input: Any) -> list[str]:
     return refusals
 
 
+@pytest.mark.counted
 async def test_a_denied_file_is_not_read_in_place_of_one_with_a_single_name(work: Path) -> None:
     service, reads = serving(work)
     with swapping(work):
@@ -127,6 +129,7 @@ async def test_a_denied_file_is_not_read_in_place_of_one_with_a_single_name(work
     assert any("since it was judged" in message for message in refusals)
 
 
+@pytest.mark.counted
 async def test_the_mode_of_a_denied_file_stays(work: Path) -> None:
     service, _ = serving(work)
     with swapping(work):
@@ -135,6 +138,7 @@ async def test_the_mode_of_a_denied_file_stays(work: Path) -> None:
     assert any("since it was judged" in message for message in refusals)
 
 
+@pytest.mark.counted
 async def test_writing_and_deleting_leave_a_denied_file_as_it_is(work: Path) -> None:
     service, _ = serving(work)
     with swapping(work):
