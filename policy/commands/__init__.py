@@ -15,7 +15,7 @@ from policy.commands.invocation import (
 )
 from policy.commands.pattern import CommandPattern, read_command_pattern
 from policy.commands.pattern_set import PatternSet
-from policy.commands.printer import NotPrintable, printed, runs_as, script_for
+from policy.commands.printing import NotPrintable, printed, runs_as, script_for
 from policy.commands.profile import Profile
 from policy.commands.profile_check import check_examples
 from policy.commands.profile_fault import ProfileFault

@@ -14,8 +14,8 @@ from policy.commands.fit import (
 from policy.commands.invocation import Invocation
 from policy.commands.pattern import CommandPattern
 from policy.commands.pattern_set import near
+from policy.commands.places import STANDARD_PLACES
 from policy.commands.profiles import NO_PROFILES, Profiles
-from policy.commands.understander import STANDARD_PLACES
 from policy.values import any_of, both
 
 

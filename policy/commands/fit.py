@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from policy.commands.invocation import GivenOperand, GivenOption, Invocation
 from policy.commands.likeness import alike, beginning, met
 from policy.commands.pattern import COMMAND_LINES, CommandPattern, option_of
+from policy.commands.places import STANDARD_PLACES
 from policy.commands.profiles import Profiles
 from policy.commands.roles import MANY_WORDS
-from policy.commands.understander import STANDARD_PLACES
 from policy.commands.wildcards import has_stand_in, shown
 from policy.commands.word import Assignment, Redirection, Word
 from policy.values import any_of, both, compile_name_glob

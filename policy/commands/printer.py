@@ -8,13 +8,9 @@ would read the text that came in differently.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, assert_never
+from collections.abc import Iterable
+from typing import assert_never
 
-from policy.commands.bash import read_tree
-from policy.commands.plain_script import read_words
-from policy.commands.refusal import NotReadable
 from policy.commands.syntax_tree import (
     Arithmetic,
     Arm,
@@ -51,55 +47,13 @@ from policy.commands.syntax_tree import (
 )
 from policy.values import is_ordinary
 
-_LONGEST_PLAIN = 2_048
-_SPELLING = re.compile(r"""[\s'"\\;{}]+""")
 _ESCAPED_IN_QUOTES = re.compile(r'["$`\\]')
 _ESCAPED_IN_ANSI = re.compile(r"['\\]")
-
-
-@dataclass(frozen=True, slots=True)
-class NotPrintable:
-    """A script that has no other form than the one it came in."""
-
-    reason: str
-
-
-def printed(text: str) -> str | NotPrintable:
-    """Return the one form of a script that has a single reading.
-
-    It is read again before it is given back: what is read then is what was read at first.
-    """
-    if len(text) <= _LONGEST_PLAIN and read_words(text) is not None:
-        return text
-    try:
-        tree = read_tree(text)
-        form = print_tree(tree)
-        again = read_tree(form)
-    except NotReadable as problem:
-        return NotPrintable(str(problem))
-    return form if again == tree else NotPrintable("a script that is read differently once spelled")
 
 
 def print_tree(commands: CommandList) -> str:
     """Spell a tree; what has no form is raised."""
     return _Printer().spell(commands)
-
-
-def runs_as(text: str) -> str | None:
-    """Return the printed form of a script that is more than another spelling of it.
-
-    Blanks, quotes, the braces of `${x}` and what ends a command are spelling.
-    """
-    form = printed(text)
-    if isinstance(form, NotPrintable) or _SPELLING.sub("", form) == _SPELLING.sub("", text):
-        return None
-    return form
-
-
-def script_for(tool: str, input: Mapping[str, Any]) -> str | None:
-    """Return what the shell gets for a call, if it is a command and more than spelled anew."""
-    command = input.get("command") if tool == "bash_exec" else None
-    return runs_as(command) if isinstance(command, str) else None
 
 
 class _Printer:

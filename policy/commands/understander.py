@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 
-from policy.commands.argv import take_apart
-from policy.commands.bash import read_script_anew
 from policy.commands.budget import Budget
-from policy.commands.computed import COMPUTED_TEXT, may_run_texts
-from policy.commands.effects import Effects
-from policy.commands.invocation import GivenOperand, Invocation, LinkMaking, Understanding
-from policy.commands.link_making import links_of, targets_of
-from policy.commands.nested import DEEPEST, TOO_DEEP, Nesting
-from policy.commands.profile import Profile
+from policy.commands.invocation import Invocation, Understanding
 from policy.commands.profiles import Profiles
 from policy.commands.script import SimpleCommand
-from policy.commands.usage import Usage
-from policy.commands.word import Word
 from policy.values import Unreadable
 
-# Folders whose programs are those that a name without folder means.
-STANDARD_PLACES = frozenset(
-    {
-        "",
-        "/bin",
-        "/sbin",
-        "/usr/bin",
-        "/usr/sbin",
-        "/usr/local/bin",
-        "/usr/local/sbin",
-        "/opt/homebrew/bin",
-    }
-)
 # What is asked again in one decision is remembered, if it is not large.
 _SHORT = 2_048
-_NO_NAME = "the program's name is not known"
 
 
 def understand(script: str, profiles: Profiles) -> Understanding | Unreadable:
@@ -48,133 +24,16 @@ def understand_command(
     command: SimpleCommand, profiles: Profiles, *, depth: int = 0, budget: Budget | None = None
 ) -> Invocation:
     """Return what one command runs and does, by the profile of its program."""
-    return _Reader(command, profiles, depth=depth, budget=budget or Budget()).read()
+    # Imported here: it is large, and many calls run no command.
+    from policy.commands.command_reading import Reading
+
+    return Reading(command, profiles, depth=depth, budget=budget or Budget()).read()
 
 
 def _understand(script: str, profiles: Profiles) -> Understanding | Unreadable:
-    read = read_script_anew(script, whole=profiles.whole)
-    if isinstance(read, Unreadable):
-        return read
-    budget = Budget()
-    commands = tuple(
-        understand_command(command, profiles, budget=budget) for command in read.commands
-    )
-    budget.share(computed=read.computed, texts=read.texts)
-    if COMPUTED_TEXT in read.gaps or not may_run_texts(budget.computed, budget.texts):
-        return Understanding(commands=commands, gaps=read.gaps)
-    return Understanding(commands=commands, gaps=(*read.gaps, COMPUTED_TEXT))
+    from policy.commands.command_reading import understand_anew
+
+    return understand_anew(script, profiles)
 
 
-@lru_cache(maxsize=1024)
-def _remembered(script: str, profiles: Profiles) -> Understanding | Unreadable:
-    return _understand(script, profiles)
-
-
-class _Reader:
-    """One command being understood."""
-
-    def __init__(
-        self, command: SimpleCommand, profiles: Profiles, *, depth: int, budget: Budget
-    ) -> None:
-        self.command = command
-        self.profiles = profiles
-        self.depth = depth
-        self.budget = budget
-        nesting = Nesting(
-            command,
-            depth=depth,
-            understand=self._inner,
-            budget=budget,
-            whole=profiles.whole,
-        )
-        self.effects = Effects(command, profiles, nesting=nesting)
-        self.usage = Usage(self.effects)
-        self.links: LinkMaking | None = None
-
-    def read(self) -> Invocation:
-        """Return the command with what it does."""
-        for assignment in self.command.assignments:
-            self.effects.variable(assignment)
-        if not self.command.words:
-            return self._invocation((), profiled=True, free=True)
-        program = self.command.words[0]
-        if not program.known or self.depth > DEEPEST:
-            self.effects.gap(TOO_DEEP if program.known else _NO_NAME)
-            return self._unprofiled((), self.command.words[1:])
-        place, name = _place_and_name(program.text)
-        if self.command.local:
-            return self._unprofiled((name,), self.command.words[1:], free=True)
-        profile = self.profiles.profile(name)
-        self.effects.unseen = place not in STANDARD_PLACES
-        if profile is None:
-            return self._unprofiled((name,), self.command.words[1:], place=place)
-        return self._profiled(profile, place)
-
-    def _inner(self, command: SimpleCommand, depth: int) -> Invocation:
-        return understand_command(command, self.profiles, depth=depth, budget=self.budget)
-
-    def _profiled(self, profile: Profile, place: str) -> Invocation:
-        words = self.command.words[1:]
-        if profile.at_options:
-            self.usage.fear_lists(profile.name, words)
-        program: tuple[str, ...] = (profile.name,)
-        while True:
-            self.effects.name = " ".join(program)
-            self.effects.settings = profile.settings
-            parts = take_apart(words, profile)
-            if not profile.subcommands or not parts.rest:
-                break
-            first = parts.rest[0]
-            sub = profile.subcommands.get(first.text) if first.known else None
-            if sub is None and profile.operands and first.known:
-                profile = replace(profile, subcommands={})
-                continue
-            self.usage.give_options(profile, parts)
-            if sub is None:
-                self.effects.gap(f"what `{self.effects.name}` runs is not known")
-                return self._unprofiled(program, parts.rest, place=place)
-            profile, words = sub, parts.rest[1:]
-            program = (*program, sub.name)
-        self.usage.take(profile, parts)
-        self.links = links_of(profile, parts, self.effects.found)
-        self.effects.found += targets_of(profile, parts)
-        return self._invocation(program, place=place, profiled=True, free=profile.free)
-
-    def _unprofiled(
-        self,
-        program: tuple[str, ...],
-        words: tuple[Word, ...],
-        *,
-        place: str = "",
-        free: bool = False,
-    ) -> Invocation:
-        self.usage.operands = [GivenOperand(word=word) for word in words]
-        return self._invocation(program, place=place, profiled=False, free=free)
-
-    def _invocation(
-        self, program: tuple[str, ...], *, place: str = "", profiled: bool, free: bool
-    ) -> Invocation:
-        if free:
-            free = not any(one.guarded or one.unknown for one in self.usage.options)
-        return Invocation(
-            command=self.command,
-            program=program,
-            place=place,
-            profiled=profiled,
-            options=tuple(self.usage.options),
-            operands=tuple(self.usage.operands),
-            effects=tuple(self.effects.found),
-            inner=tuple(self.effects.inner),
-            gaps=tuple(self.effects.gaps),
-            unseen=self.effects.unseen,
-            free=free,
-            links=self.links,
-        )
-
-
-def _place_and_name(text: str) -> tuple[str, str]:
-    """Return the folder that a program is spelled with, and its name there."""
-    folder, slash, name = text.rpartition("/")
-    if not slash or not name:
-        return "", text
-    return folder or "/", name
+_remembered = lru_cache(maxsize=1024)(_understand)

@@ -11,9 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
 # Nobody mistypes a longer name by a few letters, and a hostile one must not cost its square.
 _LONGEST = 80
 # Shorter names differ by a letter on purpose.
@@ -59,6 +56,10 @@ def one_slip_from(word: str, candidates: Iterable[str]) -> tuple[str, ...]:
 
 def _within(word: str, candidates: list[str], limit: int) -> list[tuple[int, int]]:
     """Return the distance and the number of each candidate that is no further than `limit`."""
+    # Imported here: most policies have no slip.
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
     found = process.extract(word, candidates, scorer=OSA.distance, score_cutoff=limit, limit=None)
     return [(int(distance), place) for _, distance, place in found]
 

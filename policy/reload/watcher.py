@@ -14,8 +14,6 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from watchfiles import Change, awatch
-
 from policy.reload.folder import signature
 from policy.reload.turns import short_turns
 from policy.reload.walk import DATA_SUFFIXES, POLICY_SUFFIX
@@ -122,6 +120,8 @@ async def _woken(wake: asyncio.Event, poll: float) -> bool:
 
 async def _listen(target: Target, wake: asyncio.Event, stop: asyncio.Event) -> None:
     """Set `wake` at every event of one folder; where the system cannot watch, polling remains."""
+    from watchfiles import awatch
+
     while not stop.is_set():
         try:
             async for _ in awatch(
@@ -150,8 +150,8 @@ async def _pause(stop: asyncio.Event) -> None:
         return
 
 
-def _counts(target: Target) -> Callable[[Change, str], bool]:
-    def counts(_change: Change, path: str) -> bool:
+def _counts(target: Target) -> Callable[[object, str], bool]:
+    def counts(_change: object, path: str) -> bool:
         name = os.path.basename(path)
         if target.only is not None:
             return name == target.only or path == target.path

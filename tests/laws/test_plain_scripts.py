@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from policy.commands import bash, read_command_pattern, understand
-from policy.commands.bash import _read_whole, _unfit
+from policy.commands import read_command_pattern, understand, whole_script
 from policy.commands.plain_script import read_plain, read_words
 from policy.commands.script import Script, SimpleCommand
+from policy.commands.whole_script import _read_whole, _unfit
 from policy.reload import shipped_profiles
 from policy.values import Unreadable
 from tests.examples import examples
@@ -72,8 +72,8 @@ def test_read_wholly_no_script_is_read_plainly(monkeypatch: pytest.MonkeyPatch) 
     def never(text: str) -> None:
         pytest.fail(f"{text} was read plainly")
 
-    monkeypatch.setattr(bash, "read_words", never)
-    monkeypatch.setattr(bash, "read_plain", never)
+    monkeypatch.setattr(whole_script, "read_words", never)
+    monkeypatch.setattr(whole_script, "read_plain", never)
     profiles = replace(shipped_profiles(), whole=True)
     understood = understand("sh -c 'git status' && ls a > b", profiles)
     pattern = read_command_pattern("git status --short", profiles)

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from policy.commands import NotPrintable, Script, printed
-from policy.commands.bash import read_script, read_tree
+from policy.commands.bash import read_script
 from policy.commands.plain_script import read_words
 from policy.commands.printer import print_tree
+from policy.commands.whole_script import read_tree
 from policy.values import Unreadable
 from tests.examples import examples
 from tests.laws.here_documents import here_documents

@@ -151,7 +151,7 @@ async def test_a_single_file_is_watched_with_its_packs(rules: Path) -> None:
 async def test_polling_alone_sees_what_events_do_not(
     rules: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("policy.reload.watcher.awatch", NoEvents)
+    monkeypatch.setattr("watchfiles.awatch", NoEvents)
     async with watching(rules, poll=0.02) as seen:
         (rules / "a.policy").write_text("2")
         await seen.until_current()
