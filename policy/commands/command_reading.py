@@ -17,6 +17,7 @@ from policy.commands.nested import DEEPEST, TOO_DEEP, Nesting
 from policy.commands.places import STANDARD_PLACES
 from policy.commands.profile import Profile
 from policy.commands.profiles import Profiles
+from policy.commands.redirects import sent_on
 from policy.commands.script import SimpleCommand
 from policy.commands.usage import Usage
 from policy.commands.whole_script import read_script_anew
@@ -120,6 +121,7 @@ class Reading:
         free: bool = False,
     ) -> Invocation:
         self.usage.operands = [GivenOperand(word=word) for word in words]
+        self.effects.found += sent_on(words, " ".join(program))
         return self._invocation(program, place=place, profiled=False, free=free)
 
     def _invocation(

@@ -24,7 +24,7 @@ _PARTED = {
 # Roles of words that name something by a part of them, or something besides.
 INSIDE = frozenset(
     {
-        "argument", "at-file", "at-host", "certificate", "host-list", "keyed-read",
+        "address", "argument", "at-file", "at-host", "certificate", "host-list", "keyed-read",
         "keyed-read-tree", "keyed-write", "list",
     }
 )  # fmt: skip
@@ -58,6 +58,8 @@ def note_inside(effects: Effects, role: str, word: Word, label: str, *, option: 
         case "at-host":
             if not word.known or word.text.startswith("@"):
                 effects.touch("host", replace(word, text=word.text[1:]), option=option)
+        case "address":
+            _address(effects, word, option=option)
         case "list" | "host-list" if is_web_url(word.text):
             effects.touch("host", word, option=option)
             effects.not_known("connects", f"`{label}` names hosts in a page")
@@ -84,6 +86,14 @@ def _argument(effects: Effects, word: Word, *, option: str) -> None:
             effects.touch("read", replace(word, text=text), option=option)
     elif word.shape != "opaque":
         # What only the shell can know is most often no file: `build.py "$VERSION"`.
+        effects.touch("read", word, option=option)
+
+
+def _address(effects: Effects, word: Word, *, option: str) -> None:
+    """Note a URL, or the file or host that a browser takes any other word for."""
+    effects.touch("host", word, option=option)
+    note_local_url(effects, word)
+    if not (word.known and "://" in word.text):
         effects.touch("read", word, option=option)
 
 

@@ -7,6 +7,9 @@ of it decides.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from policy.commands.invocation import Effect
 from policy.commands.remote import scheme_of
 from policy.commands.word import Word
@@ -14,6 +17,7 @@ from policy.commands.word import Word
 REDIRECTING = frozenset({"redirect", "no-redirect", "redirect-limit"})
 # Other protocols have nothing to send a client on with.
 _REDIRECTED = frozenset({"", "http", "https"})
+_WEB = re.compile(r"https?:/", re.IGNORECASE)
 _SETTING = "http.followredirects"
 
 
@@ -59,6 +63,14 @@ def redirected(redirects: Redirects, found: list[Effect], program: str) -> list[
     why = f"`{program}` may follow a redirect to another host"
     by = tuple(dict.fromkeys(redirects.by))
     return [Effect(verb="connects", why=why, redirected=True, by=by)]
+
+
+def sent_on(words: Sequence[Word], program: str) -> list[Effect]:
+    """Return the host that a program of which nothing is known may be sent on to by a URL."""
+    if not any(_WEB.search(word.text) for word in words):
+        return []
+    why = f"`{program}` may follow a redirect to another host"
+    return [Effect(verb="connects", why=why, redirected=True)]
 
 
 def _may_send_on(effect: Effect) -> bool:

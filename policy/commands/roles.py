@@ -73,6 +73,7 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "keyed-read-tree": ("reads",),
     "keyed-write": ("writes",),
     "at-host": ("connects",),
+    "address": ("connects", "reads"),
     "output-format": (None, "reads", "writes"),
     "pathspec": ("reads",),
     "changed-pathspec": ("reads",),

@@ -25,6 +25,8 @@ from policy.commands.typed import has_input, may_be_typed
 from policy.commands.word import Word
 from policy.commands.word_roles import note_input, note_text, note_word
 
+# What no name of a script of a package holds.
+_PATH_LIKE = frozenset("./=")
 _INPUT = "runs what it is given as input"
 
 # Roles of a target, which may be a folder that files are put into.
@@ -182,6 +184,9 @@ class Usage:
         for role in roles:
             if bare_role(role) == "passed-on":
                 harms = may_load(item.word, before)
+                if before is not None or not _PATH_LIKE.isdisjoint(item.word.text):
+                    # The first word may name a script, of those after it any may be a file.
+                    note_word(effects, "argument", item.word)
             else:
                 harms = note_word(effects, bare_role(role), item.word)
             guarded = guarded or (harms and not role.startswith("place-"))

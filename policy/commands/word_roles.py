@@ -28,6 +28,7 @@ from policy.commands.word_readers import WORD_READERS
 def note_word(effects: Effects, role: str, word: Word, *, option: str = "") -> bool:
     """Note what a word does in its role; tell whether its text makes it do harm."""
     if role == "text":
+        _text(effects, word)
         return False
     if role in VERBS:
         effects.touch(role, word, option=option)
@@ -55,6 +56,12 @@ def note_word(effects: Effects, role: str, word: Word, *, option: str = "") -> b
     else:
         _other(effects, role, word, label)
     return False
+
+
+def _text(effects: Effects, word: Word) -> None:
+    """Note the folder that the shell lists for a program that takes the names for mere words."""
+    if word.shape == "glob" and ("/" in word.text or effects.command.folders != ()):
+        effects.touch("list-file", word, option="")
 
 
 def note_input(effects: Effects, role: str, text: Word) -> None:

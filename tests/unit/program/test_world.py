@@ -81,7 +81,7 @@ def test_a_disk_that_does_not_answer_lets_nothing_in(silent: str) -> None:
         ("ls secret.txt", set()),
         ("cat notes.example", set()),
         ("curl a.example", {"a.example"}),
-        ("some-tool https://b.example/x", {"b.example"}),
+        ("some-tool ftp://b.example/x", {"b.example"}),
         ("curl -s --proxy=c.example https://b.example/x", {"b.example", "c.example"}),
     ],
 )
