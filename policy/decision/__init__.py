@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policy.decision.decider import Answer, answer, decide, decide_at_length
+from policy.decision.decider import Answer, answer, decide
 from policy.decision.decision import Decision, GenerationId
 from policy.decision.expectation import Outlook, Tag, operations_in, outlook
 from policy.decision.explanation import (
@@ -13,6 +13,7 @@ from policy.decision.explanation import (
     explain,
 )
 from policy.decision.identity import closed_to, identity_reasons
+from policy.decision.interpreted import decide_at_length
 from policy.decision.quick import decide_quickly
 from policy.decision.reasons import described, sentence
 from policy.decision.resource_use import ResourceUse, resource_uses

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from policy.admission import Admitted, RawCall, Refused, admit
 from policy.call import Caller, ToolCall, mark_admitted
 from policy.decision.decision import Decision, GenerationId, decided
-from policy.decision.judgement import Judgement, judge
-from policy.decision.ordering import in_order
+from policy.decision.interpreted import decide_at_length, unknown_tool
+from policy.decision.quick import decide_quickly
 from policy.facts import Facts
 from policy.program import Program
 from policy.reason import Reason
@@ -90,57 +90,17 @@ def decide(
     """Decide an admitted call. Never raises; a call of no known tool is denied by `schema`."""
     spec = program.catalog.get(call.tool)
     if spec is None:
-        return _unknown_tool(call, generation)
+        return unknown_tool(call, generation)
     if call.tool != spec.name:
         # The name that versions share is that of the newest, and the decision says which it is.
         call = ToolCall(tool=spec.name, input=call.input)
     if program.shortcuts.generated:
-        from policy.decision.quick import decide_quickly
-
         return decide_quickly(program, call, caller, facts, generation, repairs)
     return decide_at_length(
         program, call, caller, facts, None, generation=generation, repairs=repairs
     )
 
 
-def decide_at_length(
-    program: Program,
-    call: ToolCall,
-    caller: Caller,
-    facts: Facts,
-    found: Judgement | None,
-    *,
-    generation: GenerationId | None,
-    repairs: tuple[str, ...] = (),
-) -> Decision:
-    """Decide a call of a tool that is known by its full name; `found` is what its rules came to."""
-    spec = program.catalog.get(call.tool)
-    if spec is None:
-        return _unknown_tool(call, generation)
-    if found is None:
-        found = judge(program, spec, call.input, caller=caller, facts=facts)
-    final = call
-    if found.wanted:
-        from policy.decision.rewrite import decide_again
-
-        final, found = decide_again(program, spec, call, first=found, caller=caller, facts=facts)
-    verdict = found.verdict
-    return Decision(
-        verdict=verdict,
-        call=final,
-        asked=call,
-        reasons=in_order(found.reasons, verdict),
-        generation=generation,
-        shadowed=tuple(dict.fromkeys(found.shadows)),
-        repairs=repairs,
-    )
-
-
 def _refusal(refused: Refused, *, generation: GenerationId | None) -> Decision:
     reason = Reason(rule="schema", verdict=Verdict.DENY, message=refused.message)
     return decided(Verdict.DENY, ToolCall(tool=refused.tool), (reason,), generation=generation)
-
-
-def _unknown_tool(call: ToolCall, generation: GenerationId | None) -> Decision:
-    reason = Reason(rule="schema", verdict=Verdict.DENY, message="no tool has this name")
-    return decided(Verdict.DENY, call, (reason,), generation=generation)

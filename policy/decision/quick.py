@@ -8,23 +8,20 @@ values that the code does not expect, go the long way.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from policy.call import Caller, ToolCall
-from policy.decision.decider import decide_at_length
 from policy.decision.decision import Decision, GenerationId
-from policy.decision.identity import is_bounded
+from policy.decision.interpreted import decide_at_length
 from policy.decision.judgement import Judgement, join_tool
 from policy.decision.ordering import in_order
+from policy.decision.quick_judgement import ask_layers, judged, plan_for
 from policy.decision.quick_plan import Asked, Outcome, QuickPlan
 from policy.facts import Facts
-from policy.program import Evaluation, Program, Truth, Undecided, Unsettled, is_plain_text
+from policy.program import Evaluation, Program, Undecided, Unsettled
 
 # A tool with many rules has many sets of them; sets beyond these are worked out each time.
 _MOST_SETS: Final = 1024
-# Agents' names come from models: what is remembered of callers is bounded.
-_MOST_CALLERS: Final = 4096
 
 
 def decide_quickly(
@@ -37,12 +34,12 @@ def decide_quickly(
 ) -> Decision:
     """Decide a call that the program's catalogue admitted, by its tool's full name."""
     found: Outcome | Judgement | None
-    # As `_known_as` does, without another call.
+    # As `plan_for` does, without another call.
     known_as = (caller.agent, caller.role) if program.by_agent else caller.role
     try:
         plan: QuickPlan | None = program.quick[known_as][call.tool]
     except KeyError:
-        plan = _plan_for(program, call, caller)
+        plan = plan_for(program, call, caller)
     if plan is None:
         found = None
     elif plan.only is None or caller.parent is not None:
@@ -67,17 +64,6 @@ def decide_quickly(
         shadowed=found.shadowed,
         repairs=repairs,
     )
-
-
-def judge_quickly(
-    program: Program, call: ToolCall, *, caller: Caller, facts: Facts
-) -> Judgement | None:
-    """Judge an input once by generated code; None where every closure must be asked."""
-    plan = _plan_for(program, call, caller)
-    if plan is None:
-        return None
-    asked = _asked(program, plan, call, caller, facts, None)
-    return None if asked is None else _judged(asked)
 
 
 def _new(plan: QuickPlan, met: tuple[int, ...] | Unsettled | None) -> Outcome | None:
@@ -124,66 +110,18 @@ def _of_several(
 
     `root` is the call as this caller's, if it was looked at before.
     """
-    asked = _asked(program, plan, call, caller, facts, root)
+    asked = ask_layers(program, plan, call, caller, facts, root)
     if asked is None:
         return None
     key = asked.key()
     known = None if key is None else plan.outcomes.get(key)
     if known is not None:
         return known
-    found = _judged(asked)
+    found = judged(asked)
     if found.wanted:
         return found
     outcome = _outcome(found)
     return outcome if key is None else _kept(plan, key, outcome)
-
-
-@dataclass(frozen=True, slots=True)
-class _Chain:
-    """What the layers of every caller of a chain, and the floor, came to on one call."""
-
-    callers: tuple[tuple[QuickPlan, Asked, Evaluation], ...]
-    floor: Truth
-
-    def key(self) -> object:
-        """Return what the outcome can be kept under, None where something was undecided."""
-        if self.floor is not False or not all(asked.settled for _, asked, _ in self.callers):
-            return None
-        # By the callers' plans too: another chain may meet rules of the same numbers.
-        return tuple((plan, asked.met) for plan, asked, _ in self.callers)
-
-
-def _asked(
-    program: Program,
-    plan: QuickPlan,
-    call: ToolCall,
-    caller: Caller,
-    facts: Facts,
-    root: Evaluation | None,
-) -> _Chain | None:
-    # Shared, so that what a call does is read once for all of them.
-    if root is None:
-        root = Evaluation(plan.spec, call.input, caller=caller, facts=facts, slots=program.slots)
-    callers: list[tuple[QuickPlan, Asked, Evaluation]] = []
-    for one in caller.chain():
-        theirs = plan if one is caller else _plan_for(program, call, one)
-        if theirs is None:
-            return None
-        shared = root if one is caller else root.for_caller(one)
-        asked = theirs.ask(call, one, facts, shared)
-        if asked is None:
-            return None
-        callers.append((theirs, asked, shared))
-    floor = False if plan.floor is None else plan.floor(root)
-    return _Chain(tuple(callers), floor)
-
-
-def _judged(chain: _Chain) -> Judgement:
-    found = Judgement()
-    for plan, asked, shared in chain.callers:
-        plan.join(found, asked, shared)
-    join_tool(found, chain.callers[0][0].spec, floor=chain.floor)
-    return found
 
 
 def _outcome(found: Judgement) -> Outcome:
@@ -197,38 +135,3 @@ def _kept(plan: QuickPlan, key: object, outcome: Outcome) -> Outcome:
     if len(plan.outcomes) < _MOST_SETS:
         plan.outcomes[key] = outcome
     return outcome
-
-
-def _plan_for(program: Program, call: ToolCall, caller: Caller) -> QuickPlan | None:
-    """Return the plan of a tool for a caller, made if need be; None for who goes the long way."""
-    known_as = _known_as(program, caller)
-    plans = program.quick.get(known_as)
-    if plans is None:
-        if not program.shortcuts.generated or not _is_plain(caller):
-            return None
-        layers = program.layers_of(caller.agent, caller.role)
-        plans = program.quick_by_layers.setdefault(layers, {})
-        if len(program.quick) >= _MOST_CALLERS:
-            program.quick.clear()
-        program.quick[known_as] = plans
-    found: QuickPlan | None = plans.get(call.tool)
-    if found is not None:
-        return found
-    spec = program.catalog.get(call.tool)
-    if spec is None or spec.name != call.tool:
-        return None
-    plan = program.plan(spec, agent=caller.agent, role=caller.role)
-    if not plan.layers or any(layer.ask is None for layer in plan.layers):
-        return None
-    made = plans[call.tool] = QuickPlan(spec, plan)
-    return made
-
-
-def _known_as(program: Program, caller: Caller) -> str | tuple[str, str]:
-    """Return all of a caller that decides which layers bind it."""
-    return (caller.agent, caller.role) if program.by_agent else caller.role
-
-
-def _is_plain(caller: Caller) -> bool:
-    """Tell whether only the layers have a say on a caller, whose role compares as it stands."""
-    return not is_bounded(caller) and is_plain_text(caller.role)

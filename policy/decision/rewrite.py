@@ -11,7 +11,7 @@ from policy.admission import Admitted, admit
 from policy.call import Caller, ToolCall
 from policy.catalog import ToolSpec
 from policy.decision.judgement import Judgement, judge
-from policy.decision.quick import judge_quickly
+from policy.decision.quick_judgement import judge_quickly
 from policy.facts import Facts
 from policy.program import Conflict, Program, apply_changes
 from policy.reason import Reason

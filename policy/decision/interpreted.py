@@ -1,0 +1,50 @@
+"""An admitted call in, its decision out: by every rule's closure, with rewrites applied."""
+
+from __future__ import annotations
+
+from policy.call import Caller, ToolCall
+from policy.decision.decision import Decision, GenerationId, decided
+from policy.decision.judgement import Judgement, judge
+from policy.decision.ordering import in_order
+from policy.decision.rewrite import decide_again
+from policy.facts import Facts
+from policy.program import Program
+from policy.reason import Reason
+from policy.verdict import Verdict
+
+
+def decide_at_length(
+    program: Program,
+    call: ToolCall,
+    caller: Caller,
+    facts: Facts,
+    found: Judgement | None,
+    *,
+    generation: GenerationId | None,
+    repairs: tuple[str, ...] = (),
+) -> Decision:
+    """Decide a call of a tool that is known by its full name; `found` is what its rules came to."""
+    spec = program.catalog.get(call.tool)
+    if spec is None:
+        return unknown_tool(call, generation)
+    if found is None:
+        found = judge(program, spec, call.input, caller=caller, facts=facts)
+    final = call
+    if found.wanted:
+        final, found = decide_again(program, spec, call, first=found, caller=caller, facts=facts)
+    verdict = found.verdict
+    return Decision(
+        verdict=verdict,
+        call=final,
+        asked=call,
+        reasons=in_order(found.reasons, verdict),
+        generation=generation,
+        shadowed=tuple(dict.fromkeys(found.shadows)),
+        repairs=repairs,
+    )
+
+
+def unknown_tool(call: ToolCall, generation: GenerationId | None) -> Decision:
+    """Deny a call of a tool that the catalogue does not have."""
+    reason = Reason(rule="schema", verdict=Verdict.DENY, message="no tool has this name")
+    return decided(Verdict.DENY, call, (reason,), generation=generation)
