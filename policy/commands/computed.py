@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from policy.commands.cursor import Findings
+from policy.commands.shell import Findings
 from policy.commands.word import Word
 
 # What may become a substitution when it is read again.

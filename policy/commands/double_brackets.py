@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from policy.commands.computed import compute_spelled, compute_text, name_spelled, name_text
-from policy.commands.cursor import Findings
 from policy.commands.pieces import Piece, literal, to_word
 from policy.commands.refusal import NotReadable
 from policy.commands.reserved import Lists
 from policy.commands.script import SimpleCommand
+from policy.commands.shell import Findings
 from policy.commands.syntax_tree import Condition, Parts, Raw
 from policy.commands.word import Word
 

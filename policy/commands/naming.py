@@ -16,7 +16,7 @@ from policy.commands.computed import (
     compute_values,
     name_word,
 )
-from policy.commands.cursor import Findings
+from policy.commands.shell import Findings
 from policy.commands.word import Word
 
 _OPTION_NOT_KNOWN = "an option that may name a variable"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
-from policy.commands.cursor import Cursor, Findings
+from policy.commands.cursor import Cursor
 from policy.commands.expansions import Expansions
-from policy.commands.shell import Shell
+from policy.commands.shell import Findings, Shell
 from policy.commands.syntax_tree import Command, CommandList
 from policy.commands.word_reader import WordReader
 

@@ -1,4 +1,4 @@
-"""What a script has changed about its shell so far: folder, variables, functions, aliases."""
+"""What a script has changed about its shell so far, and what has been found in it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from policy.commands.cursor import Findings
 from policy.commands.refusal import NotReadable
+from policy.commands.script import SimpleCommand
 from policy.commands.whereabouts import (
     NOWHERE,
     START,
@@ -38,6 +38,107 @@ _NUMBER = re.compile(r"[+-]?[0-9]+")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _NO_VALUES: Mapping[str, str | Word] = MappingProxyType({})
 _UNKNOWN = Word("", "opaque")
+_DEEPEST = 32
+# Each word is looked at by every rule that speaks of resources; no command of an agent has more.
+_MOST_WORDS = 2_000
+# Quotes, expansions and other signs: each costs as much as a word.
+_MOST_PARTS = 20_000
+# Letters that variables are replaced by: `x=$x$x` doubles a text each time.
+_MOST_REPLACED = 1_000_000
+_FIXED = frozenset({"BASHOPTS", "BASH_VERSINFO", "EUID", "PPID", "SHELLOPTS", "UID"})
+
+
+@dataclass(slots=True)
+class Findings:
+    """The commands of a script with what else is found, and what bounds the reading."""
+
+    commands: list[SimpleCommand] = field(default_factory=list)
+    gaps: dict[str, None] = field(default_factory=dict)
+    # Every variable that programs may see set by the script itself.
+    carried: dict[Assignment, None] = field(default_factory=dict)
+    # Commands of function bodies, which run whenever they are called.
+    bodies: list[int] = field(default_factory=list)
+    moved: bool = False
+    # Functions by how many definitions there are; whether a body changes the folder.
+    defined: dict[str, int] = field(default_factory=dict)
+    wandering: bool = False
+    # Programs and functions that traps run.
+    handlers: set[str] = field(default_factory=set)
+    # Programs that print for the next one of a pipeline.
+    feeding: set[str] = field(default_factory=set)
+    # What may leave a function before its end.
+    jumps: int = 0
+    # Whether a failure may not end the shell though it was told so, and whether functions may be
+    # gone or stand for others.
+    forgiving: bool = False
+    # Variables that cannot be set (`*`: any), the shells at what may fail so that the rest of the
+    # line is dropped, and whether any command may.
+    fixed: set[str] = field(default_factory=lambda: set(_FIXED))
+    drops: list[Shell] = field(default_factory=list)
+    failing: bool = False
+    # Programs of which it matters that they print numbers.
+    counting: set[str] = field(default_factory=set)
+    replaced_functions: bool = False
+    # Whether a command stands where the shell may put an alias.
+    aliased: bool = False
+    words: int = 0
+    parts: int = 0
+    replaced: int = 0
+    depth: int = 0
+    # How many times what stands here is read: once for each value of the loops around.
+    passes: int = 1
+    # How many loops may still be read once more, where a first reading did not hold.
+    attempts: int = 32
+    # Variables that arithmetic reads, and those that may hold any text.
+    computed: set[str] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
+
+    def copy(self) -> Findings:
+        """Return what has been found up to here, to come back to it by `become`."""
+        other = Findings()
+        for name in self.__slots__:
+            value = getattr(self, name)
+            setattr(other, name, value.copy() if isinstance(value, list | dict | set) else value)
+        return other
+
+    def become(self, other: Findings) -> None:
+        """Take over what a copy holds that is not used any more, but for the attempts made."""
+        attempts = self.attempts
+        for name in self.__slots__:
+            setattr(self, name, getattr(other, name))
+        self.attempts = attempts
+
+    def gap(self, reason: str) -> None:
+        """Say what else may run."""
+        self.gaps[reason] = None
+
+    def count_word(self) -> None:
+        """Count one word more."""
+        self.words += 1
+        if self.words > _MOST_WORDS:
+            raise NotReadable("a script with too many words")
+
+    def count_part(self) -> None:
+        """Count one part of a word, or of what stands in it."""
+        self.parts += 1
+        if self.parts > _MOST_PARTS:
+            raise NotReadable("a script with too many quotes and signs")
+
+    def count_replaced(self, value: str) -> None:
+        """Count a text that stands for a variable."""
+        self.replaced += len(value)
+        if self.replaced > _MOST_REPLACED:
+            raise NotReadable("a script whose variables grow too long")
+
+    def enter(self) -> None:
+        """Go one level deeper."""
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise NotReadable("a script that is nested too deeply")
+
+    def leave(self) -> None:
+        """Come back from `enter`."""
+        self.depth -= 1
 
 
 @dataclass(slots=True)

@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from policy.commands.computed import COMPUTED_TEXT, may_run_texts
-from policy.commands.cursor import Cursor, Findings
+from policy.commands.cursor import Cursor
 from policy.commands.plain_script import read_plain, read_words
 from policy.commands.refusal import NotReadable
 from policy.commands.script import Script
 from policy.commands.script_reader import ScriptReader
-from policy.commands.shell import Shell
+from policy.commands.shell import Findings, Shell
 from policy.commands.syntax_tree import CommandList
 from policy.commands.word import Assignment
 from policy.values import Unreadable, is_ordinary
