@@ -5,8 +5,9 @@ from __future__ import annotations
 from policy.program.carried import Carried
 from policy.program.changes import Conflict, Wanted, Wish, apply_changes
 from policy.program.compiler import compile_policy
+from policy.program.declared import DeclaredResources
 from policy.program.effects import Effects, Item
-from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.evaluation import Evaluation
 from policy.program.expressions import TestOf
 from policy.program.floor import Floor
 from policy.program.generated import Unsettled, is_plain_text

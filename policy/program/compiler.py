@@ -15,8 +15,9 @@ from policy.checks import checked
 from policy.commands import NO_PROFILES, Profiles
 from policy.layers import LayeredPolicy
 from policy.program.carried import Carried, Ingredients
-from policy.program.evaluation import DeclaredResources
-from policy.program.floor import Floor, compile_floor
+from policy.program.declared import DeclaredResources
+from policy.program.floor import Floor
+from policy.program.floor_test import compile_floor
 from policy.program.generated import Item, Tool, write_layer
 from policy.program.meaning import Meanings, declared_meaning
 from policy.program.program import (

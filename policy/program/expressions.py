@@ -14,7 +14,8 @@ from typing import Any, TypeAlias, assert_never
 
 from policy.checks import checked
 from policy.program.builtins import FUNCTIONS
-from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.declared import DeclaredResources
+from policy.program.evaluation import Evaluation
 from policy.program.fact_readers import fact_reader
 from policy.program.truth import ABSENT, Absent, Truth, Undecided, Value
 from policy.values import add, is_number, multiply, subtract

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.declared import DeclaredResources
+from policy.program.evaluation import Evaluation
 from policy.program.truth import ABSENT, Undecided, Unknown, Value
 from policy.values import normalise, role_of
 

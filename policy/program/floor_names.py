@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from policy.facts import FileId, Identify, ResolvePath
-from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.declared import DeclaredResources
+from policy.program.evaluation import Evaluation
+from policy.program.floor import Floor
 from policy.values import Path, Unreadable, normalise, plain
-
-if TYPE_CHECKING:
-    from policy.program.floor import Floor
 
 
 class FloorNames:

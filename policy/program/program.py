@@ -16,7 +16,7 @@ from policy.checks import LayerKey, checked
 from policy.commands import Profiles
 from policy.layers import LayeredPolicy, binds
 from policy.program.changes import Wish
-from policy.program.evaluation import DeclaredResources
+from policy.program.declared import DeclaredResources
 from policy.program.expressions import TestOf
 from policy.program.floor import Floor
 from policy.program.generated import Ask

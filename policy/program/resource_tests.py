@@ -10,8 +10,9 @@ from typing import TypeAlias
 
 from policy.checks import checked
 from policy.commands import CommandPattern, Invocation, spells_redirects
+from policy.program.declared import DeclaredResources
 from policy.program.effects import Effects, Item
-from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.evaluation import Evaluation
 from policy.program.membership import SetTest
 from policy.program.possible import possible
 from policy.program.set_items import patterns_of

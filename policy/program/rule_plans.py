@@ -13,7 +13,7 @@ from policy.checks import checked
 # Only an `allow` that speaks of resources needs these.
 from policy.program.changes import compile_changes
 from policy.program.conditions import compile_test
-from policy.program.evaluation import DeclaredResources
+from policy.program.declared import DeclaredResources
 from policy.program.expressions import Place, TestOf
 from policy.program.program import Clause, Closures, Compiled, RewritePlan, RulePlan
 from policy.program.prospect import (

@@ -14,8 +14,9 @@ from typing import Any, TypeAlias
 
 from policy.checks import checked
 from policy.commands import CommandPattern, CommandSets, Invocation, Profiles, is_alone
+from policy.program.declared import DeclaredResources
 from policy.program.effects import Effects, Item
-from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.evaluation import Evaluation
 from policy.program.membership import plain_items
 from policy.program.resource_tests import Resource, compile_resource_test, out_of_sight
 from policy.program.set_items import patterns_of, prepared_hosts, prepared_paths

@@ -13,7 +13,7 @@ from typing import Any
 
 from policy.catalog import ToolSpec
 from policy.checks import checked
-from policy.program.evaluation import DeclaredResources
+from policy.program.declared import DeclaredResources
 from policy.program.expressions import constant_value
 from policy.program.generated.fields import FieldKind, Fields, is_plain_text
 from policy.program.generated.quoting import Quoting, literal, text_set

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from policy.catalog import ToolSpec
 from policy.checks import checked
-from policy.program.evaluation import DeclaredResources
+from policy.program.declared import DeclaredResources
 from policy.program.expressions import TestOf
 from policy.program.generated.branches import Branches, Conjunction
 from policy.program.generated.fields import Fields

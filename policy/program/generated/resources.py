@@ -13,7 +13,8 @@ from policy.checks import checked
 
 # They know what a test means; whoever writes rules of a tool without resources needs none of them.
 from policy.program import resource_tests
-from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.declared import DeclaredResources
+from policy.program.evaluation import Evaluation
 from policy.program.generated.quoting import Quoting
 from policy.program.together import together
 from policy.program.truth import Truth

@@ -14,7 +14,7 @@ from policy.call import Caller, ToolCall
 from policy.catalog import Origin, ToolSpec
 from policy.checks import checked
 from policy.facts import Facts
-from policy.program.evaluation import DeclaredResources
+from policy.program.declared import DeclaredResources
 from policy.program.generated import Item, Tool
 from policy.program.generated.index import write_layer
 from policy.program.generated.layer import Writer

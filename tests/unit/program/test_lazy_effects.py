@@ -75,7 +75,7 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         found[text] += 1
         return understand(text, profiles)
 
-    monkeypatch.setattr("policy.program.effects.understand", counting)
+    monkeypatch.setattr("policy.program.effect_reader.understand", counting)
     return found
 
 

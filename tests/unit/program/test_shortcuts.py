@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from policy.admission import admission
-from policy.program import ALL_SHORTCUTS, Program, Shortcuts, compile_policy, evaluation
+from policy.program import ALL_SHORTCUTS, Program, Shortcuts, compile_policy, declared
 from policy.values import copy_value
 from tests.unit.program.compiling import ask, program
 
@@ -25,7 +25,7 @@ def test_without_expressions_re2_is_asked(monkeypatch: pytest.MonkeyPatch, gener
     def never(source: str) -> Any:
         pytest.fail(f"/{source}/ was compiled to be tested plainly")
 
-    monkeypatch.setattr(evaluation, "compile_regex", never)
+    monkeypatch.setattr(declared, "compile_regex", never)
     asked = _with(replace(ALL_SHORTCUTS, expressions=False, generated=generated))
     found = {text: str(ask(asked, "t", {"x": text}).decision.verdict) for text in ("a", "ab", "b")}
     assert found == {"a": "deny", "ab": "allow", "b": "allow"}
