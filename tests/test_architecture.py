@@ -11,6 +11,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -85,6 +86,23 @@ def back_doors(tree: Modules) -> list[str]:
             hidden = set(names) - exports(tree.get(module, ""))
             found += [f"{importer}:{line}: {module} exports no {name}" for name in sorted(hidden)]
     return found
+
+
+def imported(tree: Modules, text: str) -> Iterator[str]:
+    """Yield the modules of the tree that a text imports."""
+    for _, module, names in imports(text):
+        for one in [f"{module}.{name}" for name in names] or [module]:
+            yield one if one in tree else module
+
+
+def circle(tree: Modules) -> list[str]:
+    """Return a circle of modules that import each other, wherever the imports stand, if any."""
+    graph = {importer: set(imported(tree, text)) - {importer} for importer, text in tree.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def impure_builtins(tree: Modules) -> list[str]:
@@ -169,6 +187,10 @@ def page_faults(code: str, text: str) -> list[str]:
 
 def test_packages_are_entered_by_their_front_door() -> None:
     assert back_doors(modules()) == []
+
+
+def test_imports_of_modules_point_one_way() -> None:
+    assert circle(modules()) == []
 
 
 def test_the_core_calls_no_builtin_that_does_io() -> None:
@@ -269,6 +291,20 @@ CHECKS = {
 )
 def test_a_back_door_is_found(text: str, expected: list[str]) -> None:
     assert back_doors({**CHECKS, "policy.layers": "", "policy.layers.merger": text}) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from policy.checks.checker import check\n",
+        "def f():\n    from policy.checks import checker\n",
+        "if TYPE_CHECKING:\n    import policy.checks.checker\n",
+    ],
+)
+def test_modules_that_import_each_other_are_found(text: str) -> None:
+    assert circle(CHECKS) == []
+    found = circle({**CHECKS, "policy.checks.kinds": text})
+    assert set(found) == {"policy.checks.checker", "policy.checks.kinds"}
 
 
 @pytest.mark.parametrize(

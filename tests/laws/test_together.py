@@ -12,7 +12,8 @@ from policy.call import Caller, ToolCall
 from policy.catalog import Resource, ToolSpec, builtin_catalog
 from policy.checks import checked
 from policy.facts import Facts, Resolvers
-from policy.program.evaluation import DeclaredResources, Evaluation
+from policy.program.declared import DeclaredResources
+from policy.program.evaluation import Evaluation
 from policy.program.resource_tests import compile_resource_test
 from policy.program.together import Together, true_or_open
 from policy.program.truth import ABSENT, Undecided
