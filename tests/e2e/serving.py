@@ -6,18 +6,20 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0  # seconds; the machine may be busy
+PAUSE = 0.01  # seconds between looks at what other processes do, of which no event tells
 Era: TypeAlias = Literal["auto", "legacy"]
+T = TypeVar("T")
 
 POLICY = """\
 policy for every agent
@@ -160,6 +162,14 @@ async def call_until(
     client: Client, holds: Callable[[Reply], bool], tool: str, **input: Any
 ) -> Reply:
     """Call again and again until the reply is as wanted; the test's patience is the limit."""
-    while not holds(reply := await call(client, tool, **input)):
-        pass
+    while not holds(reply := await call(client, tool, **input)):  # noqa: ASYNC110 - see PAUSE
+        await asyncio.sleep(PAUSE)
     return reply
+
+
+async def becomes(look: Callable[[], Awaitable[T]]) -> T:
+    """Return what another process brings about, once a look finds anything."""
+    async with asyncio.timeout(PATIENCE):
+        while not (found := await look()):  # noqa: ASYNC110 - see PAUSE
+            await asyncio.sleep(PAUSE)
+        return found

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.serving import ENV, PATIENCE, Place, Reply, call, place_in, served
+from policy.service import ApprovalGate, SqliteApprovals
+from tests.e2e.serving import ENV, PATIENCE, Place, Reply, becomes, call, place_in, served
 
 SETTINGS = '[approvals]\nstore = "../state/approvals.sqlite"\ntimeout = "60s"\n'
 
@@ -40,14 +41,24 @@ def answer(place: Place, *arguments: str, env: dict[str, str] | None = None) -> 
     return done
 
 
+async def asked(place: Place, count: int = 1) -> None:
+    """Wait until so many questions wait for an answer."""
+    async with SqliteApprovals(place.folder / "state" / "approvals.sqlite") as approvals:
+        gate = ApprovalGate(approvals)
+
+        async def enough() -> bool:
+            return len(await gate.pending()) == count
+
+        await becomes(enough)
+
+
 async def question(place: Place) -> dict[str, Any]:
-    """Return the one question that waits, as soon as there is one."""
-    while True:
-        done = await asyncio.to_thread(answer, place, "list", "--format", "json", "rules")
-        assert done.returncode == 0, done.stderr
-        if found := json.loads(done.stdout)["questions"]:
-            (only,) = found
-            return dict(only)
+    """Return the one question that waits, as the command lists it, as soon as there is one."""
+    await asked(place)
+    done = await asyncio.to_thread(answer, place, "list", "--format", "json", "rules")
+    assert done.returncode == 0, done.stderr
+    (only,) = json.loads(done.stdout)["questions"]
+    return dict(only)
 
 
 async def test_an_approval_from_another_process_lets_the_call_go_on(place: Place) -> None:
@@ -92,8 +103,8 @@ async def test_a_session_can_be_denied_as_a_whole(place: Place) -> None:
             asyncio.create_task(call(client, "file_delete", path=name))
             for name in ("a.txt", "b.txt")
         ]
-        while len(_waiting(await asyncio.to_thread(answer, place, "list", "rules"))) < 2:
-            pass
+        await asked(place, 2)
+        assert len(_waiting(await asyncio.to_thread(answer, place, "list", "rules"))) == 2
         other = await asyncio.to_thread(
             answer, place, "deny", "--session", "another", "--all", "rules"
         )

@@ -16,7 +16,7 @@ import httpx2
 import pytest
 
 from policy.service import AnswerRefused, ApprovalGate, Filed, Person, SqliteApprovals
-from tests.e2e.serving import ENV, PATIENCE, ROOT, Era, Place, call, place_in, served
+from tests.e2e.serving import ENV, PATIENCE, ROOT, Era, Place, becomes, call, place_in, served
 from tests.e2e.test_http import ACCEPT, TOKEN, connected, listening, token_file
 
 SETTINGS = '[approvals]\nstore = "../state/approvals.sqlite"\ntimeout = "60s"\n'
@@ -56,14 +56,15 @@ class Desk:
 
     async def asked(self) -> Filed:
         """Return the question that waits, once there is one."""
-        while not (found := await self._gate.pending()):
-            pass
-        return found[0]
+        return (await becomes(self._gate.pending))[0]
 
     async def is_withdrawn(self, id: str) -> bool:
         """Wait until a question waits no more; tell whether it can be answered no longer."""
-        while await self._gate.pending():
-            pass
+
+        async def withdrawn() -> bool:
+            return not await self._gate.pending()
+
+        await becomes(withdrawn)
         with pytest.raises(AnswerRefused):
             await self._gate.approve(id, Person(id="ada"))
         filed = await self._gate.get(id)
@@ -74,9 +75,11 @@ class Desk:
 
     async def ended(self) -> str:
         """Return the outcome of the call, once it is recorded."""
-        while not self.place.audit.exists() or not (records := self.place.records()):
-            await self._gate.pending()
-        return str(records[-1]["outcome"])
+
+        async def records() -> list[dict[str, Any]]:
+            return self.place.records() if self.place.audit.exists() else []
+
+        return str((await becomes(records))[-1]["outcome"])
 
 
 @asynccontextmanager

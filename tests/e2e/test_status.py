@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.serving import ENV, POLICY, Place, place_in
+import httpx2
+
+from tests.e2e.serving import ENV, POLICY, Place, becomes, place_in
 from tests.e2e.test_http import listening, token_file
 
 
@@ -27,21 +29,26 @@ def _status(place: Place, *words: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(done.stdout) if done.stdout else {"told": done.stderr}
 
 
-async def _becomes(place: Place, code: int, *words: str) -> dict[str, Any]:
-    """Return what is told once the exit status is this; the server looks within a second."""
-    async with asyncio.timeout(60):
-        while True:
-            found, told = await asyncio.to_thread(_status, place, *words)
-            if found == code:
-                return told
+async def _becomes(place: Place, code: int, url: str, *words: str) -> dict[str, Any]:
+    """Return what is told once the server is so; it looks within a second."""
+    state = {0: "up", 3: "stale", 4: "frozen"}[code]
+
+    async def is_so() -> bool:
+        return (await http.get(httpx2.URL(url).join("/healthz"))).json() == {"state": state}
+
+    async with httpx2.AsyncClient() as http:
+        await becomes(is_so)
+    found, told = await asyncio.to_thread(_status, place, "--url", url, *words)
+    assert found == code
+    return told
 
 
 async def test_a_server_tells_how_it_stands(tmp_path: Path) -> None:
     place = place_in(tmp_path)
     token = token_file(place)
     async with listening(place, "--token-file", token) as url:
-        known = ("--url", url, "--token-file", token)
-        code, told = await asyncio.to_thread(_status, place, *known)
+        known = (url, "--token-file", token)
+        code, told = await asyncio.to_thread(_status, place, "--url", *known)
         assert (code, told["state"], told["generation"]["number"]) == (0, "up", 1)
         place.save("nonsense\n")
         told = await _becomes(place, 3, *known)
@@ -55,10 +62,10 @@ async def test_a_server_tells_how_it_stands(tmp_path: Path) -> None:
             told = await _becomes(place, 4, *known)
             assert told["freezes"][0]["because"] == "a try"
             # Without the token: one word, and no name of anything.
-            assert await _becomes(place, 4, "--url", url) == {"state": "frozen"}
+            assert await _becomes(place, 4, url) == {"state": "frozen"}
         finally:
             await asyncio.to_thread(_placet, place, *lifted)
-    code, told = _status(place, *known)
+    code, told = _status(place, "--url", *known)
     assert code == 5
     assert "gives no answer" in told["told"]
 
