@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.serving import ENV, place_in
+from tests.unit.cli.running import run as run_here
 
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -49,19 +50,20 @@ def test_the_end_of_input_ends_the_server(tmp_path: Path) -> None:
     [("rules", ""), ("rules", "rules/data"), ("rules/global.policy", "rules")],
 )
 def test_a_policy_within_reach_of_the_tools_is_served_only_where_somebody_insists(
-    tmp_path: Path, served: str, workspace: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: str, workspace: str
 ) -> None:
     place = place_in(tmp_path)
     (place.rules / "data").mkdir()
     folder = tmp_path / workspace
-    command = ["-m", "policy", "serve", served, "--workspace", str(folder)]
+    monkeypatch.chdir(tmp_path)
+    command = ["serve", served, "--workspace", str(folder)]
     where = "holds" if workspace == "rules/data" else "lies in"
     found = f"the policy {tmp_path / served} {where} the workspace {folder}:"
-    done = run(*command, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
+    refusal = run_here(*command)
+    assert (refusal.code, refusal.out) == (2, "")
     refused = f"placet: {found} keep them apart, or insist with --policy-in-workspace"
-    assert refused in done.stderr.splitlines()
-    done = run(*command, "--policy-in-workspace", cwd=tmp_path)
+    assert refused in refusal.err.splitlines()
+    done = run("-m", "policy", *command, "--policy-in-workspace", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
     warned = f"placet: warning: {found} programs that tools run could change it"
     assert warned in done.stderr.splitlines()
@@ -81,15 +83,18 @@ def test_a_policy_within_reach_of_the_tools_is_served_only_where_somebody_insist
         (["--approve-script", "answers"], "answers:1: an answer is `yes`, `no` or `no: a reason`"),
     ],
 )
-def test_wrong_usage_is_told_in_one_line(tmp_path: Path, options: list[str], told: str) -> None:
+def test_wrong_usage_is_told_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], told: str
+) -> None:
     place = place_in(tmp_path)
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "short").write_text("secret", "utf-8")
     (tmp_path / "answers").write_text("perhaps\n", "utf-8")
     os.mkfifo(tmp_path / "pipe")
-    done = run(*place.command()[1:], *options, cwd=tmp_path)
-    assert done.returncode == 2
-    assert told in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr
+    _, _, _, *arguments = place.command()
+    done = run_here(*arguments, *options)
+    assert done.code == 2
+    assert told in done.err.splitlines()[-1]
 
 
 @pytest.mark.parametrize(("command", "extras"), [("serve", "placet[mcp]"), ("demo", "mcp,web")])

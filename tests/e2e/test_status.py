@@ -34,7 +34,8 @@ async def _becomes(place: Place, code: int, url: str, *words: str) -> dict[str, 
     state = {0: "up", 3: "stale", 4: "frozen"}[code]
 
     async def is_so() -> bool:
-        return (await http.get(httpx2.URL(url).join("/healthz"))).json() == {"state": state}
+        found = await http.get(httpx2.URL(url).join("/healthz"))
+        return bool(found.json() == {"state": state})
 
     async with httpx2.AsyncClient() as http:
         await becomes(is_so)
