@@ -7,6 +7,7 @@ true of one stays true.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from decimal import Decimal
 from types import MappingProxyType
@@ -14,7 +15,6 @@ from typing import Any
 
 from policy.catalog.schema import FieldInfo, lookup, named_fields
 from policy.catalog.walk import Schema, Step, descend
-from policy.digests import blake2b
 
 # How many paths a view remembers before it begins anew: more than policies ask about.
 _MOST_PATHS = 1_024
@@ -82,7 +82,7 @@ class SchemaViews:
             shape = repr(_shape(schema, 0))
         except _NoShape:
             return SchemaView(schema)
-        digest = blake2b(shape.encode(errors="surrogatepass")).digest()
+        digest = hashlib.blake2b(shape.encode(errors="surrogatepass")).digest()
         return self._by_shape.setdefault(digest, SchemaView(schema))
 
 

@@ -7,12 +7,12 @@ digest covers more than a rule needs rather than less: where it differs, nothing
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 
 from policy.checks.assembly import Unit
 from policy.checks.checked import LayerKey
 from policy.checks.sources import PolicySources
-from policy.digests import sha256
 from policy.syntax import beside_rules, print_binding, tree
 
 # What no rule sees.
@@ -21,7 +21,7 @@ _UNSEEN = (tree.Rule, tree.Test)
 
 def surroundings(sources: PolicySources, beyond: str) -> str:
     """Return the digest; `beyond` is that of all that is no text of a policy file."""
-    found = sha256(beyond.encode())
+    found = hashlib.sha256(beyond.encode())
     for part in _parts(sources):
         told = part.encode("utf-8", "surrogatepass")
         # Its length goes before each part, so that no two policies give one text to hash.

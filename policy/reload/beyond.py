@@ -5,6 +5,7 @@ That is the catalogue, the data files that rules name, and the programs of the f
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from operator import attrgetter
@@ -13,7 +14,6 @@ from typing import Any
 
 from policy.call import freeze
 from policy.catalog import Catalog, Origin, ToolSpec
-from policy.digests import sha256
 from policy.source import Source
 
 # What a tool's definition holds beside what its code does to an input, which no check looks at;
@@ -51,7 +51,7 @@ class Beyond:
 def _digest(parts: Iterable[str]) -> str:
     # Its length goes before each part, so that no two lists give one text to hash.
     told = "".join([f"{len(part)} {part}" for part in parts])
-    return sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _of_catalog(catalog: Catalog) -> Iterator[str]:

@@ -7,6 +7,7 @@ a swapped link can never be read half and half.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 import time
@@ -16,7 +17,6 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from policy.diagnostics import Diagnostic
-from policy.digests import sha256
 from policy.reload import unread
 from policy.reload.link_ways import links_on_the_way
 from policy.reload.walk import (
@@ -82,7 +82,7 @@ class Snapshot:
 
 def content_digest(content: bytes) -> str:
     """Return `sha256:` and the hexadecimal digest of some bytes."""
-    return "sha256:" + sha256(content).hexdigest()
+    return "sha256:" + hashlib.sha256(content).hexdigest()
 
 
 def read_folder(path: str | os.PathLike[str]) -> Snapshot:
@@ -185,7 +185,7 @@ def _snapshot(
     *,
     real_root: str | None = None,
 ) -> Snapshot:
-    digest = sha256(expected=sum(len(file.content) for file in files.values()))
+    digest = hashlib.sha256()
     for name in sorted({*files, *unread}):
         # Lengths before the parts, so that no two folders can give one text to hash.
         told = files[name].content if name in files else unread[name].message.encode()
