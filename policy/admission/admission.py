@@ -74,12 +74,10 @@ def admit(
     *,
     open_fields: Callable[[ToolSpec], bool] = never,
     limits: Limits = _LIMITS,
-    quick: bool = True,
 ) -> Admitted | Refused:
     """Return the call that `raw` means, or why it means none; never raises.
 
-    Admitting an admitted call again changes nothing. Without `quick`, nothing is taken for usual:
-    every input goes the way of the oddest one, to the same end.
+    Admitting an admitted call again changes nothing.
     """
     name = raw.tool
     if not isinstance(name, str):
@@ -94,12 +92,12 @@ def admit(
         spec = catalog.get(repaired.name)
         assert spec is not None
         notes = (f"tool name `{escape_for_people(name, 60)}` read as `{spec.name}`",)
-    read = _read(raw.input, spec, limits=limits, quick=quick)
+    read = _read(raw.input, spec, limits=limits)
     if isinstance(read, Refused):
         return read
     value, more = read
     is_open = spec.open_fields or open_fields(spec)
-    gate = gate_of(spec, plain=quick)
+    gate = gate_of(spec)
     checked = _check(value, spec, gate, is_open=is_open, limits=limits)
     if isinstance(checked, Refused):
         return checked
@@ -110,11 +108,11 @@ def admit(
 
 
 def _read(
-    given: Any, spec: ToolSpec, *, limits: Limits, quick: bool
+    given: Any, spec: ToolSpec, *, limits: Limits
 ) -> tuple[dict[str, Any], tuple[str, ...]] | Refused:
     """Return the input as writable objects and lists of its own."""
     if type(given) is dict or isinstance(given, Mapping):
-        copied = copy_value(given, limits=limits, quick=quick)
+        copied = copy_value(given, limits=limits)
         if isinstance(copied, Unreadable):
             return _refused("not-a-call", spec.name, f"the input is no JSON: {copied.reason}")
         return copied, ()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-# The schema library is imported by the first gate that needs it: see `plain_schema`.
 from jsonschema_rs import ValidationError, Validator
 
 from policy.admission.coercion import is_whole, shown
 from policy.admission.place import Place, has_defaults
-from policy.admission.plain_schema import plain_check
 from policy.call import thaw
 from policy.catalog import ToolSpec, fault, kind_of, unfolded
 from policy.values import escape_for_people
@@ -21,8 +19,6 @@ _MOST_PROBLEMS = 5
 _LARGEST_LISTED = 2_000
 # A pattern from a tool's schema may look around; it must not search for long.
 _MOST_STEPS_BACK = 100_000
-# How many inputs a process checks before the schema library is worth its import.
-_FEW = 32
 _WORDS = {
     "string": "text",
     "number": "a number",
@@ -35,39 +31,21 @@ _WORDS = {
 }
 
 
-class _Plainly:
-    """How many inputs this process has asked plain checks about; a lost count does no harm."""
-
-    __slots__ = ("asked",)
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-
-_plainly = _Plainly()
-
-
 class Gate:
     """The checks of one tool; `fault` says why there are none, and every call is refused.
 
-    `fills` says whether any field may have a default. With `plain`, the first inputs that surely
-    fit a plain schema are accepted without the schema library. Once it is imported it is the faster
-    one: a process that asks often turns to it.
+    `fills` says whether any field may have a default.
     """
 
-    def __init__(self, spec: ToolSpec, *, plain: bool = True) -> None:
+    def __init__(self, spec: ToolSpec) -> None:
         self.fault = spec.fault or fault(spec.schema)
         self.place = Place({}, {})
         self.fills = False
         if self.fault is not None:
             return
-        self._schema = schema = thaw(spec.schema)
-        self._fits = plain_check(schema) if plain and _plainly.asked <= _FEW else None
-        self._validator: Validator | None = None
+        schema = thaw(spec.schema)
         try:
-            # A plain schema is known to be valid; the library reads it when it is asked.
-            if self._fits is None:
-                self._validator = _validator(schema)
+            self._validator = _validator(schema)
             self.place = Place(schema, schema, top=True)
         except Exception as error:  # noqa: BLE001  (whatever a stranger's schema makes it raise)
             self.fault = f"its schema is not valid: {_first_line(str(error))}"
@@ -75,30 +53,18 @@ class Gate:
         self.fills = has_defaults(schema)
         size, is_cyclic = unfolded(schema)
         self._lists = size <= _LARGEST_LISTED and not is_cyclic
-        self.accepts: Callable[[Any], bool] = (
-            self._accepts if self._validator is None else self._validator.is_valid
-        )
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value fits the schema."""
+        return self._validator.is_valid(value)
 
     def problems(self, value: dict[str, Any]) -> tuple[str, ...]:
         """Return what keeps the schema from accepting `value`, one sentence each, a few at most."""
         found = list(islice(_plain_problems(value, self.place, ()), _MOST_PROBLEMS))
         if not found and self._lists:
-            errors = islice(self._full().iter_errors(value), _MOST_PROBLEMS)
+            errors = islice(self._validator.iter_errors(value), _MOST_PROBLEMS)
             found = [_sentence(error) for error in errors]
         return tuple(found) or ("the input does not fit the tool's schema",)
-
-    def _accepts(self, value: Any) -> bool:
-        assert self._fits is not None
-        _plainly.asked += 1
-        if _plainly.asked > _FEW:
-            self.accepts = self._full().is_valid
-            return self.accepts(value)
-        return self._fits(value) or self._full().is_valid(value)
-
-    def _full(self) -> Validator:
-        if self._validator is None:
-            self._validator = _validator(self._schema)
-        return self._validator
 
 
 def _validator(schema: Any) -> Validator:
@@ -108,21 +74,20 @@ def _validator(schema: Any) -> Validator:
     return validator_for(schema, offline=True, mask="the value", pattern_options=patterns)
 
 
-_GATES: dict[tuple[int, bool], tuple[ToolSpec, Gate]] = {}
+_GATES: dict[int, tuple[ToolSpec, Gate]] = {}
 _MOST_GATES = 4096
 
 
-def gate_of(spec: ToolSpec, *, plain: bool = True) -> Gate:
+def gate_of(spec: ToolSpec) -> Gate:
     """Return the gate of a tool, made when it is first asked for."""
-    key = (id(spec), plain)
-    known = _GATES.get(key)
+    known = _GATES.get(id(spec))
     # Holding the definition keeps its id from being used again.
     if known is not None and known[0] is spec:
         return known[1]
-    gate = Gate(spec, plain=plain)
+    gate = Gate(spec)
     if len(_GATES) >= _MOST_GATES:
         _GATES.clear()
-    _GATES[key] = (spec, gate)
+    _GATES[id(spec)] = (spec, gate)
     return gate
 
 

@@ -16,7 +16,7 @@ from policy.reload import Builder
 
 VARIABLE = "PLACET_NO_FAST"
 # Names of ways that are gone, accepted for one release.
-_FORMER = ("cache", "words", "modules", "records")
+_FORMER = ("cache", "words", "modules", "records", "admission")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,7 +41,6 @@ def answer(
             raw,
             program.catalog,
             open_fields=program.open_fields,
-            quick=program.shortcuts.admission,
         )
     if isinstance(outcome, Admitted):
         mark_admitted(outcome.call, program.token)

@@ -40,7 +40,6 @@ def decide_again(
         rewritten,
         program.catalog,
         open_fields=program.open_fields,
-        quick=program.shortcuts.admission,
     )
     if not isinstance(admitted, Admitted):
         return call, _refused(first, f"the rewritten input is refused: {admitted.message}")

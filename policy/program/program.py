@@ -196,8 +196,7 @@ class Shortcuts:
     are asked that a call can meet. `prepared`: paths and hosts are looked up in sets, and not held
     against one item after the other. `expressions`: where a regular expression is a few words,
     these are looked for, and RE2 is not asked. `scripts`: a script of plain words is cut at its
-    blanks and operators, and not read as bash reads it. `admission`: an input of the usual kind is
-    taken in without the closer look that any other one gets.
+    blanks and operators, and not read as bash reads it.
     """
 
     generated: bool = True
@@ -205,7 +204,6 @@ class Shortcuts:
     prepared: bool = True
     expressions: bool = True
     scripts: bool = True
-    admission: bool = True
 
 
 ALL_SHORTCUTS: Shortcuts = Shortcuts()
@@ -215,7 +213,6 @@ NO_SHORTCUTS: Shortcuts = Shortcuts(
     prepared=False,
     expressions=False,
     scripts=False,
-    admission=False,
 )
 
 

@@ -64,46 +64,16 @@ def check_value(value: object, *, limits: Limits = _DEFAULT) -> Unreadable | Non
     return copied if isinstance(copied, Unreadable) else None
 
 
-def copy_value(value: object, *, limits: Limits = _DEFAULT, quick: bool = True) -> Any:
+def copy_value(value: object, *, limits: Limits = _DEFAULT) -> Any:
     """Return a copy of a value from elsewhere, in dicts and lists of its own, or Unreadable.
 
     What `read_json` would not have given is Unreadable. Each part is looked at once, so that what
-    was checked is what was copied. Without `quick`, what most calls pass is walked like all else.
+    was checked is what was copied.
     """
-    if quick and type(value) is dict:
-        plain = _copy_plain(value, limits)
-        if plain is not None:
-            return plain
     try:
         return _Copying(limits).copy(value, 0)
     except _Refused as refused:
         return Unreadable(reason=str(refused))
-
-
-def _copy_plain(value: dict[Any, object], limits: Limits) -> dict[str, Any] | None:
-    """Return a copy of the object that most calls pass, None where it needs a closer look.
-
-    It holds short or finite numbers, ASCII texts, truth values and null, and nothing else.
-    """
-    copied, room = value.copy(), limits.bytes - 1
-    for key, item in copied.items():
-        kind = type(item)
-        if type(key) is not str or not key.isascii():
-            return None
-        room -= len(key) + 1
-        if kind is str:
-            if not item.isascii():  # type: ignore[attr-defined]
-                return None
-            room -= len(item)  # type: ignore[arg-type]
-        elif kind is int:
-            if not _LEAST <= item < -_LEAST:  # type: ignore[operator]
-                return None
-        elif kind is float:
-            if not isfinite(item):  # type: ignore[arg-type]
-                return None
-        elif item is not None and kind is not bool:
-            return None
-    return copied if room >= 0 and limits.depth > 0 and limits.digits > _PLAIN_DIGITS else None
 
 
 # What 63 bits hold has fewer digits than any sensible limit.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -148,19 +147,3 @@ def test_admitting_anything_ends_in_a_call_or_a_reason(
 def test_no_schema_makes_admission_raise(schema: Any) -> None:
     result = admit(RawCall(tool="tool", input={"a": Decimal("1e300")}), catalog_of(schema))
     assert isinstance(result, (Admitted, Refused))
-
-
-@settings(max_examples=examples(200), deadline=None)
-@given(SCHEMAS, INPUTS | st.dictionaries(st.text() | NAMES, ANYTHING, max_size=4), st.booleans())
-def test_a_call_is_admitted_alike_however_closely_it_is_looked_at(
-    schema: dict[str, Any], value: dict[str, Any], as_text: bool
-) -> None:
-    given: Any = value
-    if as_text:
-        with suppress(TypeError, ValueError):
-            given = json.dumps(value)
-    quick, slow = (
-        admit(RawCall(tool="tool", input=given), catalog_of(schema), quick=quick)
-        for quick in (True, False)
-    )
-    assert repr(quick) == repr(slow)

@@ -35,7 +35,7 @@ def test_asking_for_the_former_cache_is_accepted_with_a_warning(tmp_path: Path) 
 
 
 def test_names_of_former_ways_are_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PLACET_NO_FAST", "cache,words,modules,records")
+    monkeypatch.setenv("PLACET_NO_FAST", "cache,words,modules,records,admission")
     assert decide(rules_in(tmp_path), READ).record["verdict"] == "allow"
 
 

@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from policy.admission import admission
 from policy.program import ALL_SHORTCUTS, Program, Shortcuts, compile_policy, declared
-from policy.values import copy_value
 from tests.unit.program.compiling import ask, program
 
 RULES = "default allow\nno: deny t when input.x contains /^a/ unless input.x matches /ab|ac/\n"
@@ -29,22 +27,6 @@ def test_without_expressions_re2_is_asked(monkeypatch: pytest.MonkeyPatch, gener
     asked = _with(replace(ALL_SHORTCUTS, expressions=False, generated=generated))
     found = {text: str(ask(asked, "t", {"x": text}).decision.verdict) for text in ("a", "ab", "b")}
     assert found == {"a": "deny", "ab": "allow", "b": "allow"}
-
-
-@pytest.mark.parametrize("quick", [True, False])
-def test_without_admission_no_input_is_taken_for_usual(
-    monkeypatch: pytest.MonkeyPatch, quick: bool
-) -> None:
-    told: list[bool] = []
-
-    def copying(value: object, **given: Any) -> Any:
-        told.append(given["quick"])
-        return copy_value(value, **given)
-
-    monkeypatch.setattr(admission, "copy_value", copying)
-    asked = _with(replace(ALL_SHORTCUTS, admission=quick))
-    assert str(ask(asked, "t", {"x": "b"}).decision.verdict) == "allow"
-    assert told == [quick]
 
 
 @pytest.mark.parametrize("whole", [True, False])

@@ -6,11 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from policy.values import Limits, Unreadable, check_value, copy_value, read_json
-from policy.values.json_text import _Copying, _Refused
+from policy.values import Limits, Unreadable, check_value, read_json
 
 
 @pytest.mark.parametrize(
@@ -94,33 +91,3 @@ def test_a_parsed_value_is_held_to_the_same() -> None:
     assert [value for value in bad if check_value(value) is None] == []
     assert check_value(wide, limits=Limits(bytes=10_000)) is not None
     assert check_value({"a": [1, 2.5, True, None, "é", (1,)]}) is None
-
-
-_PARTS = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.integers(-(2**64), 2**64)
-    | st.floats()
-    | st.text(max_size=4)
-    | st.text(st.characters(max_codepoint=0x7F), max_size=4)
-    | st.lists(st.integers(), max_size=2)
-)
-
-
-@given(
-    st.dictionaries(st.text(max_size=3) | st.sampled_from(["a", "é", "\ud800"]), _PARTS),
-    st.integers(0, 40),
-    st.sampled_from([0, 1, 64]),
-)
-def test_what_is_plainly_an_input_is_copied_as_with_a_closer_look(
-    value: dict[str, Any], room: int, depth: int
-) -> None:
-    limits = Limits(bytes=room, depth=depth)
-    try:
-        expected: Any = _Copying(limits).copy(value, 0)
-    except _Refused as refused:
-        expected = Unreadable(reason=str(refused))
-    copied = copy_value(value, limits=limits)
-    assert repr(copied) == repr(expected)
-    assert copied is not value
