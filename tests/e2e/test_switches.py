@@ -1,4 +1,4 @@
-"""Real processes that were told to take no quick way say what all others say, byte for byte."""
+"""Commands that were told to take no quick way say what all others say, byte for byte."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.cli.running import run
 from tests.unit.cli.test_fast_paths import NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,11 +47,20 @@ def said() -> tuple[int, bytes, bytes]:
     return decided(None)
 
 
-@pytest.mark.parametrize("off", [*NAMES, ",".join(NAMES)])
-def test_a_process_says_the_same_whatever_is_switched_off(
-    off: str, said: tuple[int, bytes, bytes]
+def test_a_process_says_the_same_with_everything_switched_off(
+    said: tuple[int, bytes, bytes],
 ) -> None:
-    assert decided(off) == said
+    assert decided(",".join(NAMES)) == said
+
+
+@pytest.mark.parametrize("off", NAMES)
+def test_a_command_says_the_same_whatever_is_switched_off(
+    off: str, said: tuple[int, bytes, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("PLACET_NO_FAST", off)
+    here = run("decide", ROOT / "rules", "--lexical", stdin=ASKED)
+    assert (here.code, here.out.encode(), here.err.encode()) == said
 
 
 def test_the_calls_come_to_every_verdict(said: tuple[int, bytes, bytes]) -> None:
