@@ -84,12 +84,12 @@ class Sandbox:
             shutil.copy("/bin/dash", shell)
             os.makedirs(scene.root + _REAL, exist_ok=True)
 
-    def run(self, script: str) -> list[Happening]:
-        """Run a script; return everything that happened."""
+    def run(self, script: str, seconds: float = SECONDS) -> list[Happening]:
+        """Run a script for at most these seconds; return everything that happened."""
         self._scene.prepare()
         connected = _outgoing()
         # On a busy machine the time may be over before anything has begun.
-        if not any(self._start(script) for _ in range(_TRIES)):
+        if not any(self._start(script, seconds) for _ in range(_TRIES)):
             printed = Path(self._output).read_bytes()
             raise RuntimeError(f"the sandbox did not start: {printed!r}")
         printed = Path(self._output).read_bytes()
@@ -98,7 +98,7 @@ class Sandbox:
             found.append(Happening(kind=CONNECTED, what="the network"))
         return found + self._scene.happenings(printed)
 
-    def _start(self, script: str) -> bool:
+    def _start(self, script: str, seconds: float) -> bool:
         """Run a script to its end, or to that of its time; tell whether it has begun at all."""
         with (
             open(self._output, "wb") as output,
@@ -110,7 +110,7 @@ class Sandbox:
             ) as process,
         ):
             ended = os.pidfd_open(process.pid)
-            if not select.select([ended], [], [], SECONDS)[0]:
+            if not select.select([ended], [], [], seconds)[0]:
                 # With it ends all that it began; what it did until then counts.
                 process.kill()
             os.close(ended)

@@ -15,7 +15,7 @@ from typing import Any
 from tests.attack.judging import AllowsEverything, Judge
 from tests.attack.line import attack
 from tests.attack.rule_sets import BY_NAME, RuleSet
-from tests.attack.sandbox import Sandbox
+from tests.attack.sandbox import SECONDS, Sandbox
 from tests.attack.scene import Scene
 
 _MACHINERY = "/mnt"
@@ -58,7 +58,7 @@ def main() -> int:
 
 def _answer(arena: Arena, rules: RuleSet, request: dict[str, Any]) -> dict[str, Any]:
     if "script" in request:
-        return _tried(arena, rules, request["script"])
+        return _tried(arena, rules, request["script"], request.get("seconds", SECONDS))
     done = attack(
         AllowsEverything() if request.get("judge") == "everything" else arena.judge(rules),
         arena.sandbox(rules),
@@ -70,9 +70,9 @@ def _answer(arena: Arena, rules: RuleSet, request: dict[str, Any]) -> dict[str, 
     return {"rules": rules.name, **asdict(done)}
 
 
-def _tried(arena: Arena, rules: RuleSet, script: str) -> dict[str, Any]:
+def _tried(arena: Arena, rules: RuleSet, script: str, seconds: float) -> dict[str, Any]:
     """Run one script, whatever the policy says of it, and tell what that says."""
-    happened = arena.sandbox(rules).run(script)
+    happened = arena.sandbox(rules).run(script, seconds)
     return {
         "allowed": arena.judge(rules).judged(script).allowed,
         "happened": [str(one) for one in happened],
