@@ -16,7 +16,7 @@ from policy.reload.folder import ReadFile, Snapshot, read_folder
 from policy.reload.freezing import Freeze, Freezer, FreezeRefused, Freezing
 from policy.reload.generation import Generation
 from policy.reload.health import health_of, health_record
-from policy.reload.links import follow_links
+from policy.reload.links import Links, follow_links
 from policy.reload.loading import load, read_policy
 from policy.reload.looking import MOST_NAMES, MOST_SECONDS, Looking
 from policy.reload.proposing import propose_rule
@@ -54,6 +54,7 @@ __all__ = [
     "Freezer",
     "Freezing",
     "Generation",
+    "Links",
     "Looking",
     "Moved",
     "PolicyStore",

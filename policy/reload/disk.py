@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policy.facts import ResolveHost, Resolvers
+from policy.facts import LookAt, ResolveHost, Resolvers
 from policy.reload.letter_case import LetterCase
 from policy.reload.links import Links
 from policy.reload.looking import Looking
@@ -14,20 +14,23 @@ class Disk:
     def __init__(self) -> None:
         self._case = LetterCase()
 
-    def resolvers(self, *, host: ResolveHost | None = None) -> Resolvers:
-        """Return resolvers for one call, which remember what they saw."""
-        return self.seen(host=host)[0]
+    def resolvers(
+        self,
+        links: Links | None = None,
+        *,
+        look: LookAt | None = None,
+        host: ResolveHost | None = None,
+    ) -> Resolvers:
+        """Return resolvers for one call: they remember what they saw, as `links` does.
 
-    def seen(self, *, host: ResolveHost | None = None) -> tuple[Resolvers, Looking]:
-        """Return resolvers for one call, with what looks at trees for it."""
-        links = Links()
-        looking = Looking(links.follow)
-        resolvers = Resolvers(
-            path=links.follow,
+        `look` answers in place of the disk where that may take longer.
+        """
+        seen = links or Links()
+        return Resolvers(
+            path=seen.follow,
             folds=self._case.folds,
-            other_names=links.other_names,
-            identity=links.identity,
-            look=looking.look,
+            other_names=seen.other_names,
+            identity=seen.identity,
+            look=look or Looking(seen.follow).look,
             host=host,
         )
-        return resolvers, looking

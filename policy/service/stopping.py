@@ -7,25 +7,36 @@ and again as long as anything waits or runs, whoever froze the tool and from whi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 
 from policy.reload import Freezer
 
 _POLL = 0.2  # seconds
 
 
-@dataclass(slots=True, eq=False)
 class _Watched:
     """Something with a time limit that is brought forward once its tool is frozen.
 
-    `running` is ended only by a freeze that ends what runs.
+    `running` is ended only by a freeze that ends what runs. It is one of `others` while in use.
     """
 
-    limit: asyncio.Timeout
-    names: tuple[str, ...]
-    running: bool
+    def __init__(
+        self,
+        limit: asyncio.Timeout,
+        names: tuple[str, ...],
+        others: set[_Watched],
+        *,
+        running: bool,
+    ) -> None:
+        self.limit = limit
+        self.names = names
+        self.running = running
+        self._others = others
+
+    def __enter__(self) -> None:
+        self._others.add(self)
+
+    def __exit__(self, *raised: object) -> None:
+        self._others.discard(self)
 
 
 class Stops:
@@ -37,21 +48,15 @@ class Stops:
         self._watched: dict[asyncio.AbstractEventLoop, set[_Watched]] = {}
         self._looking: dict[asyncio.AbstractEventLoop, asyncio.Task[None]] = {}
 
-    @contextmanager
     def watching(
         self, limit: asyncio.Timeout, names: tuple[str, ...], *, running: bool
-    ) -> Iterator[None]:
+    ) -> _Watched:
         """Let `limit` pass at once where a tool of these names is frozen within the block."""
         loop = asyncio.get_running_loop()
-        one = _Watched(limit, names, running)
         watched = self._watched.setdefault(loop, set())
-        watched.add(one)
         if loop not in self._looking:
             self._looking[loop] = loop.create_task(self._look(loop, watched))
-        try:
-            yield
-        finally:
-            watched.discard(one)
+        return _Watched(limit, names, watched, running=running)
 
     async def _look(self, loop: asyncio.AbstractEventLoop, watched: set[_Watched]) -> None:
         """Look again and again, until nothing has been watched for as long as one look takes."""

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 from policy.call import EMPTY, Caller
 from policy.clock import Clock, utc_now
 from policy.facts import Facts, Resolvers
-from policy.reload import Disk
+from policy.reload import Disk, Links, Looking
 from policy.service.trees import JudgedTrees
 from policy.threads import NoThreadFree, Threads
 
@@ -103,16 +103,10 @@ class World:
 
     def seen_by(self, caller: Caller) -> tuple[Facts, JudgedHosts]:
         """Return the facts of this moment for one call, and the hosts whose names they resolve."""
-        seen, looking = self.disk.seen()
-        hosts = JudgedHosts(self.look_up, trees=JudgedTrees(looking))
-        resolvers = Resolvers(
-            path=seen.path,
-            folds=seen.folds,
-            other_names=seen.other_names,
-            identity=seen.identity,
-            look=hosts.trees,
-            host=hosts,
-        )
+        links = Links()
+        trees = JudgedTrees(Looking(links.follow))
+        hosts = JudgedHosts(self.look_up, trees=trees)
+        resolvers = self.disk.resolvers(links, look=trees, host=hosts)
         return self.facts(caller, resolvers), hosts
 
     async def settled(self, ask: Callable[[], _Answered], hosts: JudgedHosts) -> _Answered:
