@@ -13,32 +13,21 @@ from policy.approvals.binding import (
     ask_key,
     call_digest,
     caller_digest,
+    question_key,
     remembered_key,
     root_session,
 )
 from policy.approvals.elevation import Elevation
-from policy.approvals.entitlement import entitled, identity, may_answer, unanswered
+from policy.approvals.entitlement import Person, entitled, identity, may_answer, unanswered
+from policy.approvals.filed import AnswerRefused, Ended, Filed, State
 from policy.approvals.gate import ApprovalGate, QuestionWithdrawn
 from policy.approvals.grant import Grant
-from policy.approvals.key import question_key
-from policy.approvals.ledger import (
-    AnswerRefused,
-    Bounds,
-    Desk,
-    Ended,
-    Filed,
-    Ledger,
-    NotFiled,
-    State,
-    StoreUnusable,
-)
-from policy.approvals.memory import MemoryApprovals
-from policy.approvals.person import Person
 from policy.approvals.request import ApprovalRequest
 from policy.approvals.scripted import ScriptedApprover
 from policy.approvals.shown import question, shown_input
-from policy.approvals.sqlite import SqliteApprovals
+from policy.approvals.sqlite import MemoryApprovals, SqliteApprovals
 from policy.approvals.standing import serving
+from policy.approvals.store import Bounds, Desk, Ledger, NotFiled, StoreUnusable
 from policy.approvals.terminal import TerminalApprover
 from policy.approvals.wanted import answerable_by, serving_for
 

@@ -1,11 +1,11 @@
-"""A question in, an answer out: the protocol of whoever answers, and the answers there are."""
+"""The answers to a question, and the protocol of whoever gives them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from policy.approvals.person import Person
+from policy.approvals.entitlement import Person
 from policy.approvals.request import ApprovalRequest
 
 

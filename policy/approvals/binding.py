@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from policy.approvals.request import ApprovalRequest
 from policy.audit import digest_of, exact_digest_of
 from policy.call import Caller, ToolCall
 from policy.catalog import ToolSpec
-from policy.reason import Reason
+from policy.reason import Reason, Terms
 
 # What tells one opinion that asks from another, wherever in its file it stands by now.
 AskKey: TypeAlias = tuple[str, str | None, str | None, str | None]
@@ -65,6 +66,29 @@ def caller_digest(caller: Caller) -> str:
         for one in caller.chain()
     ]
     return digest_of(chain) or f"none:{uuid.uuid4().hex}"
+
+
+def question_key(request: ApprovalRequest) -> str:
+    """Return the key of a question: of its call, its caller, and the opinions that ask.
+
+    It is the same in every process, so that a question outlives the process that put it. It tells
+    `1` from `1.0`, as a tool may: what people are shown is what an answer lets run. What has no
+    digest has a key of its own, and is never taken up.
+    """
+    scope = request.caller.scope
+    key = digest_of(
+        {
+            "kind": request.kind,
+            "digest": request.digest,
+            "given": exact_digest_of(request.input),
+            "caller": caller_digest(request.caller),
+            "scope": None
+            if scope is None
+            else [scope.allowed_tools, scope.expires_at and scope.expires_at.isoformat()],
+            "asks": sorted({_asks(reason) for reason in request.reasons}),
+        }
+    )
+    return key or f"none:{uuid.uuid4().hex}"
 
 
 def root_session(caller: Caller) -> str:
@@ -191,3 +215,10 @@ def _at(value: Any, steps: Steps) -> Mapping[str, Any] | None:
 
 
 _ABSENT: Mapping[str, Any] = {"absent": True}
+
+
+def _asks(reason: Reason) -> str:
+    """Return what one opinion is, and who may answer it."""
+    terms = reason.terms or Terms()
+    told = [ask_key(reason), terms.groups, terms.two_people]
+    return digest_of(told) or f"none:{uuid.uuid4().hex}"

@@ -1,16 +1,30 @@
-"""People who agreed and what asks, in; what is still unanswered, out. Pure."""
+"""People, which questions each of them may answer, and what their answers leave open. Pure."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from policy.approvals.person import Person
 from policy.call import Caller
 from policy.reason import Reason, Terms
 from policy.values import plain
 
 _ANYBODY = Terms()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Whoever answers: a stable identity, and the groups it belongs to.
+
+    `agent` and `session` are set where the answer came from an agent, or out of a session: no
+    agent may approve, and nobody from the asker's own session.
+    """
+
+    id: str
+    groups: tuple[str, ...] = ()
+    agent: str | None = None
+    session: str | None = None
 
 
 def entitled(people: Iterable[Person], caller: Caller) -> tuple[Person, ...]:

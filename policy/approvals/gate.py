@@ -18,14 +18,13 @@ from datetime import datetime
 from typing import assert_never
 
 from policy.approvals.answer import ApprovalOutcome, Approved, Denied, TimedOut
-from policy.approvals.entitlement import entitled
-from policy.approvals.key import question_key
-from policy.approvals.ledger import Desk, Ended, Filed, StoreUnusable
-from policy.approvals.person import Person
+from policy.approvals.binding import question_key
+from policy.approvals.entitlement import Person, entitled
+from policy.approvals.filed import Ended, Filed, is_sound
 from policy.approvals.request import ApprovalRequest
-from policy.approvals.transitions import is_past, is_sound, seconds_until
+from policy.approvals.store import Desk, StoreUnusable
 from policy.approvals.watch import Listener, Watch, answered_within
-from policy.clock import Clock, utc_now
+from policy.clock import Clock, is_past, seconds_until, utc_now
 
 _LOG = logging.getLogger("policy.approvals")
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from policy.approvals.person import Person
+from policy.approvals.entitlement import Person
+from policy.clock import is_past
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +31,11 @@ class Grant:
     given_at: datetime
     expires: datetime | None = None
     request: str | None = None
+
+    def serves(self, now: datetime) -> bool:
+        """Tell whether it serves one execution more."""
+        return not is_past(self.expires, now) and (self.uses is None or self.uses > 0)
+
+    def spent(self) -> Grant:
+        """Return it with one use less."""
+        return self if self.uses is None else replace(self, uses=self.uses - 1)

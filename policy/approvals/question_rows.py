@@ -1,142 +1,126 @@
 """Questions in the rows of a database: found, changed and forgotten within one transaction.
 
-A row that cannot be read is no question: it is passed over in lists, and asking for it raises.
+Each is a document beside the columns that it is found by. One that cannot be read is no question:
+it is left out of lists, and asking for it raises NotDecodable.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from sqlite3 import Connection
+from typing import Any, TypeAlias
 
 from policy.approvals.binding import root_session
-from policy.approvals.codec import NotDecodable, decode, encode
-from policy.approvals.ledger import OPEN, AnswerRefused, Bounds, Ended, Filed, NotFiled
-from policy.approvals.person import Person
+from policy.approvals.documents import NotDecodable, digest, sealed, unsealed
+from policy.approvals.filed import OPEN, AnswerRefused, Filed, as_of, is_sound, takes_up
 from policy.approvals.request import ApprovalRequest
-from policy.approvals.transitions import as_of, denied, ended, is_sound, takes_up
+from policy.approvals.store import Bounds, NotFiled
 
 _LOG = logging.getLogger("policy.approvals")
 # What a file holds may be anything.
-_Row = tuple[Any, ...]
+_Row: TypeAlias = tuple[Any, ...]
 
+_SELECT = "SELECT id, key, session, is_open, revision, document, seal FROM question WHERE "
 _INSERT = """
     INSERT INTO question (id, key, session, is_open, revision, document, seal)
     VALUES (?, ?, ?, ?, ?, ?, ?)"""
-_SELECT_ONE = """
-    SELECT id, key, session, is_open, revision, document, seal FROM question WHERE id = ?"""
-_SELECT_OF_KEY = """
-    SELECT id, key, session, is_open, revision, document, seal FROM question
-    WHERE key = ? AND is_open ORDER BY revision"""
-_SELECT_OPEN = """
-    SELECT id, key, session, is_open, revision, document, seal FROM question
-    WHERE is_open = 1 AND (?1 IS NULL OR session = ?1) ORDER BY number"""
-_SELECT_CHANGED = """
-    SELECT id, key, session, is_open, revision, document, seal FROM question
-    WHERE revision > ? ORDER BY revision"""
 _FORGET_CLOSED = """
     DELETE FROM question WHERE is_open = 0 AND revision <= (
         SELECT revision FROM question WHERE is_open = 0 ORDER BY revision DESC LIMIT 1 OFFSET ?
     )"""
 
 
-def digest(text: str) -> str:
-    """Return what a text is looked up by."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def put(
-    connection: sqlite3.Connection,
-    request: ApprovalRequest,
-    key: str,
-    *,
-    now: datetime,
-    bounds: Bounds,
+    file: Connection, request: ApprovalRequest, key: str, *, now: datetime, bounds: Bounds
 ) -> Filed:
     """Put a question, or take up an open one of its key."""
-    for filed in _readable(connection.execute(_SELECT_OF_KEY, (digest(key),)).fetchall()):
-        if takes_up(_looked(connection, filed, now), request):
+    for filed in _found(file, "key = ? AND is_open ORDER BY revision", digest(key)):
+        if takes_up(as_it_stands(file, filed, now), request):
             return filed
-    id = digest(request.id)
-    if connection.execute("SELECT 1 FROM question WHERE id = ?", (id,)).fetchone():
+    if file.execute(f"{_SELECT} id = ?", (digest(request.id),)).fetchone():
         raise NotFiled("a question of this id has been put already")
-    if _count_open(connection) >= bounds.open:
-        for filed in _readable(connection.execute(_SELECT_OPEN, (None,)).fetchall()):
-            _looked(connection, filed, now)
-    if _count_open(connection) >= bounds.open:
+    if _count_open(file) >= bounds.open:
+        for filed in _found(file, "is_open = 1"):
+            as_it_stands(file, filed, now)
+    if _count_open(file) >= bounds.open:
         raise NotFiled("too many questions wait for an answer")
-    filed = _numbered(connection, as_of(Filed(request=request, key=key), now))
-    connection.execute(_INSERT, _row(filed))
-    connection.execute(_FORGET_CLOSED, (bounds.closed,))
+    filed = _numbered(file, as_of(Filed(request=request, key=key), now))
+    file.execute(_INSERT, _row(filed))
+    file.execute(_FORGET_CLOSED, (bounds.closed,))
     return filed
 
 
-def find(connection: sqlite3.Connection, id: str) -> Filed | None:
-    """Return one question as it was kept; raise NotDecodable where it cannot be read."""
-    row = connection.execute(_SELECT_ONE, (digest(id),)).fetchone()
+def find(file: Connection, id: str) -> Filed | None:
+    """Return one question as it was kept."""
+    row = file.execute(f"{_SELECT} id = ?", (digest(id),)).fetchone()
     return None if row is None else _read(row)
 
 
-def pending(
-    connection: sqlite3.Connection, session: str | None, *, now: datetime
-) -> tuple[Filed, ...]:
-    """Return the pending questions, oldest first."""
+def pending(file: Connection, session: str | None, *, now: datetime) -> tuple[Filed, ...]:
+    """Return the pending questions, oldest first, of one session tree if one is named."""
     tree = None if session is None else digest(session)
-    rows = connection.execute(_SELECT_OPEN, (tree,)).fetchall()
-    found = (as_of(filed, now) for filed in _readable(rows))
+    kept = _found(file, "is_open = 1 AND (?1 IS NULL OR session = ?1) ORDER BY number", tree)
+    found = (as_of(filed, now) for filed in kept)
     return tuple(filed for filed in found if filed.state == "pending")
 
 
-def changed(connection: sqlite3.Connection, revision: int) -> tuple[Filed, ...]:
+def changed(file: Connection, revision: int) -> tuple[Filed, ...]:
     """Return the questions that changed after `revision`, in that order."""
-    return tuple(_readable(connection.execute(_SELECT_CHANGED, (revision,)).fetchall()))
+    return tuple(_found(file, "revision > ? ORDER BY revision", revision))
 
 
-def last_change(connection: sqlite3.Connection) -> int:
+def last_revision(file: Connection) -> int:
     """Return the number of the last change."""
-    return int(connection.execute("SELECT revision FROM counter").fetchone()[0])
+    return int(file.execute("SELECT revision FROM counter").fetchone()[0])
 
 
-def change(
-    connection: sqlite3.Connection, id: str, by: Callable[[Filed], Filed], *, now: datetime
-) -> Filed:
-    """Change one question, as it stands now."""
-    filed = find(connection, id)
+def answer(file: Connection, id: str, by: Callable[[Filed], Filed], *, now: datetime) -> Filed:
+    """Change one question, as it stands now; raise AnswerRefused where there is none."""
+    filed = find(file, id)
     if filed is None:
         raise AnswerRefused("there is no such question")
-    return _keep(connection, by(_looked(connection, filed, now)))
+    return keep(file, by(as_it_stands(file, filed, now)))
 
 
-def refuse_all(
-    connection: sqlite3.Connection,
-    session: str,
-    person: Person,
-    *,
-    now: datetime,
-    message: str | None,
-) -> tuple[Filed, ...]:
-    """Deny every pending question of a session tree."""
-    found = pending(connection, session, now=now)
-    return tuple(_keep(connection, denied(filed, person, message)) for filed in found)
+def as_it_stands(file: Connection, filed: Filed, now: datetime) -> Filed:
+    """Return a question as it stands now, and keep it if it has expired."""
+    found = as_of(filed, now)
+    return filed if found is filed else keep(file, found)
 
 
-def end(connection: sqlite3.Connection, id: str, state: Ended, *, now: datetime) -> Filed | None:
-    """End a question otherwise; None where it had ended, or is not there."""
-    filed = find(connection, id)
-    closed = None if filed is None else ended(_looked(connection, filed, now), state)
-    return None if closed is None else _keep(connection, closed)
+def keep(file: Connection, filed: Filed) -> Filed:
+    """Keep a question as changed, under the next number."""
+    filed = _numbered(file, filed)
+    id, _, _, is_open, revision, document, seal = _row(filed)
+    file.execute(
+        "UPDATE question SET is_open = ?, revision = ?, document = ?, seal = ? WHERE id = ?",
+        (is_open, revision, document, seal, id),
+    )
+    return filed
 
 
-# ---- rows
+def _numbered(file: Connection, filed: Filed) -> Filed:
+    file.execute("UPDATE counter SET revision = revision + 1")
+    return replace(filed, revision=last_revision(file))
+
+
+def _count_open(file: Connection) -> int:
+    return int(file.execute("SELECT COUNT(*) FROM question WHERE is_open = 1").fetchone()[0])
+
+
+def _found(file: Connection, where: str, *values: Any) -> Iterator[Filed]:
+    for row in file.execute(_SELECT + where, values).fetchall():
+        try:
+            yield _read(row)
+        except NotDecodable as error:
+            _LOG.warning("a question is passed over: %s", error)
 
 
 def _row(filed: Filed) -> _Row:
-    document = encode(filed)
-    return (*_columns(filed), document, digest(document))
+    return (*_columns(filed), *sealed(filed))
 
 
 def _columns(filed: Filed) -> _Row:
@@ -153,43 +137,7 @@ def _columns(filed: Filed) -> _Row:
 def _read(row: _Row) -> Filed:
     """Return the question of a row, every column of which must agree with it."""
     *columns, document, seal = row
-    if not isinstance(document, str) or digest(document) != seal:
-        raise NotDecodable("this question is damaged")
-    filed = decode(Filed, document)
+    filed = unsealed(Filed, document, seal)
     if _columns(filed) != tuple(columns) or not is_sound(filed):
         raise NotDecodable("this question is damaged")
     return filed
-
-
-def _readable(rows: Iterable[_Row]) -> Iterator[Filed]:
-    for row in rows:
-        try:
-            yield _read(row)
-        except NotDecodable as error:
-            _LOG.warning("a question is passed over: %s", error)
-
-
-def _looked(connection: sqlite3.Connection, filed: Filed, now: datetime) -> Filed:
-    """Return a question as it stands now, and keep it if it has expired."""
-    found = as_of(filed, now)
-    return filed if found is filed else _keep(connection, found)
-
-
-def _keep(connection: sqlite3.Connection, filed: Filed) -> Filed:
-    """Keep a question as changed, under the next number."""
-    filed = _numbered(connection, filed)
-    id, _, _, is_open, revision, document, seal = _row(filed)
-    connection.execute(
-        "UPDATE question SET is_open = ?, revision = ?, document = ?, seal = ? WHERE id = ?",
-        (is_open, revision, document, seal, id),
-    )
-    return filed
-
-
-def _numbered(connection: sqlite3.Connection, filed: Filed) -> Filed:
-    connection.execute("UPDATE counter SET revision = revision + 1")
-    return replace(filed, revision=last_change(connection))
-
-
-def _count_open(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("SELECT COUNT(*) FROM question WHERE is_open = 1").fetchone()[0])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from policy.call import Caller
+from policy.call import Caller, freeze
 from policy.commands import script_for
 from policy.decision import GenerationId, Reason
 
@@ -35,6 +35,9 @@ class ApprovalRequest:
     asked_at: datetime | None = None
     expires: datetime | None = None
     kind: Literal["call", "elevation"] = "call"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "input", freeze(self.input))
 
     @property
     def runs_as(self) -> str | None:

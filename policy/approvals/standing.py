@@ -15,8 +15,7 @@ from policy.approvals.binding import AskedCall, AskKey, ask_key, remembered_key
 from policy.approvals.elevation import fits_tool
 from policy.approvals.entitlement import unanswered
 from policy.approvals.grant import Grant
-from policy.approvals.spending import serves
-from policy.approvals.transitions import is_past
+from policy.clock import is_past
 from policy.reason import Reason
 
 # A definition nobody reviewed is approved call by call, or not at all.
@@ -31,7 +30,7 @@ def serving(
     usable = tuple(
         grant
         for grant in grants
-        if grant.caller == asked.asker and is_past(grant.given_at, now) and serves(grant, now)
+        if grant.caller == asked.asker and is_past(grant.given_at, now) and grant.serves(now)
     )
     found: dict[AskKey, Grant] = {}
     for reason in reasons if usable else ():

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TypeAlias
 
-from policy.approvals.ledger import Desk, Filed
+from policy.approvals.filed import Filed
+from policy.approvals.store import Desk
 from policy.listeners import Listeners
 
 Listener: TypeAlias = Callable[[Filed], None]

@@ -19,7 +19,7 @@ from policy.approvals import (
     AskKey,
     Grant,
     Ledger,
-    MemoryApprovals,
+    SqliteApprovals,
     serving,
 )
 from policy.audit import Approval
@@ -56,7 +56,7 @@ class Asking:
         clock: Clock = utc_now,
         stops: Stops | None = None,
     ) -> None:
-        self._ledger = MemoryApprovals() if ledger is None else ledger
+        self._ledger = SqliteApprovals(":memory:") if ledger is None else ledger
         self.questions = Questions(self._ledger, limit=limit, seconds=seconds, clock=clock)
         self._clock = clock
         self._stops = stops

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeAlias
 
-from policy.approvals import Approver, Ledger, MemoryApprovals
+from policy.approvals import Approver, Ledger, SqliteApprovals
 from policy.audit import AuditSink, JsonlSink
 from policy.call import EMPTY, Caller
 from policy.catalog import Catalog, ToolSpec
@@ -161,7 +161,7 @@ def build_tool_service(
         freezer=stops.freezer,
     )
     asking = Asking(
-        ledger=MemoryApprovals() if approvals is None else approvals,
+        ledger=SqliteApprovals(":memory:") if approvals is None else approvals,
         limit=asked.per_session if asks_per_session is None else asks_per_session,
         seconds=asked.timeout if approval_timeout is None else approval_timeout,
         clock=clock,

@@ -74,7 +74,7 @@ def keep_from_tools(store: object, *used: object) -> None:
     for part in used:
         if isinstance(part, JsonlSink):
             store.guard(audit=part.path)
-        elif isinstance(part, SqliteApprovals):
+        elif isinstance(part, SqliteApprovals) and part.path is not None:
             store.guard(approvals=part.path)
 
 

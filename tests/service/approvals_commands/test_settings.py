@@ -8,7 +8,7 @@ import pytest
 
 import policy
 from policy.errors import PermissionDenied
-from policy.service import ApprovalGate, Approved, MemoryApprovals, ScriptedApprover
+from policy.service import ApprovalGate, Approved, ScriptedApprover, SqliteApprovals
 from tests.service.approvals_commands.desk import office
 
 POLICY = "policy for every agent\n\ndefault ask\n"
@@ -31,7 +31,7 @@ async def test_a_question_waits_as_long_as_is_configured(tmp_path: Path) -> None
     place = office(tmp_path, POLICY, '[approvals]\ntimeout = "1ms"\n')
     service = policy.build_tool_service(
         policy.PolicyStore(place.rules),
-        approver=ApprovalGate(MemoryApprovals()),
+        approver=ApprovalGate(SqliteApprovals(":memory:")),
         workspace=place.work,
     )
     with pytest.raises(PermissionDenied, match="in time"):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from policy import Caller, PolicyStore
-from policy.approvals import Grant, Ledger, MemoryApprovals
+from policy.approvals import Grant, Ledger, SqliteApprovals
 from policy.audit import Approval, AuditRecord, MemorySink
 from policy.service import (
     ApprovalOutcome,
@@ -89,7 +89,7 @@ class Stage:
         self.clock = FakeClock()
         self.people = People(*answers)
         self.sink = MemorySink()
-        self.ledger = MemoryApprovals() if ledger is None else ledger
+        self.ledger = SqliteApprovals(":memory:") if ledger is None else ledger
         self.handlers = {
             handler.spec.name: handler for handler in tools or (CountingHandler("pay"),)
         }

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from policy import Caller, PolicyStore
-from policy.approvals import Grant, MemoryApprovals
+from policy.approvals import Grant, SqliteApprovals
 from policy.errors import PermissionDenied
 from policy.service import (
     Approved,
@@ -295,11 +295,11 @@ async def test_a_judge_that_asks_without_saying_why_is_asked_about(tmp_path: Pat
     assert (s.questions, handler.calls) == (1, 1)
 
 
-class Between(MemoryApprovals):
+class Between(SqliteApprovals):
     """Lets something happen when all is answered and decided, just before the call would run."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(":memory:")
         self.happens: Callable[[], object] = lambda: None
 
     async def give(self, grant: Grant) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from policy import Caller
-from policy.approvals import Grant, MemoryApprovals
+from policy.approvals import Grant, SqliteApprovals
 from policy.call import GuestScope
 from policy.catalog import Origin
 from policy.errors import PermissionDenied, ToolError, ValidationFailed
@@ -277,7 +277,7 @@ async def test_who_may_call_nothing_bothers_nobody(
 
 
 async def test_an_elevation_that_is_given_up_while_it_is_kept_is_not_given(tmp_path: Path) -> None:
-    class Slow(MemoryApprovals):
+    class Slow(SqliteApprovals):
         """Keeps a grant all the same, as a store with a thread of its own does."""
 
         async def give(self, grant: Grant) -> None:
@@ -287,7 +287,7 @@ async def test_an_elevation_that_is_given_up_while_it_is_kept_is_not_given(tmp_p
             task.cancel()
             await asyncio.sleep(0)
 
-    s = stage(tmp_path, RULES, ANN, ledger=Slow())
+    s = stage(tmp_path, RULES, ANN, ledger=Slow(":memory:"))
     with pytest.raises(asyncio.CancelledError):
         await asyncio.create_task(elevated(s))
     assert s.last.outcome == "cancelled"

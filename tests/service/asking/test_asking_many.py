@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from policy.approvals import ApprovalGate, MemoryApprovals, SqliteApprovals
+from policy.approvals import ApprovalGate, SqliteApprovals
 from policy.errors import PermissionDenied
 from policy.service import Person
 from tests.service.asking.stage import ANN, NO, Slow, Stage
@@ -36,7 +36,7 @@ async def test_a_thousand_calls_that_wait_cost_no_thread_each(tmp_path: Path) ->
 
 
 async def test_a_thousand_calls_wait_at_a_gate_without_a_thread_each(tmp_path: Path) -> None:
-    desk = MemoryApprovals()
+    desk = SqliteApprovals(":memory:")
     gate = ApprovalGate(desk)
     s = Stage(tmp_path, FINANCE, approver=gate, ledger=desk, asks_per_session=2_000)
     gate_of_time = ApprovalGate(desk, clock=s.clock)
@@ -69,7 +69,7 @@ async def _pending(gate: ApprovalGate) -> Any:
 
 
 async def test_two_people_at_a_gate_answer_one_question(tmp_path: Path) -> None:
-    desk = MemoryApprovals()
+    desk = SqliteApprovals(":memory:")
     s = Stage(tmp_path, TWO, ledger=desk)
     gate = ApprovalGate(desk, clock=s.clock)
     s.service.set_approver(gate)
@@ -122,7 +122,7 @@ class _Abandoned:
 
 
 async def test_an_elevation_is_given_at_a_gate_too(tmp_path: Path) -> None:
-    desk = MemoryApprovals()
+    desk = SqliteApprovals(":memory:")
     s = Stage(tmp_path, FINANCE, ledger=desk)
     gate = ApprovalGate(desk, clock=s.clock)
     s.service.set_approver(gate)
@@ -137,7 +137,7 @@ async def test_an_elevation_is_given_at_a_gate_too(tmp_path: Path) -> None:
 
 
 async def test_a_question_that_nobody_answers_in_time_denies(tmp_path: Path) -> None:
-    desk = MemoryApprovals()
+    desk = SqliteApprovals(":memory:")
     s = Stage(tmp_path, FINANCE, ledger=desk, approval_timeout=0.02)
     s.service.set_approver(ApprovalGate(desk, clock=s.clock))
     with pytest.raises(PermissionDenied) as caught:

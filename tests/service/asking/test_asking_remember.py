@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from policy import Caller, PolicyStore
-from policy.approvals import Grant, Ledger, MemoryApprovals, SqliteApprovals
+from policy.approvals import Grant, Ledger, SqliteApprovals
 from policy.errors import PermissionDenied
 from policy.service import (
     ApprovalGate,
@@ -126,7 +126,7 @@ class Disk:
         rules = folder / "rules"
         rules.mkdir(exist_ok=True)
         (rules / "global.policy").write_text(HEADER + WRITING.format(fields=fields))
-        self.ledger = MemoryApprovals() if ledger is None else ledger
+        self.ledger = SqliteApprovals(":memory:") if ledger is None else ledger
         self.people = People(ANN, ANN)
         self.store = PolicyStore(rules)
         self.many = CountingHandler("write_all", complete=False)
@@ -370,12 +370,12 @@ async def test_it_survives_a_restart_where_the_ledger_does(tmp_path: Path) -> No
 
 
 async def test_what_people_gave_who_may_not_answer_serves_nothing(tmp_path: Path) -> None:
-    class Forged(MemoryApprovals):
+    class Forged(SqliteApprovals):
         async def grants(self, caller: str, *, now: Any) -> tuple[Grant, ...]:
             found = await super().grants(caller, now=now)
             return tuple(replace(grant, people=EVE.people) for grant in found)
 
-    s = Stage(tmp_path, THRICE, ANN, ANN, ledger=Forged())
+    s = Stage(tmp_path, THRICE, ANN, ANN, ledger=Forged(":memory:"))
     await s.call(amount=1)
     await s.call(amount=1)
     assert s.questions == 2
@@ -383,7 +383,7 @@ async def test_what_people_gave_who_may_not_answer_serves_nothing(tmp_path: Path
 
 @pytest.mark.parametrize("broken", ["count", "refused", "note_refusal", "grants", "give", "spend"])
 async def test_nothing_runs_while_the_ledger_fails(broken: str, tmp_path: Path) -> None:
-    ledger = MemoryApprovals()
+    ledger = SqliteApprovals(":memory:")
     s = Stage(tmp_path, THRICE, NO, ANN, ledger=ledger)
     with pytest.raises(PermissionDenied):
         await s.call(amount=0)
@@ -417,13 +417,13 @@ async def test_a_call_served_by_what_stands_asks_nobody_though_there_is_nobody(
 
 
 async def test_the_last_use_lost_to_another_call_is_asked_about_anew(tmp_path: Path) -> None:
-    class Late(MemoryApprovals):
+    class Late(SqliteApprovals):
         """Somebody else takes the last use between the look and the charge."""
 
         async def spend(self, ids: tuple[str, ...], *, now: Any) -> bool:
             return False
 
-    s = Stage(tmp_path, THRICE, ANN, ANN, ledger=Late())
+    s = Stage(tmp_path, THRICE, ANN, ANN, ledger=Late(":memory:"))
     await s.call(amount=1)
     await s.call(amount=1)
     assert (s.questions, s.runs) == (2, 2)
@@ -474,7 +474,7 @@ async def test_a_refusal_holds_for_the_number_however_it_is_written(
 
 
 async def test_two_calls_that_a_tool_tells_apart_are_two_questions(tmp_path: Path) -> None:
-    gate = ApprovalGate(MemoryApprovals(), clock=FakeClock())
+    gate = ApprovalGate(SqliteApprovals(":memory:"), clock=FakeClock())
     s = Stage(tmp_path, THRICE, approver=gate)
     put: asyncio.Queue[Filed] = asyncio.Queue()
     gate.subscribe(put.put_nowait)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from policy.approvals import Bounds, SqliteApprovals
+from policy.approvals import Bounds
 from tests.unit.approvals.desks import MakeStore, Store, makers
 
 
@@ -22,8 +22,7 @@ def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeS
 
     yield make
     for store in made:
-        if isinstance(store, SqliteApprovals):
-            store.close()
+        store.close()
 
 
 @pytest.fixture

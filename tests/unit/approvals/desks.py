@@ -1,4 +1,4 @@
-"""Questions, people and the two stores that hold them, for every test of the desk."""
+"""Questions, people and the store that holds them, for every test of the desk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from policy.approvals import (
     ApprovalRequest,
     Bounds,
     Grant,
-    MemoryApprovals,
     Person,
     SqliteApprovals,
 )
@@ -19,7 +18,7 @@ from policy.call import Caller, freeze
 from policy.reason import Reason, Terms
 from policy.verdict import Verdict
 
-Store: TypeAlias = MemoryApprovals | SqliteApprovals
+Store: TypeAlias = SqliteApprovals
 MakeStore: TypeAlias = Callable[[Bounds], Store]
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -67,8 +66,8 @@ def a_grant(id: str = "g1", **more: Any) -> Grant:
 
 
 def makers(folder: Path) -> dict[str, MakeStore]:
-    """Return what makes a store of each kind."""
+    """Return what makes a store in memory, and in a file."""
     return {
-        "memory": lambda bounds: MemoryApprovals(bounds=bounds),
+        "memory": lambda bounds: SqliteApprovals(":memory:", bounds=bounds),
         "sqlite": lambda bounds: SqliteApprovals(folder / "approvals.db", bounds=bounds),
     }

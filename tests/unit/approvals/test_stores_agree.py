@@ -1,4 +1,4 @@
-"""Whatever happens, in whatever order: memory and file say the same."""
+"""Whatever happens, in whatever order: the store does what its model does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from policy.approvals import (
     AnswerRefused,
     Bounds,
     Filed,
-    MemoryApprovals,
     NotFiled,
     Person,
     SqliteApprovals,
@@ -26,6 +25,7 @@ from policy.approvals import (
 from policy.call import Caller
 from tests.examples import examples
 from tests.unit.approvals.desks import ANN, BOB, CYD, EVE, NOW, a_grant, a_request, asks
+from tests.unit.approvals.model import Model
 
 BOUNDS = Bounds(open=3, closed=3, sessions=2, refusals=2, grants=2)
 PEOPLE = st.sampled_from([ANN, BOB, CYD, EVE, Person(id="ANN "), Person(id="bot", agent="a")])
@@ -44,13 +44,14 @@ GRANTS = st.sampled_from(["g1", "g2", "g3"])
 DIGESTS = st.sampled_from(["1", "2", "3"])
 
 
-class BothStores(RuleBasedStateMachine):
-    """Does everything in both stores, and compares what they say."""
+class Stores(RuleBasedStateMachine):
+    """Does everything in the model, in memory and in a file, and compares what they return."""
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.memory = MemoryApprovals(bounds=BOUNDS)
+        self.model = Model(bounds=BOUNDS)
+        self.memory = SqliteApprovals(":memory:", bounds=BOUNDS)
         self.file = SqliteApprovals(Path(self.folder.name) / "approvals.db", bounds=BOUNDS)
         self.runner = asyncio.Runner()
         self.now: datetime = NOW
@@ -60,11 +61,13 @@ class BothStores(RuleBasedStateMachine):
         self.file.close()
         self.folder.cleanup()
 
-    def both(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        one = self._said(getattr(self.memory, method)(*args, **kwargs))
-        other = self._said(getattr(self.file, method)(*args, **kwargs))
-        assert one == other
-        return one
+    def all(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        found = [
+            self._said(getattr(store, method)(*args, **kwargs))
+            for store in (self.model, self.memory, self.file)
+        ]
+        assert found[1:] == found[:1] * 2
+        return found[0]
 
     def _said(self, doing: Awaitable[Any]) -> Any:
         async def said() -> Any:
@@ -86,59 +89,59 @@ class BothStores(RuleBasedStateMachine):
         expires = None if seconds is None else self.now + timedelta(seconds=seconds)
         caller = Caller(session=session)
         request = a_request(id, *reasons, digest=key, caller=caller, expires=expires)
-        found = self.both("file", request, f"{key} {session}", now=self.now)
+        found = self.all("file", request, f"{key} {session}", now=self.now)
         if isinstance(found, Filed):
             assert (found.request.digest, found.request.caller) == (key, caller)
 
     @rule(id=IDS, person=PEOPLE)
     def agree(self, id: str, person: Person) -> None:
-        found = self.both("agree", id, person, now=self.now)
+        found = self.all("agree", id, person, now=self.now)
         if isinstance(found, Filed):
             left = unanswered(found.request.reasons, found.people, found.request.caller)
             assert (found.state == "approved") == (not left)
 
     @rule(id=IDS, person=PEOPLE)
     def refuse(self, id: str, person: Person) -> None:
-        self.both("refuse", id, person, now=self.now, message="no")
+        self.all("refuse", id, person, now=self.now, message="no")
 
     @rule(session=SESSIONS, person=PEOPLE)
     def refuse_all(self, session: str, person: Person) -> None:
-        self.both("refuse_all", session, person, now=self.now)
+        self.all("refuse_all", session, person, now=self.now)
 
     @rule(id=IDS, state=st.sampled_from(["used", "used", "cancelled", "expired"]))
     def end(self, id: str, state: str) -> None:
-        found = self.both("end", id, state, now=self.now)
+        found = self.all("end", id, state, now=self.now)
         assert found is None or found.state == state
-        assert found is None or self.both("end", id, state, now=self.now) is None
+        assert found is None or self.all("end", id, state, now=self.now) is None
 
     @rule(session=SESSIONS)
     def count(self, session: str) -> None:
-        self.both("count", session, limit=3)
+        self.all("count", session, limit=3)
 
     @rule(session=SESSIONS, digest=DIGESTS)
     def note_refusal(self, session: str, digest: str) -> None:
-        self.both("note_refusal", session, digest, now=self.now)
+        self.all("note_refusal", session, digest, now=self.now)
 
     @rule(id=GRANTS, caller=DIGESTS, uses=st.sampled_from([None, 1, 2]))
     def give(self, id: str, caller: str, uses: int | None) -> None:
         expires = self.now + timedelta(seconds=90)
-        self.both("give", a_grant(id, caller=caller, uses=uses, expires=expires))
+        self.all("give", a_grant(id, caller=caller, uses=uses, expires=expires))
 
     @rule(ids=st.lists(GRANTS, max_size=3).map(tuple))
     def spend(self, ids: tuple[str, ...]) -> None:
-        self.both("spend", ids, now=self.now)
+        self.all("spend", ids, now=self.now)
 
     @rule(id=GRANTS)
     def revoke(self, id: str) -> None:
-        self.both("revoke", id)
+        self.all("revoke", id)
 
     @rule(session=SESSIONS, digest=DIGESTS)
     def was_refused(self, session: str, digest: str) -> None:
-        self.both("refused", session, digest)
+        self.all("refused", session, digest)
 
     @rule(caller=DIGESTS)
     def serves(self, caller: str) -> None:
-        self.both("grants", caller, now=self.now)
+        self.all("grants", caller, now=self.now)
 
     @rule()
     def file_is_opened_again(self) -> None:
@@ -147,11 +150,11 @@ class BothStores(RuleBasedStateMachine):
 
     @invariant()
     def nothing_tells_them_apart(self) -> None:
-        self.both("open", now=self.now)
-        self.both("since", 0)
-        self.both("standing", now=self.now)
-        assert self.both("revision") >= 0
+        self.all("open", now=self.now)
+        self.all("since", 0)
+        self.all("standing", now=self.now)
+        assert self.all("revision") >= 0
 
 
-TestBothStores = BothStores.TestCase
-TestBothStores.settings = settings(max_examples=examples(15), stateful_step_count=40)
+TestStores = Stores.TestCase
+TestStores.settings = settings(max_examples=examples(15), stateful_step_count=40)

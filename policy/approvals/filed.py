@@ -1,19 +1,50 @@
-"""One question and what happens to it in, the question afterwards out. Pure.
+"""One question that waits for people, and how answers change it.
 
-Every store changes questions by these functions alone, so that all of them agree on who may answer
-what, and when. The store numbers the changes.
+Whoever keeps questions changes them by these functions alone: they decide who may answer what, and
+when. They read no clock and change nothing in place; the store numbers the changes.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal, TypeAlias
 
-from policy.approvals.entitlement import identity, may_answer, unable, unanswered
-from policy.approvals.ledger import OPEN, AnswerRefused, Ended, Filed, State
-from policy.approvals.person import Person
+from policy.approvals.entitlement import Person, identity, may_answer, unable, unanswered
 from policy.approvals.request import ApprovalRequest
+from policy.clock import is_past
 from policy.diagnostics import visible
+
+State: TypeAlias = Literal["pending", "approved", "denied", "cancelled", "expired", "used"]
+"""`used`: approved, and the call that asked took the answer. Only `pending` can be answered."""
+
+Ended: TypeAlias = Literal["cancelled", "expired", "used"]
+"""How a question ends without a refusal."""
+
+OPEN: frozenset[State] = frozenset({"pending", "approved"})
+"""What a call may still run by: a question that waits, and an answer that nobody took yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filed:
+    """One question on the desk, and its answers so far.
+
+    `people` have agreed. A denial is final: `denied_by` and its `message`. `revision` grows with
+    every change on the desk.
+    """
+
+    request: ApprovalRequest
+    key: str
+    state: State = "pending"
+    people: tuple[Person, ...] = ()
+    denied_by: str | None = None
+    message: str | None = None
+    revision: int = 0
+
+
+class AnswerRefused(Exception):
+    """An answer that cannot be taken: the question is gone, or the person is not entitled."""
+
 
 _STATES: dict[State, str] = {
     "approved": "has been approved already",
@@ -29,16 +60,6 @@ def as_of(filed: Filed, now: datetime) -> Filed:
     if filed.state in OPEN and is_past(filed.request.expires, now):
         return replace(filed, state="expired")
     return filed
-
-
-def is_past(end: datetime | None, now: datetime) -> bool:
-    """Tell whether a time has come; one without a zone is in UTC."""
-    return end is not None and seconds_until(end, now) <= 0
-
-
-def seconds_until(end: datetime, now: datetime) -> float:
-    """Return how long it is from `now` to a time; one without a zone is in UTC."""
-    return ((end if end.tzinfo is not None else end.replace(tzinfo=UTC)) - now).total_seconds()
 
 
 def takes_up(filed: Filed, request: ApprovalRequest) -> bool:

@@ -1,4 +1,4 @@
-"""Questions and standing approvals in the memory of one process: gone when it ends."""
+"""What a store does, in plain dictionaries: the model that the store is held against."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from policy.approvals.binding import root_session
-from policy.approvals.grant import Grant
-from policy.approvals.ledger import OPEN, AnswerRefused, Bounds, Ended, Filed, NotFiled
-from policy.approvals.person import Person
-from policy.approvals.request import ApprovalRequest
-from policy.approvals.spending import serves, spent
-from policy.approvals.transitions import agreed, as_of, denied, ended, takes_up
+from policy.approvals import (
+    AnswerRefused,
+    ApprovalRequest,
+    Bounds,
+    Ended,
+    Filed,
+    Grant,
+    NotFiled,
+    Person,
+    root_session,
+)
+from policy.approvals.filed import OPEN, agreed, as_of, denied, ended, takes_up
 
 
 @dataclass(slots=True)
@@ -25,12 +30,8 @@ class _Session:
     refused: OrderedDict[str, None] = field(default_factory=OrderedDict)
 
 
-class MemoryApprovals:
-    """A `Desk` and a `Ledger` without a file.
-
-    It may be used from any thread and event loop. Nothing here waits, so that every method is done
-    before anything else runs in its loop; the lock is for other threads.
-    """
+class Model:
+    """A `Desk` and a `Ledger` without a database."""
 
     def __init__(self, *, bounds: Bounds | None = None) -> None:
         self._bounds = bounds or Bounds()
@@ -228,11 +229,11 @@ class MemoryApprovals:
         """Take one use of each of these grants, or of none where one of them no longer serves."""
         with self._lock:
             found = [self._grants.get(id) for id in dict.fromkeys(ids)]
-            able = [grant for grant in found if grant is not None and serves(grant, now)]
+            able = [grant for grant in found if grant is not None and grant.serves(now)]
             if len(able) != len(found):
                 return False
             for grant in able:
-                self._grants[grant.id] = spent(grant)
+                self._grants[grant.id] = grant.spent()
                 self._last_used.move_to_end(grant.id)
             return True
 
@@ -245,4 +246,4 @@ class MemoryApprovals:
     async def standing(self, *, now: datetime) -> tuple[Grant, ...]:
         """Return everything that still serves somebody, oldest first."""
         with self._lock:
-            return tuple(grant for grant in self._grants.values() if serves(grant, now))
+            return tuple(grant for grant in self._grants.values() if grant.serves(now))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import stat
 import threading
@@ -14,12 +15,12 @@ import pytest
 from policy.approvals import (
     AnswerRefused,
     Filed,
+    MemoryApprovals,
     SqliteApprovals,
     StoreUnusable,
     database,
 )
-from policy.approvals.codec import decode, encode
-from policy.approvals.question_rows import digest
+from policy.approvals.documents import decode, digest, encode
 from tests.unit.approvals.desks import ANN, LATER, NOW, a_grant, a_request, asks
 
 
@@ -112,6 +113,75 @@ async def test_a_newer_version_is_not_guessed_at(tmp_path: Path) -> None:
         database.execute("PRAGMA user_version=2")
     with pytest.raises(StoreUnusable, match=r"newer version \(2 instead of 1\)"):
         SqliteApprovals(path)
+
+
+def test_an_older_version_that_nobody_can_read_is_said_so(tmp_path: Path) -> None:
+    path = tmp_path / "approvals.db"
+    SqliteApprovals(path).close()
+    with inside(path) as file:
+        file.execute("PRAGMA user_version=0")
+    with pytest.raises(StoreUnusable, match=r"older version \(0 instead of 1\)"):
+        SqliteApprovals(path)
+
+
+async def test_a_file_that_another_process_keeps_locked_is_of_no_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_BUSY_SECONDS", 0.01)
+    path = tmp_path / "approvals.db"
+    async with SqliteApprovals(path) as store:
+        await store.file(a_request(), "k", now=NOW)
+        await store.agree("q1", ANN, now=NOW)
+        with inside(path) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(StoreUnusable, match="locked"):
+                await store.end("q1", "used", now=NOW)
+            with pytest.raises(StoreUnusable, match="locked"):
+                await store.give(a_grant())
+        assert await store.end("q1", "used", now=NOW) is not None
+
+
+async def test_a_full_disk_keeps_nothing_and_hurts_nothing_that_was_kept(tmp_path: Path) -> None:
+    path = tmp_path / "approvals.db"
+    async with SqliteApprovals(path) as store:
+        filed = await store.file(a_request(), "k", now=NOW)
+        pages = "PRAGMA max_page_count={}"
+        await store._database.read(lambda file: file.execute(pages.format(1)))
+        with pytest.raises(StoreUnusable, match="full"):
+            await store.file(a_request("q2", shown="x" * 100_000), "k2", now=NOW)
+        assert await store.open(now=NOW) == (filed,)
+        assert await store.since(filed.revision) == ()
+        await store._database.read(lambda file: file.execute(pages.format(10_000)))
+        assert (await store.file(a_request("q2"), "k2", now=NOW)).revision == filed.revision + 1
+
+
+async def test_a_file_that_can_only_be_read_takes_no_answer(tmp_path: Path) -> None:
+    async with SqliteApprovals(tmp_path / "approvals.db") as store:
+        filed = await store.file(a_request(), "k", now=NOW)
+        await store._database.read(lambda file: file.execute("PRAGMA query_only=ON"))
+        with pytest.raises(StoreUnusable, match="approvals cannot be kept"):
+            await store.agree("q1", ANN, now=NOW)
+        assert await store.open(now=NOW) == (filed,)
+
+
+async def test_a_store_in_memory_is_its_own_and_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with SqliteApprovals(":memory:") as one, SqliteApprovals(":memory:") as other:
+        await one.file(a_request(), "k", now=NOW)
+        assert await other.open(now=NOW) == ()
+        assert one.path is None
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(StoreUnusable, match="closed"):
+        await one.open(now=NOW)
+
+
+async def test_the_former_name_of_a_store_in_memory_still_makes_one() -> None:
+    with pytest.deprecated_call(match="SqliteApprovals"):
+        store = MemoryApprovals()
+    filed = await store.file(a_request(), "k", now=NOW)
+    assert await store.open(now=NOW) == (filed,)
 
 
 def test_a_place_where_no_file_can_be_is_said_so(tmp_path: Path) -> None:

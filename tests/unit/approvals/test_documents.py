@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy.approvals import ApprovalRequest, Filed, Grant, Person
-from policy.approvals.codec import NotDecodable, NotEncodable, decode, encode
+from policy.approvals.documents import NotDecodable, NotEncodable, decode, encode
 from policy.call import Caller, freeze
 from tests.examples import examples
 from tests.unit.approvals import records
@@ -89,7 +89,7 @@ def test_depth_is_an_error_and_no_crash() -> None:
     for _ in range(20_000):
         deep = (deep,)
     with pytest.raises(NotEncodable, match="too deep"):
-        encode(a_request(input={"value": deep}))
+        encode({"value": deep})
     with pytest.raises(NotDecodable):
         decode(Person, "[" * 200_000)
 

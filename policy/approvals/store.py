@@ -1,45 +1,19 @@
-"""What is known of the questions of each session: how many, what was refused, what still serves.
+"""What a store of approvals does: two protocols, how much it keeps, and how it fails.
 
-Two protocols, so that memory, SQLite or another store can hold them: `Ledger` is what asking reads
-before it puts a question, `Desk` holds the questions themselves while people think.
+`Ledger` is what asking reads before it puts a question: how many there were, what was refused, what
+is approved already. `Desk` holds the questions themselves while people think.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol
 
+from policy.approvals.entitlement import Person
+from policy.approvals.filed import Ended, Filed
 from policy.approvals.grant import Grant
-from policy.approvals.person import Person
 from policy.approvals.request import ApprovalRequest
-
-State: TypeAlias = Literal["pending", "approved", "denied", "cancelled", "expired", "used"]
-"""`used`: approved, and the call that asked took the answer. Only `pending` can be answered."""
-
-Ended: TypeAlias = Literal["cancelled", "expired", "used"]
-"""How a question ends without a refusal."""
-
-OPEN: frozenset[State] = frozenset({"pending", "approved"})
-"""What a call may still run by: a question that waits, and an answer that nobody took yet."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filed:
-    """One question on the desk, and its answers so far.
-
-    `people` have agreed. A denial is final: `denied_by` and its `message`. `revision` grows with
-    every change on the desk.
-    """
-
-    request: ApprovalRequest
-    key: str
-    state: State = "pending"
-    people: tuple[Person, ...] = ()
-    denied_by: str | None = None
-    message: str | None = None
-    revision: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,17 +130,9 @@ class Ledger(Protocol):
         ...
 
 
-class AnswerRefused(Exception):
-    """An answer that cannot be taken: the question is gone, or the person is not entitled."""
-
-
 class NotFiled(Exception):
     """A question that cannot be put: its id is taken, or too many are open."""
 
 
 class StoreUnusable(Exception):
     """Approvals that cannot be read or kept: no such store, of a newer version, damaged, full."""
-
-
-# Who a person's groups are asked of, by a stable identity.
-Groups: TypeAlias = Mapping[str, tuple[str, ...]]

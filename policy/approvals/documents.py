@@ -1,0 +1,152 @@
+"""A record as a JSON document and back: exactly the same record, or an error.
+
+What was written by another version, or is damaged, is no record; nothing is filled in. A value that
+JSON does not hold exactly is an object of one key that begins with a single `$`; a key of an input
+that begins with `$` gets another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from policy.approvals.store import StoreUnusable
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+_Record = TypeVar("_Record")
+
+# Readers of JSON agree on whole numbers of this size; a longer one would be slow to write, too.
+_LONGEST_INTEGER = 53
+
+
+class NotEncodable(StoreUnusable):
+    """A value that is no part of a call: it cannot be kept."""
+
+
+class NotDecodable(StoreUnusable):
+    """A text that is no record: damaged, or written by another version."""
+
+
+def encode(record: Any) -> str:
+    """Return a record as ASCII JSON; raise NotEncodable for what could not be read back."""
+    try:
+        return json.dumps(_as_json(record), allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise NotEncodable(f"this cannot be kept: {_why(error)}") from error
+
+
+def decode(kind: type[_Record], text: str) -> _Record:
+    """Return the record that was written; raise NotDecodable for anything else."""
+    try:
+        written = json.loads(text)
+        found: _Record = _adapter(kind).validate_python(_from_json(written))  # type: ignore[arg-type]
+        # Another text: a field was left out, is unknown or had to be converted.
+        if _ordered(_as_json(found)) != _ordered(written):
+            raise ValueError("it was written otherwise")
+    except (TypeError, ValueError, ArithmeticError, RecursionError) as error:
+        raise NotDecodable(f"this is no {kind.__name__}: {_why(error)}") from error
+    return found
+
+
+def digest(text: str) -> str:
+    """Return the digest of a text: what it is looked up by, and the seal of a document."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def sealed(record: Any) -> tuple[str, str]:
+    """Return the document of a record, and its seal."""
+    document = encode(record)
+    return document, digest(document)
+
+
+def unsealed(kind: type[_Record], document: Any, seal: Any) -> _Record:
+    """Return the record of a document; raise NotDecodable where it is not as it was written."""
+    if not isinstance(document, str) or digest(document) != seal:
+        raise NotDecodable(f"this {kind.__name__} is damaged")
+    return decode(kind, document)
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def _ordered(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _as_json(value: Any) -> Any:
+    match value:
+        case None | bool():
+            return value
+        case str():
+            # Two halves of a character written apart would be read back as one.
+            return str(value) if _is_text(value) else {"$text": _utf_32(value).hex()}
+        case int():
+            return value if value.bit_length() <= _LONGEST_INTEGER else {"$int": hex(value)}
+        case float():
+            return value if math.isfinite(value) else {"$float": repr(value)}
+        case Decimal():
+            return {"$decimal": str(value)}
+        case datetime():
+            return {"$time": value.isoformat()}
+        case list() | tuple():
+            return [_as_json(item) for item in value]
+        case Mapping():
+            return {_key(key): _as_json(item) for key, item in value.items()}
+        case _ if is_dataclass(value):
+            known = (field.name for field in fields(value) if field.init)
+            return {name: _as_json(getattr(value, name)) for name in known}
+        case _:
+            raise TypeError(f"a value of type {type(value).__name__}")
+
+
+def _key(key: Any) -> str:
+    if not isinstance(key, str) or not _is_text(key):
+        raise TypeError("a key that is not a valid string")
+    return f"${key}" if key.startswith("$") else key
+
+
+_MARKS: Mapping[str, Callable[[str], Any]] = {
+    "$text": lambda text: bytes.fromhex(text).decode("utf-32-le", "surrogatepass"),
+    "$int": lambda text: int(text, 16),
+    "$float": float,
+    "$decimal": Decimal,
+    "$time": datetime.fromisoformat,
+}
+
+
+def _from_json(value: Any) -> Any:
+    match value:
+        case list():
+            return [_from_json(item) for item in value]
+        case dict():
+            for mark, read in _MARKS.items():
+                if value.keys() == {mark}:
+                    return read(value[mark])
+            return {key.removeprefix("$"): _from_json(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+def _is_text(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def _utf_32(text: str) -> bytes:
+    return text.encode("utf-32-le", "surrogatepass")
+
+
+def _why(error: Exception) -> str:
+    return "it is too deep" if isinstance(error, RecursionError) else str(error)
