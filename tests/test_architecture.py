@@ -11,6 +11,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -33,7 +34,13 @@ WRITERS = frozenset({"policy.written", "policy.program.generated.layer"})
 EMPTY_NAMES = frozenset({"utils", "util", "helpers", "common", "manager", "misc", "base"})
 
 
-def modules() -> dict[str, str]:
+@cache
+def parsed(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+@cache
+def modules() -> Modules:
     found = {}
     for path in sorted((ROOT / "policy").rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
@@ -54,7 +61,7 @@ def folder(module: str) -> str:
 
 def imports(text: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
     """Yield line, module and imported names of every import, wherever it stands."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name, ()
@@ -64,7 +71,7 @@ def imports(text: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
 
 def exports(text: str) -> set[str]:
     """Return the names in a module's `__all__`."""
-    for node in ast.parse(text).body:
+    for node in parsed(text).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return set(ast.literal_eval(node.value))
     return set()
@@ -113,7 +120,7 @@ def impure_builtins(tree: Modules) -> list[str]:
             continue
         found += [
             f"{name}:{node.lineno}: {node.func.id}"
-            for node in ast.walk(ast.parse(text))
+            for node in ast.walk(parsed(text))
             if isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
             and node.func.id in IMPURE
@@ -133,7 +140,7 @@ def literals(tree: Modules) -> set[str]:
         node.value
         for name, text in tree.items()
         if name != "policy.diagnostics.codes"
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(parsed(text))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
 
@@ -143,7 +150,7 @@ def diagnosed(tree: Modules) -> set[str]:
     return {
         node.args[0].value
         for text in tree.values()
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(parsed(text))
         if isinstance(node, ast.Call)
         and ast.unparse(node.func) == "diagnose"
         and node.args
