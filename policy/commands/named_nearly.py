@@ -10,7 +10,7 @@ from policy.commands.invocation import Effect, Verb
 from policy.commands.name_parts import begun_with, ended_with
 from policy.commands.remote import is_web_url
 from policy.commands.word import Word
-from policy.commands.word_forms import split_certificate, split_keyed
+from policy.commands.word_forms import split_certificate, split_keyed, split_report
 from policy.commands.written_beside import written_beside
 
 # Roles of words that are more than the name of a file: how they are split, and what of it is done.
@@ -19,13 +19,14 @@ _PARTED = {
     "keyed-read": (split_keyed, "read"),
     "keyed-read-tree": (split_keyed, "read-tree"),
     "keyed-write": (split_keyed, "write"),
+    "report-write": (split_report, "write-tree"),
 }
 
 # Roles of words that name something by a part of them, or something besides.
 INSIDE = frozenset(
     {
         "address", "argument", "at-file", "at-host", "certificate", "host-list", "keyed-read",
-        "keyed-read-tree", "keyed-write", "list",
+        "keyed-read-tree", "keyed-write", "list", "report-write",
     }
 )  # fmt: skip
 

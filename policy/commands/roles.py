@@ -71,6 +71,7 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "certificate": ("reads",),
     "keyed-read": ("reads",),
     "keyed-read-tree": ("reads",),
+    "report-write": ("writes",),
     "keyed-write": ("writes",),
     "at-host": ("connects",),
     "address": ("connects", "reads"),

@@ -105,7 +105,8 @@ class Usage:
         start = argv_start(roles)
         words: tuple[Word, ...] = ()
         runs = ""
-        if start is not None and len(operands) > start:
+        # A module that an option names is run without words as well.
+        if start is not None and (len(operands) > start or roles[start] == "named-argv..."):
             # Whatever follows is a command, so that no option does.
             words, runs = tuple(item.word for item in operands[start:]), roles[start]
             operands, roles = operands[:start], roles[:start]

@@ -80,6 +80,14 @@ def split_certificate(word: Word) -> tuple[Word, ...]:
     return (word, replace(word, text=file)) if colon and file else (word,)
 
 
+def split_report(word: Word) -> tuple[Word, ...]:
+    """Return the file or folder that `html:out` names; `term` names none."""
+    _, colon, place = word.text.partition(":")
+    if word.known and not place:
+        return ()
+    return (replace(word, text=place) if colon else word,)
+
+
 def read_output_format(text: str) -> Doings:
     """Return the files that a format of what is printed names: `@format.txt`, `%output{a.txt}`."""
     if text.startswith("@"):
