@@ -13,6 +13,7 @@ import click
 
 from policy.program import Shortcuts
 from policy.reload import Builder
+from policy.syntax import Engine
 
 VARIABLE = "PLACET_NO_FAST"
 # Names of ways that are gone, accepted for one release.
@@ -24,14 +25,14 @@ class FastPaths:
     """Which quick ways are taken; the fields are what `PolicyStore` and `read_policy` take."""
 
     remembering: bool
-    plain: bool
+    engine: Engine
     shortcuts: Shortcuts
 
     def builder(self) -> Builder:
         """Return what builds policies in these ways."""
         from policy.reload import Builder
 
-        return Builder(remembering=self.remembering, plain=self.plain, shortcuts=self.shortcuts)
+        return Builder(remembering=self.remembering, engine=self.engine, shortcuts=self.shortcuts)
 
 
 def fast_paths() -> FastPaths:
@@ -42,7 +43,7 @@ def fast_paths() -> FastPaths:
     off = _switched_off((*_FORMER, "remembering", "prebuilt", *shortcuts))
     return FastPaths(
         remembering="remembering" not in off,
-        plain="prebuilt" in off,
+        engine="lark" if "prebuilt" in off else "tables",
         shortcuts=replace(ALL_SHORTCUTS, **{name: name not in off for name in shortcuts}),
     )
 

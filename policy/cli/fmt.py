@@ -15,7 +15,7 @@ from policy.cli.loading import WRONG_POLICY, WRONG_USAGE, counted, exit_code, pr
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, render, visible
 from policy.reload import Moved, Snapshot, decode, read_folder, replace_file
 from policy.source import Source
-from policy.syntax import format_source, parse
+from policy.syntax import Engine, format_source, parse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +41,12 @@ def command(path: Path, *, check: bool) -> None:
       placet fmt rules/
       placet fmt --check rules/agents/writer.policy
     """
-    plain = fast_paths().plain
+    engine = fast_paths().engine
     snapshot = read_folder(path)
     files: list[_File] = []
     problems, sources = list(_unread(snapshot)), {}
     for name in _names(snapshot):
-        found = _canonical(snapshot, name, before=prefix(path), plain=plain)
+        found = _canonical(snapshot, name, before=prefix(path), engine=engine)
         if isinstance(found, _File):
             files.append(found)
             continue
@@ -97,14 +97,14 @@ def _unread(snapshot: Snapshot) -> Iterator[Diagnostic]:
 
 
 def _canonical(
-    snapshot: Snapshot, name: str, *, before: str, plain: bool
+    snapshot: Snapshot, name: str, *, before: str, engine: Engine
 ) -> _File | tuple[Source | None, tuple[Diagnostic, ...]]:
     """Return the file with its canonical form, or its text and what is wrong with it."""
     content = snapshot.files[name].content
     source, problems = decode(name, content)
     if source is None:
         return None, problems
-    parsed = parse(source, plain=plain)
+    parsed = parse(source, engine=engine)
     if has_errors(parsed.diagnostics):
         return source, parsed.diagnostics
     return _File(

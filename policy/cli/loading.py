@@ -71,8 +71,7 @@ def build_at(
     return read_policy(
         path,
         catalog=read_catalog(catalog_file),
-        remembering=ways.remembering,
-        plain=ways.plain,
+        engine=ways.engine,
         shortcuts=ways.shortcuts,
     )
 

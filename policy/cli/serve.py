@@ -124,7 +124,7 @@ def command(
         guarded=[file for file in (token_file, script) if file is not None],
         audit=audit,
         remembering=ways.remembering,
-        plain=ways.plain,
+        engine=ways.engine,
         shortcuts=ways.shortcuts,
     )
     try:

@@ -57,9 +57,7 @@ def command(path: Path, *, url: str | None, token_file: Path | None, format: Sha
 
 def _of_files(path: Path) -> dict[str, Any]:
     ways = fast_paths()
-    built = read_policy(
-        path, remembering=ways.remembering, plain=ways.plain, shortcuts=ways.shortcuts
-    )
+    built = read_policy(path, engine=ways.engine, shortcuts=ways.shortcuts)
     force = built.generation
     status = Status(
         generation=None if force is None else force.id,

@@ -33,7 +33,7 @@ from policy.reload.text import decode
 from policy.reload.tools import Catalogues
 from policy.reload.walk import DATA_SUFFIXES, SETTINGS_FILE
 from policy.source import Source
-from policy.syntax import Parsed, parse, tables_to_layers, tree
+from policy.syntax import Engine, Parsed, parse, tables_to_layers, tree
 from policy.verify import ExampleResult, run_examples
 
 _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
@@ -68,7 +68,7 @@ class Builder:
 
     Files of the same text are not parsed again, nor are rules, and rules in the same surroundings
     are not checked again: see `checks.Remembered`. Without `remembering`, every rule is.
-    With `plain`, statements are read by Lark alone; `shortcuts` are those of the program. Neither
+    `engine` is what reads statements; `shortcuts` are those of the program. Neither
     changes what is built.
     `guarded` is what no tool may write besides the policy.
     """
@@ -78,14 +78,14 @@ class Builder:
         *,
         guarded: Guarded = _NOTHING_ELSE,
         remembering: bool = True,
-        plain: bool = False,
+        engine: Engine = "tables",
         shortcuts: Shortcuts = ALL_SHORTCUTS,
     ) -> None:
         self.guarded = guarded
         self._parsed: dict[tuple[str, str], Parsed] = {}
         self._remembered = Remembered() if remembering else None
         self._carried = Carried() if remembering else None
-        self._plain = plain
+        self._engine = engine
         self._shortcuts = shortcuts
         self._beyond = Beyond() if remembering else None
         self._catalogues = Catalogues()
@@ -106,7 +106,7 @@ class Builder:
         if not files and not tables:
             work.problems += _empty(snapshot)
             return work.failed()
-        shipped = used_packs(files, plain=self._plain)
+        shipped = used_packs(files, engine=self._engine)
         work.sources |= {name: pack.source for name, pack in shipped.items()}
         sources, _ = program_sources(snapshot)
         work.sources |= sources
@@ -206,7 +206,7 @@ class Builder:
                 if source is None:
                     work.problems += problems if snapshot.only in (None, name) else ()
                     continue
-                parsed = parse(source, known=heads, plain=self._plain)
+                parsed = parse(source, known=heads, engine=self._engine)
                 work.fresh.append(parsed.tree)
             kept[key] = parsed
             is_pack = isinstance(parsed.tree.header, tree.PackHeader)

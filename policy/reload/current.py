@@ -25,7 +25,7 @@ from policy.facts import Facts
 from policy.program import ALL_SHORTCUTS, Shortcuts
 from policy.reload.builder import Builder, Built, unexpected
 from policy.reload.configuration import Configured, Witness, configure
-from policy.reload.deprecated import accept_cache
+from policy.reload.deprecated import accept_cache, chosen_engine
 from policy.reload.folder import Signature, Snapshot, is_cut, place_of, read_folder, signature
 from policy.reload.freezing import Freezer
 from policy.reload.generation import Generation
@@ -35,6 +35,7 @@ from policy.reload.pause import no_collecting
 from policy.reload.status import Reloaded, Status, first_error
 from policy.reload.turns import short_turns
 from policy.reload.watcher import watch_path
+from policy.syntax import Engine
 from policy.threads import Threads
 
 # How often a folder that changes while it is being built is built again before what was read
@@ -77,9 +78,9 @@ class PolicyStore:
     long an error, or a file that was cut short, waits for one more read before it is believed (a
     save may be half done).
     `guarded` are files besides those of the policy that no tool may write, and `audit` the file of
-    records, with all that is kept beside it. Without
-    `remembering`, every build checks everything anew; with `plain`, statements are read by
-    Lark alone; `shortcuts` are those that deciding takes. None of them changes what comes out.
+    records, with all that is kept beside it. Without `remembering`, every build checks everything
+    anew; `engine` is what reads statements (`plain=True` is the former name of Lark's);
+    `shortcuts` are those that deciding takes. None of them changes what comes out.
     `clock` says what time it is, and `ticks` how much has passed. `freezer` is the emergency stop.
     """
 
@@ -95,6 +96,7 @@ class PolicyStore:
         audit: str | os.PathLike[str] | None = None,
         cache: object = None,
         remembering: bool = True,
+        engine: Engine = "tables",
         plain: bool = False,
         shortcuts: Shortcuts = ALL_SHORTCUTS,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -123,7 +125,7 @@ class PolicyStore:
             Builder(
                 guarded=kept,
                 remembering=remembering,
-                plain=plain,
+                engine=chosen_engine(engine, plain=plain),
                 shortcuts=shortcuts,
             )
             # Edits are built beside what is being reloaded, one after the other.

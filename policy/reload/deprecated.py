@@ -1,8 +1,10 @@
-"""Parameters that are still accepted and no longer do anything, for one release."""
+"""Parameters that are still accepted for one release: they do nothing, or have another name."""
 
 from __future__ import annotations
 
 import warnings
+
+from policy.syntax import Engine
 
 
 def accept_cache(cache: object) -> None:
@@ -13,3 +15,11 @@ def accept_cache(cache: object) -> None:
             DeprecationWarning,
             stacklevel=3,
         )
+
+
+def chosen_engine(engine: Engine, *, plain: bool) -> Engine:
+    """Return what reads statements, and warn a caller who asks for Lark by the former name."""
+    if not plain:
+        return engine
+    warnings.warn('`plain=True` is now `engine="lark"`', DeprecationWarning, stacklevel=3)
+    return "lark"

@@ -8,29 +8,29 @@ from datetime import UTC, datetime
 from policy.catalog import Catalog, builtin_catalog
 from policy.program import ALL_SHORTCUTS, Shortcuts
 from policy.reload.builder import Builder, Built
-from policy.reload.deprecated import accept_cache
+from policy.reload.deprecated import accept_cache, chosen_engine
 from policy.reload.folder import read_folder
 from policy.reload.generation import Generation
 from policy.reload.guarded import Guarded, state_guarded
 from policy.reload.pause import no_collecting
+from policy.syntax import Engine
 
 
 def read_policy(
     path: str | os.PathLike[str],
     *,
     catalog: Catalog | None = None,
-    remembering: bool = True,
-    plain: bool = False,
+    engine: Engine = "tables",
     shortcuts: Shortcuts = ALL_SHORTCUTS,
 ) -> Built:
     """Read and check a policy folder or file; what is wrong is in the diagnostics.
 
-    `plain` and `shortcuts` as in `PolicyStore`.
+    `engine` and `shortcuts` as in `PolicyStore`.
     """
     builder = Builder(
         remembering=False,
         guarded=state_guarded() if os.fspath(path) else Guarded(),
-        plain=plain,
+        engine=engine,
         shortcuts=shortcuts,
     )
     with no_collecting():
@@ -48,19 +48,20 @@ def load(
     catalog: Catalog | None = None,
     cache: object = None,
     remembering: bool = True,
+    engine: Engine = "tables",
     plain: bool = False,
     shortcuts: Shortcuts = ALL_SHORTCUTS,
 ) -> Generation:
     """Return the generation of a policy folder or file; the rest as in `read_policy`.
 
-    Raises PolicyInvalid with all diagnostics if any is an error. `cache` has no effect.
+    Raises PolicyInvalid with all diagnostics if any is an error. `cache` and `remembering`
+    have no effect here, and `plain=True` is the former name of `engine="lark"`.
     """
     accept_cache(cache)
     built = read_policy(
         path,
         catalog=catalog,
-        remembering=remembering,
-        plain=plain,
+        engine=chosen_engine(engine, plain=plain),
         shortcuts=shortcuts,
     )
     if built.generation is None:

@@ -18,6 +18,7 @@ from policy.reload.generation import Generation
 from policy.reload.status import first_error
 from policy.reload.text import decode
 from policy.reload.walk import POLICY_SUFFIX
+from policy.syntax import Engine
 from policy.verify import ExactCall, Judge, NoProposal, Proposal, Situation, propose
 
 
@@ -30,12 +31,12 @@ def propose_rule(
     name: str,
     now: datetime,
     builder: Builder | None = None,
-    plain: bool = False,
+    engine: Engine = "tables",
 ) -> Proposal | NoProposal:
     """Return what the files of `snapshot`, which made `generation`, would have to say.
 
     `catalog` is what they were built with, `builder` what may have built them; `name` is
-    for a new rule. With `plain`, statements are read by Lark alone. Nothing is written.
+    for a new rule. `engine` is what reads statements. Nothing is written.
     """
     call, caller, facts = asked
     facts = generation.complete(facts)
@@ -62,7 +63,7 @@ def propose_rule(
             rebuild=rebuild,
             name=name,
             tools=tuple(each.name for each in generation.catalog.specs),
-            plain=plain,
+            engine=engine,
         )
     )
 

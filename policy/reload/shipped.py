@@ -11,7 +11,7 @@ from types import MappingProxyType
 from policy.commands import Profiles
 from policy.reload.walk import POLICY_SUFFIX
 from policy.source import Source
-from policy.syntax import NO_HEADS, beside_rules, parse, tree
+from policy.syntax import NO_HEADS, Engine, beside_rules, parse, tree
 
 # What the names of these packs begin with, where a policy uses them.
 SHIPPED = "placet:"
@@ -49,11 +49,11 @@ def _package() -> Traversable:
 
 
 def used_packs(
-    files: Iterable[tree.PolicyFile], *, plain: bool = False
+    files: Iterable[tree.PolicyFile], *, engine: Engine = "tables"
 ) -> Mapping[str, tree.PolicyFile]:
     """Return those of the shipped packs that `files` use, parsed, and those that they use.
 
-    All of them if one is not there, so that a mistake in a name can be told. `plain` as in `parse`.
+    All of them if one is not there, so that a mistake in a name can be told.
     """
     found: dict[str, tree.PolicyFile] = {}
     wanted = [name for file in files for name in _uses(file)]
@@ -61,9 +61,9 @@ def used_packs(
     while wanted:
         name = wanted.pop()
         if name not in names:
-            return MappingProxyType({name: _parsed(name, plain) for name in names})
+            return MappingProxyType({name: _parsed(name, engine) for name in names})
         if name not in found:
-            found[name] = _parsed(name, plain)
+            found[name] = _parsed(name, engine)
             wanted += _uses(found[name])
     return MappingProxyType(found)
 
@@ -74,8 +74,8 @@ def _uses(file: tree.PolicyFile) -> list[str]:
 
 
 @cache
-def _parsed(name: str, plain: object) -> tree.PolicyFile:
-    return parse(shipped_packs()[name], known=NO_HEADS, plain=bool(plain)).tree
+def _parsed(name: str, engine: Engine) -> tree.PolicyFile:
+    return parse(shipped_packs()[name], known=NO_HEADS, engine=engine).tree
 
 
 @cache

@@ -7,6 +7,7 @@ from policy.syntax.formatter import format_source
 from policy.syntax.known import NO_HEADS, Head, Heads, KnownRule, beside_rules
 from policy.syntax.parser import Parsed, parse
 from policy.syntax.printer import print_tree
+from policy.syntax.statement import Engine
 from policy.syntax.toml_table import TableRules, tables_to_layers
 from policy.syntax.wording import (
     Spelled,
@@ -20,6 +21,7 @@ from policy.syntax.wording import (
 
 __all__ = [
     "NO_HEADS",
+    "Engine",
     "Head",
     "Heads",
     "KnownRule",

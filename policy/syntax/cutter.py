@@ -91,8 +91,8 @@ class _Seen:
     deep: dict[int, int]
 
 
-def cut(source: Source, *, plain: bool = False, known: Collection[str] = ()) -> Cuts:
-    """Cut a file into its statements; with `plain` every character is looked at, one by one.
+def cut(source: Source, *, quick: bool = True, known: Collection[str] = ()) -> Cuts:
+    """Cut a file into its statements; without `quick` every character is looked at.
 
     `known` are texts of statements, comments blanked out, that do not nest too deep.
     """
@@ -100,7 +100,7 @@ def cut(source: Source, *, plain: bool = False, known: Collection[str] = ()) -> 
     begin = 1 if text.startswith(BYTE_ORDER_MARK) else 0
     first = [] if text[begin : begin + 1] in ("", " ", "\t", "\r", "\n", "#") else [begin]
     seen = (
-        _scan(text, begin, len(text), starts=first) if plain else _glance(text, begin, first, known)
+        _glance(text, begin, first, known) if quick else _scan(text, begin, len(text), starts=first)
     )
     code = _without(text, seen.comments)
     return Cuts(

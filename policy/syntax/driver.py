@@ -1,74 +1,60 @@
-"""The text of one statement -> its node, along the prebuilt tables; None for what does not parse.
+"""The text of one statement -> its node, along Lark's tables; None for a text that does not parse.
 
-This is Lark's LALR(1) parser with its contextual lexer, in one loop and with nothing that only
-errors need: which statement is right, and to what it is read, is decided by Lark's own tables. It
-never tells what is wrong; whoever gets None asks Lark. Nothing recurses, and no step looks back.
+This is Lark's LALR(1) parser with its contextual lexer, in one loop. What parses, and to what, is
+decided by the tables alone. Errors are not described here: the caller asks Lark for them. Nothing
+recurses, and no step looks back.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from policy.syntax.automaton import END
 from policy.syntax.builder import Builder
-from policy.syntax.stacks import Building, Stacks
+from policy.syntax.tables import END, Tables
 from policy.syntax.tokens import Token
 
-# A named tuple made of a tuple, without the function that takes its fields one by one.
-_made = tuple.__new__
 
-
-def run(stacks: Stacks, builder: Builder, text: str, *, start_rule: str) -> Any:
+def run(tables: Tables, builder: Builder, text: str, *, start_rule: str) -> Any:
     """Return the node that the builder makes of a statement, or None where it does not parse."""
-    stack, last = stacks.start(start_rule)
-    automaton = stacks.automaton
-    kept, names = automaton.kept, automaton.names
-    offset = builder.start
+    first, last = tables.starts[start_rule]
+    state = tables.states[first]
+    states = [state]
     values: list[Any] = []
-    position, length = 0, len(text)
+    offset, length = builder.start, len(text)
+    position = 0
     while True:
-        # The next token: which there may be depends on the stack before anything is built.
-        value = None
+        # Which terminals may come next depends on the state before anything is reduced.
         if position < length:
-            match, terminals, words = stack.state.scanner or automaton.scanner(stack.state)
-            found = match(text, position)
-            group = found and found.lastindex
-            if not found or not group:
+            for terminal in state.candidates(text[position]):
+                found = terminal.match(text, position)
+                if found is not None:
+                    break
+            else:
                 return None
-            end = found.end(group)
-            terminal = terminals[group] or words[text[position:end]]
-            if kept[terminal]:
-                value = _made(
-                    Token, (names[terminal], text[position:end], offset + position, offset + end)
-                )
+            name, value = terminal.name, None
+            if terminal.kept:
+                end = found.end(1)
+                value = Token(name, text[position:end], offset + position, offset + end)
             position = found.end()
         else:
-            terminal = END
-        move = stack.moves.get(terminal) or stacks.move(stack, terminal, last)
-        if move is None:
+            name = END
+        rule = state.reductions.get(name)
+        while rule is not None:
+            if rule.renames:
+                states.pop()
+            else:
+                taken = len(values) - rule.size
+                children = values[taken:]
+                del values[taken:], states[taken + 1 :]
+                values.append(rule.build(builder, children))
+            state = states[-1].after(rule.symbol, name)
+            states.append(state)
+            rule = state.reductions.get(name)
+        if name == END:
+            return values[-1] if state is tables.states[last] else None
+        after = state.next.get(name)
+        if after is None:
             return None
-        # All that ends before this token is built.
-        _build(move.built, builder, values)
-        if move.after is None:
-            return values[-1]
-        stack = move.after
+        state = tables.states[after]
+        states.append(state)
         values.append(value)
-
-
-def _build(built: tuple[Building, ...], builder: Builder, values: list[Any]) -> None:
-    """Put what is built of the last values in their place."""
-    for size, edits, grows, call in built:
-        if size == 1:
-            children = [values.pop()]
-        elif size:
-            children = values[-size:]
-            del values[-size:]
-        else:
-            children = []
-        for begin, stop, put in edits:
-            children[begin:stop] = children[begin] if put is None else put
-        if grows:
-            more = children
-            children = more.pop(0)
-            children += more
-        values.append(call(builder, children))

@@ -1,12 +1,12 @@
-"""The grammar files -> their text, and what tells it from another's.
+"""The grammar files -> their text.
 
-This is the one module of the core that reads a file: a packaged one, always the same.
+This module and `tables` read packaged files, which are always the same; nothing else in the core
+reads any.
 """
 
 from __future__ import annotations
 
 import posixpath
-from binascii import crc32
 from functools import cache
 from typing import Any, Literal
 
@@ -30,8 +30,3 @@ def grammar_text() -> str:
         root = posixpath.dirname(package)
         read = [loader.get_data(f"{root}/grammar/{name}") for name in _FILES]
     return "\n".join(data.decode().replace("\r\n", "\n") for data in read)
-
-
-def digest(grammar: str) -> str:
-    """Return what tells the text of one grammar from that of an older one."""
-    return f"{len(grammar)}-{crc32(grammar.encode()):08x}"

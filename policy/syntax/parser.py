@@ -14,8 +14,9 @@ from typing import TypeAlias
 from policy.diagnostics import Diagnostic, diagnose, in_order
 from policy.source import Source, span_in
 from policy.syntax.cutter import BYTE_ORDER_MARK, MAX_DEPTH, Cuts, Piece, cut, unseen
+from policy.syntax.grammar import Start
 from policy.syntax.known import NO_HEADS, Head, Heads, KnownRule, ReadRule, known_rule
-from policy.syntax.statement import Start, parse_statement
+from policy.syntax.statement import Engine, parse_statement
 from policy.syntax.tree import Header, PackHeader, PolicyFile, PolicyHeader, Rule, Statement
 
 # A file full of unseen characters is one mistake many times; these suffice to find it.
@@ -45,22 +46,22 @@ def parse(
     source: Source,
     *,
     known: Heads | None = None,
-    plain: bool = False,
+    engine: Engine = "tables",
 ) -> Parsed:
     """Read one policy file; any text whatever gives a tree and diagnostics.
 
     With `known`, the rules that it holds by their texts are not parsed until somebody asks for
     their parts, and every rule about which nothing is said is a `KnownRule`. It means the same.
-    With `plain` every statement is read by Lark itself: the same again, and slower.
+    With `engine="lark"` Lark reads every statement: the same again, and slower.
     """
     heads = NO_HEADS if known is None else known
-    cuts = cut(source, plain=plain, known=heads)
+    cuts = cut(source, quick=engine != "lark", known=heads)
     unseen_at = unseen(source.text)
     marked = frozenset(unseen_at)
     diagnostics = [*_marks(source, unseen_at), *_stray(source, cuts)]
     header: Header | None = None
     statements: list[Statement] = []
-    read = _read_plainly if plain else _read_rule
+    read = _read_by_lark if engine == "lark" else _read_rule
     for number, piece in enumerate(cuts.pieces):
         text = piece.text
         head = heads.get(text)
@@ -70,7 +71,7 @@ def parse(
             continue
         is_header = _is_header(text)
         node, problems = _parse_piece(
-            source, cuts.code, piece=piece, is_header=is_header, plain=plain
+            source, cuts.code, piece=piece, is_header=is_header, engine=engine
         )
         diagnostics += [d for d in problems if d.span is None or d.span.start not in marked]
         if is_header:
@@ -106,9 +107,9 @@ def _read_rule(source: Source, text: str, start: int) -> Rule:
     return node
 
 
-def _read_plainly(source: Source, text: str, start: int) -> Rule:
+def _read_by_lark(source: Source, text: str, start: int) -> Rule:
     """Read the same by Lark."""
-    node = parse_statement(source, text, start, start_rule="statement", plain=True).node
+    node = parse_statement(source, text, start, start_rule="statement", engine="lark").node
     assert isinstance(node, Rule)
     return node
 
@@ -119,7 +120,7 @@ def _parse_piece(
     *,
     piece: Piece,
     is_header: bool,
-    plain: bool,
+    engine: Engine,
 ) -> tuple[_Node | None, list[Diagnostic]]:
     if piece.too_deep is not None:
         return None, [_too_deep(source, piece.too_deep, piece.too_deep + 1)]
@@ -131,7 +132,7 @@ def _parse_piece(
         text,
         piece.start,
         start_rule=start_rule,
-        plain=plain,
+        engine=engine,
     )
     if error is not None:
         from policy.syntax import mistakes  # what it knows by heart is not read for right policies

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import NamedTuple
-
-from lark import UnexpectedInput
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from policy.diagnostics import Diagnostic
 from policy.source import Source
-from policy.syntax import prebuilt
-from policy.syntax.automaton import automaton
+from policy.syntax import driver
 from policy.syntax.builder import Builder
-from policy.syntax.driver import run
-from policy.syntax.grammar import Start, digest, grammar_text
-from policy.syntax.stacks import Stacks
+from policy.syntax.grammar import Start
+from policy.syntax.tables import tables
 from policy.syntax.tree import Header, Statement
 
-__all__ = ["Reading", "Start", "parse_statement"]
+if TYPE_CHECKING:
+    from lark import UnexpectedInput
+
+# What reads statements: the driver of the packaged tables, or Lark. They give the same.
+Engine: TypeAlias = Literal["tables", "lark"]
 
 
 class Reading(NamedTuple):
@@ -32,34 +31,19 @@ class Reading(NamedTuple):
 
 
 def parse_statement(
-    source: Source,
-    text: str,
-    start: int,
-    *,
-    start_rule: Start,
-    plain: bool = False,
+    source: Source, text: str, start: int, *, start_rule: Start, engine: Engine = "tables"
 ) -> Reading:
-    """Read a statement, whose text stands at `start`; with `plain` by Lark itself.
-
-    Lark also says what is wrong with a text that the prebuilt tables do not lead through.
-    """
+    """Read a statement, whose text stands at `start`; Lark says what is wrong with it."""
     end = start + len(text)
-    stacks = None if plain else _prebuilt()
-    if stacks is not None:
+    if engine == "tables":
         builder = Builder(source, start, end)
-        node = run(stacks, builder, text, start_rule=start_rule)
+        node = driver.run(tables(), builder, text, start_rule=start_rule)
         if node is not None:
             return Reading(node, builder.problems, None)
-    from policy.syntax import by_lark  # takes a tenth of a second, and most texts need none of it
+    from policy.syntax import by_lark  # takes a third of a second, and most texts need none of it
 
     builder = Builder(source, start, end)
     found = by_lark.read(builder, text, start_rule=start_rule)
     if isinstance(found, Exception):
         return Reading(None, builder.problems, found)
     return Reading(found, builder.problems, None)
-
-
-@cache
-def _prebuilt() -> Stacks | None:
-    """Return the prebuilt tables, unless they are those of another grammar than is at hand."""
-    return Stacks(automaton()) if digest(grammar_text()) == prebuilt.GRAMMAR else None

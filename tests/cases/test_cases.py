@@ -112,5 +112,5 @@ def test_case(case: Case, update_cases: bool) -> None:
     ],
 )
 def test_a_case_is_decided_alike_without_any_quick_way(case: Case) -> None:
-    slow = Builder(remembering=False, plain=True, shortcuts=NO_SHORTCUTS)
+    slow = Builder(remembering=False, engine="lark", shortcuts=NO_SHORTCUTS)
     assert decisions(case, slow) == decisions(case)

@@ -62,7 +62,9 @@ def generation(policy: str, *, slow: bool = False) -> Generation:
     listed = read_listing(_TOOLS, reviewed=True)
     assert not listed.problems
     catalog = builtin_catalog().with_tools(listed.specs)
-    builder = Builder(remembering=False, plain=True, shortcuts=NO_SHORTCUTS) if slow else Builder()
+    builder = (
+        Builder(remembering=False, engine="lark", shortcuts=NO_SHORTCUTS) if slow else Builder()
+    )
     built = builder.build(snapshot, catalog=catalog, number=1, now=_LONG_AGO)
     if built.generation is None:
         said = "\n".join(f"{one.code}: {one.message}" for one in built.diagnostics)

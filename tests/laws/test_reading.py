@@ -1,4 +1,4 @@
-"""The driver of the prebuilt tables reads what Lark reads, to the same trees at the same places."""
+"""The driver of the packaged tables reads what Lark reads, to the same trees at the same places."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def places(value: object) -> Iterator[tuple[str, Span]]:
 
 def assert_read_alike(text: str) -> None:
     source = Source(name="law.policy", text=text)
-    fast, plain = parse(source), parse(source, plain=True)
+    fast, plain = parse(source), parse(source, engine="lark")
     assert fast == plain
     assert list(places(fast.tree)) == list(places(plain.tree))
 
@@ -90,7 +90,7 @@ _PIECES = [
 @given(st.one_of(st.lists(st.sampled_from(_PIECES), max_size=16).map("".join), commented()))
 def test_a_file_is_cut_alike(text: str) -> None:
     source = Source(name="law.policy", text=text)
-    fast, plain = cut(source), cut(source, plain=True)
+    fast, plain = cut(source), cut(source, quick=False)
     assert fast == plain
     assert [c.span for c in fast.comments] == [c.span for c in plain.comments]
 

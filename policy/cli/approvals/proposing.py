@@ -93,5 +93,5 @@ def _proposal(
         name=f"always-{request.digest.rpartition(':')[2][:8]}",
         now=now,
         builder=builder,
-        plain=ways.plain,
+        engine=ways.engine,
     )

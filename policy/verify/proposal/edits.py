@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from policy.source import Source
-from policy.syntax import Parsed, format_source, parse, print_clause, print_tree, tree
+from policy.syntax import Engine, Parsed, format_source, parse, print_clause, print_tree, tree
 from policy.verdict import Verdict
 from policy.verify.proposal.exact import NOWHERE
 
@@ -120,10 +120,10 @@ def _line_end(text: str, offset: int) -> int:
     return len(text) if end < 0 else end
 
 
-def finished(parsed: Parsed, text: str, *, plain: bool) -> str:
+def finished(parsed: Parsed, text: str, *, engine: Engine) -> str:
     """Return a new text, in canonical form if the file was in it; `plain` as in `parse`."""
     source = parsed.tree.source
     text = text if text.endswith("\n") else text + "\n"
     if parsed.diagnostics or format_source(parsed) != source.text:
         return text
-    return format_source(parse(Source(name=source.name, text=text), plain=plain))
+    return format_source(parse(Source(name=source.name, text=text), engine=engine))

@@ -17,7 +17,7 @@ from policy.decision import Decision
 from policy.facts import Facts
 from policy.reason import Reason
 from policy.source import Source
-from policy.syntax import Parsed, parse, tree
+from policy.syntax import Engine, Parsed, parse, tree
 from policy.verdict import Verdict
 from policy.verify.proposal import edits
 from policy.verify.proposal.exact import ExactCall, Inexpressible, exactly, of_tool
@@ -43,7 +43,7 @@ class Situation:
     rebuild: Rebuild
     name: str
     tools: tuple[str, ...]
-    plain: bool = False
+    engine: Engine = "tables"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +155,7 @@ def _lift(
     file = reason.file or ""
     if file not in texts:
         raise _NoText(f"`{reason.rule}` stands in {file}, which is no rule file of this folder")
-    parsed = parse(Source(name=file, text=texts[file]), plain=situation.plain)
+    parsed = parse(Source(name=file, text=texts[file]), engine=situation.engine)
     tool, name = situation.asked.call.tool, _free_name(situation.name, texts)
     if reason.rule == "default":
         text = edits.with_rule(parsed, edits.allowing(name, tool, conditions))
@@ -168,7 +168,7 @@ def _lift(
             text = edits.with_exception(parsed, rule, conditions)
         else:
             text = edits.with_allowed_part(parsed, rule, conditions, name=name, tool=tool)
-    texts[file] = edits.finished(parsed, text, plain=situation.plain)
+    texts[file] = edits.finished(parsed, text, engine=situation.engine)
 
 
 def _rule(parsed: Parsed, reason: Reason) -> tree.Rule:

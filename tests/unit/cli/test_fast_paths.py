@@ -52,11 +52,11 @@ def test_every_way_gives_the_same(
 
 def test_each_name_switches_off_what_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
     every = fast_paths()
-    assert (every.remembering, every.plain) == (True, False)
+    assert (every.remembering, every.engine) == (True, "tables")
     assert every.shortcuts == ALL_SHORTCUTS
     monkeypatch.setenv("PLACET_NO_FAST", ",".join(NAMES))
     none = fast_paths()
-    assert (none.remembering, none.plain) == (False, True)
+    assert (none.remembering, none.engine) == (False, "lark")
     assert none.shortcuts == NO_SHORTCUTS
 
 
@@ -70,9 +70,9 @@ def test_a_store_and_a_load_take_the_same_switches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rules = rules_in(tmp_path, POLICY + 'use "placet:secrets"\n')
-    monkeypatch.setattr(statement, "_prebuilt", lambda: pytest.fail("the tables were used"))
-    made = policy.load(rules, plain=True, shortcuts=NO_SHORTCUTS)
-    store = PolicyStore(rules, plain=True, shortcuts=NO_SHORTCUTS, remembering=False)
+    monkeypatch.setattr(statement, "tables", lambda: pytest.fail("the tables were used"))
+    made = policy.load(rules, engine="lark", shortcuts=NO_SHORTCUTS)
+    store = PolicyStore(rules, engine="lark", shortcuts=NO_SHORTCUTS, remembering=False)
     assert store.current is not None
     assert made.program.shortcuts == store.current.program.shortcuts == NO_SHORTCUTS
 

@@ -16,6 +16,7 @@ from policy.cli.group import commands
 from policy.program import ALL_SHORTCUTS, NO_SHORTCUTS
 from policy.reload import Builder
 from policy.syntax import statement
+from policy.syntax import tables as tables_module
 from tests.unit.cli.running import rules_in, run
 from tests.unit.cli.test_approvals import asked, file
 from tests.unit.cli.test_fast_paths import NAMES
@@ -100,7 +101,7 @@ class Seen:
 def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     """Look on while rules are loaded."""
     seen = Seen()
-    tables, begin = statement._prebuilt, Builder.__init__
+    tables, begin = tables_module.tables, Builder.__init__
 
     def look() -> Any:
         seen.tables += 1
@@ -110,7 +111,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
         seen.builders.append(given)
         begin(self, **given)
 
-    monkeypatch.setattr(statement, "_prebuilt", look)
+    monkeypatch.setattr(statement, "tables", look)
     monkeypatch.setattr(Builder, "__init__", made)
     return seen
 
@@ -127,7 +128,7 @@ def test_a_command_that_loads_rules_takes_no_way_that_is_switched_off(
     run(*name.split(), *LOADING[name](rules))
     assert seen.tables == 0
     for given in seen.builders:
-        assert (given["remembering"], given["plain"]) == (False, True)
+        assert (given["remembering"], given["engine"]) == (False, "lark")
         assert given["shortcuts"] == NO_SHORTCUTS
 
 
@@ -138,7 +139,8 @@ def test_a_command_that_loads_rules_takes_every_way_otherwise(
     run(*name.split(), *LOADING[name](rules))
     assert seen.tables > 0
     for given in seen.builders:
-        assert (given["remembering"], given["plain"]) == (True, False)
+        # Whoever builds once has nothing to remember, whatever is switched off.
+        assert given["engine"] == "tables"
         assert given["shortcuts"] == ALL_SHORTCUTS
     assert bool(seen.builders) == (name != "fmt")
 

@@ -9,13 +9,11 @@ from pathlib import Path
 import pytest
 
 from policy.source import Source
-from policy.syntax import by_lark, driver, grammar, prebuilt, statement
-from policy.syntax.automaton import automaton
+from policy.syntax import by_lark, driver, statement, tables
 from policy.syntax.builder import Builder
-from policy.syntax.prebuilding import prebuilt_text
-from policy.syntax.stacks import Stacks
+from tests.unit.syntax.table_writer import tables_text
 
-FILE = Path(prebuilt.__file__)
+FILE = Path(tables.__file__).with_suffix(".json")
 
 LOADS = """
 import sys
@@ -29,12 +27,12 @@ print([name for name in sys.modules if name.partition(".")[0] == "lark"])
 
 
 def test_the_shipped_tables_are_those_of_the_grammar(update_cases: bool) -> None:
-    text = prebuilt_text(by_lark.build(None), grammar.grammar_text())
+    text = tables_text(by_lark.build(None))
     if update_cases:
         FILE.write_text(text, encoding="utf-8")
     assert FILE.read_text(encoding="utf-8") == text, (
-        "the grammar, the builder's methods or Lark have changed; write policy/syntax/prebuilt.py "
-        "anew with `pytest --update-cases tests/unit/syntax/test_prebuilt.py`"
+        "the grammar, the builder's methods or Lark have changed; write policy/syntax/tables.json "
+        "anew with `pytest --update-cases tests/unit/syntax/test_tables.py`"
     )
 
 
@@ -43,28 +41,6 @@ def test_a_policy_that_is_right_needs_no_lark() -> None:
         [sys.executable, "-c", LOADS], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
-
-
-@pytest.fixture
-def _another_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prebuilt, "GRAMMAR", grammar.digest(grammar.grammar_text() + "// more"))
-    monkeypatch.setattr(statement, "_prebuilt", statement._prebuilt.__wrapped__)
-
-
-@pytest.mark.usefixtures("_another_grammar")
-def test_tables_of_another_grammar_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    read = by_lark.read
-
-    def reads(builder: Builder, text: str, *, start_rule: str) -> object:
-        asked.append(text)
-        return read(builder, text, start_rule=start_rule)
-
-    monkeypatch.setattr(by_lark, "read", reads)
-    source = Source(name="a.policy", text="allow a")
-    read_now = statement.parse_statement(source, source.text, 0, start_rule="statement")
-    assert read_now.node is not None
-    assert asked == ["allow a"]
 
 
 @pytest.mark.parametrize(
@@ -87,13 +63,15 @@ def test_tables_of_another_grammar_are_left_alone(monkeypatch: pytest.MonkeyPatc
 )
 def test_the_driver_leaves_to_lark_what_does_not_parse(text: str) -> None:
     builder = Builder(Source(name="a.policy", text=text), 0, len(text))
-    assert driver.run(Stacks(automaton()), builder, text, start_rule="statement") is None
+    assert driver.run(tables.tables(), builder, text, start_rule="statement") is None
 
 
 def test_words_of_one_saying_stand_apart_by_any_blanks() -> None:
     text = 'allow a\n  when x starts \t with "b" and y named by  user\n  two   people'
     source = Source(name="a.policy", text=text)
     builder = Builder(source, 0, len(text))
-    node = driver.run(Stacks(automaton()), builder, text, start_rule="statement")
+    node = driver.run(tables.tables(), builder, text, start_rule="statement")
     assert node is not None
-    assert node == statement.parse_statement(source, text, 0, start_rule="statement", plain=True)[0]
+    assert (
+        node == statement.parse_statement(source, text, 0, start_rule="statement", engine="lark")[0]
+    )
