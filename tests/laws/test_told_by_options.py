@@ -322,6 +322,10 @@ uv: --allow-insecure-host --trusted-host
 uv: --config-setting --config-settings
 vitest: --inspectBrk --inspect-brk
 vitest: --root --dir
+yt-dlp: --config-location --config-locations
+yt-dlp: --downloader --external-downloader
+yt-dlp: --downloader-args --external-downloader-args
+yt-dlp: --postprocessor-args --ppa
 """
 
 
