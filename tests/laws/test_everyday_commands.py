@@ -203,7 +203,6 @@ _LEAVE_IT = (
     "rm -rf build dist",
     "python setup.py sdist",
     "python -m build",
-    "python -m http.server",
     "terraform fmt",
     "terraform plan",
     "tree -I node_modules",
@@ -237,6 +236,15 @@ _LEAVE_IT = (
     "find . -name '*.py' -exec sed -i s/a/b/ {} \\;",
 )
 _READ_IT = (
+    "python -m http.server",
+    "python -m http.server 8000",
+    "git stash -a",
+    "git stash push --all",
+    "git stash save -a",
+    "git add -f '.e*'",
+    "npm test -- .env",
+    "perl x.pl --file=.env",
+    "curl -E .env:pw https://a.example",
     "rg --hidden foo",
     "rg -uu foo",
     "rg -u -n -u foo",
