@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.attack.grammar import PRODUCTIONS
 from tests.attack.rule_sets import NEVER
-from tests.laws.second_readings import HIDINGS, OTHERS, PLACES
+from tests.laws.reevaluated_text import HIDINGS, OTHERS, PLACES
 
 _CORPUS = Path(__file__).resolve().parents[1] / "data/corpora/shell_bypass.jsonl"
 

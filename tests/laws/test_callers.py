@@ -23,7 +23,7 @@ MANY = settings(max_examples=examples(250))
 PLAIN = ("note", "nota", "risky", "bank__pay")
 
 
-def test_a_sub_agent_is_never_looser_than_the_one_that_started_it() -> None:
+def test_a_sub_agent_is_allowed_no_more_than_its_parent() -> None:
     tally = Tally()
 
     @MANY
@@ -40,7 +40,7 @@ def test_a_sub_agent_is_never_looser_than_the_one_that_started_it() -> None:
     tally.shows("stricter", share=0.01)
 
 
-def test_a_guest_may_no_more_than_an_owner() -> None:
+def test_a_guest_is_allowed_no_more_than_an_owner() -> None:
     tally = Tally()
     scopes = st.builds(GuestScope, allowed_tools=st.sampled_from([("*",), ("*",), ("no*",), ()]))
 
@@ -59,7 +59,7 @@ def test_a_guest_may_no_more_than_an_owner() -> None:
     tally.shows("stricter", share=0.05)
 
 
-def test_one_agents_file_is_nothing_to_another() -> None:
+def test_a_policy_for_one_agent_does_not_apply_to_another() -> None:
     tally = Tally()
 
     @MANY

@@ -47,18 +47,18 @@ VERDICTS = st.lists(st.sampled_from(list(Verdict)), max_size=4)
 
 
 @given(VERDICTS, st.randoms(use_true_random=False))
-def test_the_join_knows_no_order_and_no_repetition(verdicts: list[Verdict], random: Any) -> None:
+def test_the_join_is_commutative_and_idempotent(verdicts: list[Verdict], random: Any) -> None:
     shuffled = verdicts * 2
     random.shuffle(shuffled)
     assert strictest(shuffled) is strictest(verdicts)
 
 
 @given(VERDICTS, VERDICTS)
-def test_the_join_of_joins_is_the_join_of_all(left: list[Verdict], right: list[Verdict]) -> None:
+def test_the_join_is_associative(left: list[Verdict], right: list[Verdict]) -> None:
     assert strictest([strictest(left), strictest(right)]) is strictest(left + right)
 
 
-def test_the_join_is_never_below_its_parts() -> None:
+def test_the_join_is_an_upper_bound() -> None:
     for pair in itertools.product(Verdict, repeat=2):
         assert strictest(pair).rank == max(one.rank for one in pair)
 
@@ -67,7 +67,7 @@ def test_the_join_is_never_below_its_parts() -> None:
 
 
 @pytest.mark.parametrize("hand", HANDS, ids=lambda hand: hand.title)
-def test_the_engine_says_what_was_worked_out_by_hand(hand: Hand) -> None:
+def test_the_engine_decides_the_cases_worked_out_by_hand(hand: Hand) -> None:
     texts = {GLOBAL: "policy for every agent\n" + hand.base, **hand.others}
     policy = PolicyText(
         files=tuple((name, tuple(text.splitlines())) for name, text in texts.items())
@@ -85,7 +85,7 @@ def _oracle(case: Situation) -> Answer:
     )
 
 
-def test_the_program_says_what_the_oracle_says() -> None:
+def test_the_program_agrees_with_the_oracle() -> None:
     tally = Tally()
 
     @settings(MANY, max_examples=examples(1_000))
@@ -109,7 +109,7 @@ def test_the_program_says_what_the_oracle_says() -> None:
     tally.shows("rewritten", share=0.05)
 
 
-def test_what_asks_says_what_it_wants_of_an_answer() -> None:
+def test_an_ask_states_the_approval_it_requires() -> None:
     tally = Tally()
 
     @settings(MANY, max_examples=examples(500))
@@ -143,7 +143,7 @@ def _remembered(terms: Terms) -> object:
     return None if remember is None else (remember.seconds, remember.fields, remember.times)
 
 
-def test_a_rules_meaning_does_not_hang_on_its_name_or_place() -> None:
+def test_a_rule_means_the_same_under_any_name_and_position() -> None:
     tally = Tally()
 
     @MANY
@@ -167,7 +167,7 @@ def _digests(decision: Decision) -> list[str]:
     return sorted(r.terms.digest or "" for r in decision.reasons if r.terms is not None)
 
 
-def test_the_printed_policy_says_what_the_policy_says() -> None:
+def test_a_printed_policy_decides_as_the_original() -> None:
     @given(situations())
     def law(case: Situation) -> None:
         printed = PolicyText(
@@ -208,7 +208,7 @@ def _binding(case: Situation) -> list[str]:
     return [name for name in other_files(case.policy) if fits[name]]
 
 
-def test_another_layer_never_loosens() -> None:
+def test_another_layer_only_tightens() -> None:
     tally = Tally()
 
     @MANY
@@ -223,7 +223,7 @@ def test_another_layer_never_loosens() -> None:
     tally.shows("tightened", share=0.05)
 
 
-def test_a_delegation_opens_its_own_tools_only() -> None:
+def test_a_delegation_grants_only_the_tools_it_names() -> None:
     tally = Tally()
 
     @MANY
@@ -242,7 +242,7 @@ def test_a_delegation_opens_its_own_tools_only() -> None:
     tally.shows("open")
 
 
-def test_a_further_ask_or_deny_never_loosens() -> None:
+def test_adding_an_ask_or_a_deny_only_tightens() -> None:
     tally = Tally()
 
     @MANY
@@ -268,7 +268,7 @@ def _declared(policy: PolicyText, file: str) -> PolicyText:
     return policy
 
 
-def test_a_tools_own_confirmation_never_loosens() -> None:
+def test_a_tool_that_requires_confirmation_only_tightens() -> None:
     tally = Tally()
     careful = Catalog(
         specs=tuple(replace(spec, requires_confirmation=True) for spec in SPECS), complete=True
@@ -286,7 +286,7 @@ def test_a_tools_own_confirmation_never_loosens() -> None:
         tally.shows(verdict)
 
 
-def test_a_further_allow_never_loosens_what_an_ask_or_a_deny_decided() -> None:
+def test_adding_an_allow_overrides_no_ask_and_no_deny() -> None:
     tally = Tally()
 
     @MANY
@@ -351,7 +351,7 @@ def test_a_shadow_rule_has_no_effect() -> None:
 # ------------------------------------------------------------------ rewrites
 
 
-def test_a_rewrite_rescues_nothing() -> None:
+def test_a_rewrite_makes_no_denied_call_allowed() -> None:
     tally = Tally()
 
     @MANY
@@ -372,7 +372,7 @@ def test_a_rewrite_rescues_nothing() -> None:
     tally.shows("stricter", share=0.02)
 
 
-def test_what_was_rewritten_is_left_alone_the_second_time() -> None:
+def test_rewriting_is_idempotent() -> None:
     tally = Tally()
 
     @MANY
@@ -440,5 +440,5 @@ def test_the_oracle_agrees_on_any_input() -> None:
 
 
 @given(situations())
-def test_the_same_question_has_the_same_answer(case: Situation) -> None:
+def test_deciding_is_deterministic(case: Situation) -> None:
     assert case.decision() == case.decision()

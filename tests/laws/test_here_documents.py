@@ -11,8 +11,8 @@ from policy.commands.bash import read_script
 from policy.commands.script import Script, SimpleCommand
 from policy.values import Unreadable
 from tests.examples import examples
+from tests.laws.executed_commands import may_be, ran
 from tests.laws.here_documents import here_documents
-from tests.laws.words_run import may_be, ran
 
 # Notes what it reads as one word more.
 _CAT = """\
@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @example(script="x=$(cat << -E\n\tE\npwn\n-E\n)")
 @example(script="x=$(cat <<E\nE\nE;pwn)")
 @example(script="echo `cat <<'E'\n\\\nE\npwn\nE\n`")
-def test_bash_runs_and_reads_nothing_else(script: str, folder: Path) -> None:
+def test_bash_runs_and_reads_what_is_found(script: str, folder: Path) -> None:
     read = read_script(script)
     if isinstance(read, Unreadable) or read.gaps:
         return
@@ -58,7 +58,7 @@ def test_bash_runs_and_reads_nothing_else(script: str, folder: Path) -> None:
         "cat <<E\nE\nif a; then b; c; fi",
     ],
 )
-def test_what_bash_may_end_elsewhere_is_not_read(outside: str, inside: str) -> None:
+def test_a_here_document_with_an_uncertain_end_is_refused(outside: str, inside: str) -> None:
     assert isinstance(read_script(outside.replace("S", inside)), Unreadable)
 
 
@@ -73,7 +73,7 @@ def test_what_bash_may_end_elsewhere_is_not_read(outside: str, inside: str) -> N
         "git commit -m \"$(cat <<'EOF'\nA title (with these)\n\nEOF-like lines; and more\nEOF\n)\"",
     ],
 )
-def test_what_ends_in_one_place_is_read(script: str) -> None:
+def test_a_here_document_with_a_certain_end_is_read(script: str) -> None:
     assert isinstance(read_script(script), Script)
 
 

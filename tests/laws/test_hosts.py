@@ -103,7 +103,7 @@ def test_an_ipv6_address_is_judged_alike_in_every_spelling(
 
 
 @given(names, st.data())
-def test_a_name_is_the_same_however_it_is_dressed(name: str, data: st.DataObject) -> None:
+def test_a_host_name_is_judged_alike_in_every_spelling(name: str, data: st.DataObject) -> None:
     dot = data.draw(st.sampled_from([".", "。", "．", "｡"]))
     cased = "".join(data.draw(st.sampled_from([c, c.upper()])) for c in name).replace(".", dot)
     ending = data.draw(st.sampled_from(["", "."]))
@@ -113,7 +113,7 @@ def test_a_name_is_the_same_however_it_is_dressed(name: str, data: st.DataObject
 
 
 @given(st.sampled_from(["http://", "https://", "wss://", "ftp://", ""]), authorities)
-def test_no_common_reader_takes_a_url_for_another_host(scheme: str, authority: str) -> None:
+def test_no_common_url_parser_finds_another_host(scheme: str, authority: str) -> None:
     text = scheme + authority
     read = read_endpoint(text)
     if isinstance(read, Unreadable):
@@ -161,7 +161,7 @@ def test_ordinary_urls_are_read_as_the_strict_reading_reads_them(
 
 
 @given(paths)
-def test_a_settled_path_stays_and_goes_nowhere_up(path: str) -> None:
+def test_a_canonical_path_is_stable_and_has_no_dots(path: str) -> None:
     settled = canonical_path(path)
     if settled is None:
         return
@@ -172,7 +172,7 @@ def test_a_settled_path_stays_and_goes_nowhere_up(path: str) -> None:
 
 
 @given(st.lists(st.sampled_from([".", "..", "a", "", ".a", "a.", "...", "%61"]), max_size=8))
-def test_dots_are_settled_as_browsers_settle_them(segments: list[str]) -> None:
+def test_dot_segments_are_resolved_as_in_browsers(segments: list[str]) -> None:
     path = "/" + "/".join(segments)
     settled = canonical_path(path)
     browser = ada_url.URL("https://host" + path).pathname.replace("%61", "a")

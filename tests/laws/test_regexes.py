@@ -44,7 +44,7 @@ _SOURCES = (
 @example("(?i)k", ["\u212a", "K"])
 @example("^.*$", ["a", "a\n", "\n", ""])
 @example("(a|$)(^|b)", ["", "ab", "b", "a"])
-def test_a_quick_test_answers_as_re2_does(source: str, texts: list[str]) -> None:
+def test_a_prefilter_answers_as_re2_does(source: str, texts: list[str]) -> None:
     quick, slow = compile_regex(source), by_re2_alone(source)
     assert quick == slow
     assume(isinstance(quick, Regex) and isinstance(slow, Regex))
@@ -74,7 +74,7 @@ def test_a_quick_test_answers_as_re2_does(source: str, texts: list[str]) -> None
         ("^a*b", None),
     ],
 )
-def test_what_is_found_plainly_is_told_as_data(source: str, plain: PlainRegex | None) -> None:
+def test_a_simple_search_is_recognised(source: str, plain: PlainRegex | None) -> None:
     regex = compile_regex(source)
     assert isinstance(regex, Regex)
     assert regex.found_plainly == plain
@@ -89,9 +89,7 @@ def test_what_is_found_plainly_is_told_as_data(source: str, plain: PlainRegex | 
         ("[a-z]+", None),
     ],
 )
-def test_what_fits_wholly_and_plainly_is_told_as_data(
-    source: str, plain: PlainRegex | None
-) -> None:
+def test_a_simple_full_match_is_recognised(source: str, plain: PlainRegex | None) -> None:
     regex = compile_regex(source)
     assert isinstance(regex, Regex)
     assert regex.whole_plainly == plain
@@ -102,7 +100,7 @@ def test_large_sources_are_compiled_in_no_time(source: str) -> None:
     assert not isinstance(compile_regex(source), Unreadable)
 
 
-def test_text_that_is_no_unicode_has_no_answer() -> None:
+def test_matching_invalid_unicode_is_indeterminate() -> None:
     for source in ("a", "(?i)a", "a+b"):
         regex = compile_regex(source)
         assert isinstance(regex, Regex)

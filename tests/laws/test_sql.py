@@ -45,7 +45,7 @@ def respelled(draw: st.DrawFn) -> str:
 
 @pytest.mark.parametrize("dialect", [None, *SQL_DIALECTS])
 @given(text=respelled())
-def test_no_gap_and_no_case_frees_a_statement(dialect: str | None, text: str) -> None:
+def test_spacing_and_case_hide_no_statement(dialect: str | None, text: str) -> None:
     found = read_sql(text, dialect)
     if isinstance(found, Sql):
         assert "users" in found.writes
@@ -140,7 +140,7 @@ def bare(names: tuple[str, ...]) -> set[str]:
 
 
 @given(text=statements())
-def test_sqlite_finds_no_table_that_is_not_found(database: sqlite3.Connection, text: str) -> None:
+def test_every_table_that_sqlite_reads_is_found(database: sqlite3.Connection, text: str) -> None:
     expected = seen_by_sqlite(database, text)
     found = read_sql(text, "sqlite")
     if expected is None or isinstance(found, Unreadable):
@@ -158,7 +158,7 @@ def test_sqlite_finds_no_table_that_is_not_found(database: sqlite3.Connection, t
         ("insert into a (x) select x from users", {"users"}, {"a"}),
     ],
 )
-def test_both_find_the_same_tables(
+def test_both_sql_readers_find_the_same_tables(
     database: sqlite3.Connection, text: str, reads: set[str], writes: set[str]
 ) -> None:
     found = read_sql(text, "sqlite")

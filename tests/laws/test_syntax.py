@@ -24,7 +24,7 @@ def test_printing_and_parsing_again_is_the_identity(tree: t.PolicyFile) -> None:
 
 
 @given(strategies.expressions)
-def test_an_expression_is_said_on_one_line(expression: t.Expr) -> None:
+def test_an_expression_is_printed_on_one_line(expression: t.Expr) -> None:
     said = print_expr(expression)
     assert "\n" not in said
     (let,) = read(f"policy for every agent\nlet x = {said}\n").tree.statements
@@ -33,7 +33,7 @@ def test_an_expression_is_said_on_one_line(expression: t.Expr) -> None:
 
 
 @given(strategies.clauses)
-def test_a_clause_is_said_as_it_parses(clauses: tuple[t.Clause, ...]) -> None:
+def test_a_printed_clause_parses_to_the_clause(clauses: tuple[t.Clause, ...]) -> None:
     said = " ".join(map(print_clause, clauses))
     (rule,) = read(f"policy for every agent\ndeny * {said}\n").tree.statements
     assert isinstance(rule, t.Rule)
@@ -100,7 +100,7 @@ def test_formatting_keeps_the_meaning_and_every_comment(text: str) -> None:
     '  and input.path != "x"\n'
 )
 @example('policy for every agent\ndeny * when reads ["a", # one\n  "b"]\n')
-def test_formatting_twice_changes_nothing_more(text: str) -> None:
+def test_formatting_is_idempotent(text: str) -> None:
     once = format_source(read(text))
     assert format_source(read(once)) == once
 
@@ -109,7 +109,7 @@ def test_formatting_twice_changes_nothing_more(text: str) -> None:
 @example("\ufeff\x00\r\u202e#")
 @example('allow "\\')
 @example("policy for every agent\nx: deny * when input.a matches /")
-def test_any_text_gives_a_tree_or_mistakes_inside_it(text: str) -> None:
+def test_any_text_gives_a_tree_or_errors_inside_it(text: str) -> None:
     _inside(text)
 
 
@@ -147,7 +147,7 @@ def spoiled(draw: st.DrawFn) -> str:
 
 
 @given(spoiled())
-def test_a_spoiled_policy_gives_a_tree_or_mistakes_inside_it(text: str) -> None:
+def test_a_broken_policy_gives_a_tree_or_errors_inside_it(text: str) -> None:
     _inside(text)
 
 

@@ -122,7 +122,7 @@ def test_a_path_glob_agrees_with_trying_everything(pattern: list[str], names: li
 
 
 @given(any_text)
-def test_an_escaped_glob_fits_its_text_alone(text: str) -> None:
+def test_an_escaped_glob_matches_only_its_text(text: str) -> None:
     assert not has_wildcard(escape_glob(text))
     assert compile_text_glob(escape_glob(text))(text)
     assert not compile_text_glob(escape_glob(text))(text + "a")
@@ -196,7 +196,7 @@ def test_numbers_compare_as_their_digits_say(a: Any, b: Any, op: str) -> None:
 
 
 @given(st.integers(-1000, 1000), st.integers(-1000, 1000), st.integers(0, 3))
-def test_cents_are_reckoned_exactly(a: int, b: int, places: int) -> None:
+def test_cents_are_computed_exactly(a: int, b: int, places: int) -> None:
     scale = 10**places
     x, y = a / scale, b / scale
     total, rest, product = add(x, y), subtract(x, y), multiply(x, y)
@@ -226,7 +226,7 @@ def test_reading_json_never_raises_on_bytes(data: bytes) -> None:
 
 
 @given(st.text('{}[]":,0123456789eE+-.\\udD8aN ntrufalse', max_size=60))
-def test_what_json_reads_python_reads_alike(text: str) -> None:
+def test_json_that_is_read_has_the_value_python_reads(text: str) -> None:
     value = read_json(text)
     if not isinstance(value, Unreadable):
         again = json.loads(text, parse_float=lambda digits: Decimal(digits))
@@ -245,7 +245,7 @@ def _same_json(value: Any, again: Any) -> bool:
 
 
 @given(json_values, st.text(max_size=5))
-def test_a_key_that_stands_twice_is_never_read(value: Any, key: str) -> None:
+def test_a_duplicate_key_is_refused(value: Any, key: str) -> None:
     name, item = json.dumps(key), json.dumps(value)
     escaped = '"' + "".join(f"\\u{ord(c):04x}" for c in key if ord(c) < 0x10000) + '"'
     for second in {name, escaped if all(ord(c) < 0x10000 for c in key) else name}:
@@ -268,7 +268,7 @@ def test_reading_a_path_again_changes_nothing(text: str) -> None:
 
 
 @given(st.text("ab./w", min_size=1, max_size=20))
-def test_nothing_inside_a_folder_leads_out_of_it(text: str) -> None:
+def test_a_path_inside_a_folder_stays_inside(text: str) -> None:
     read = read_path(text, CONTEXT)
     pattern = read_path_pattern("/w/**")
     assert not isinstance(pattern, Unreadable)
@@ -320,7 +320,7 @@ def test_ordinary_quoted_words_can_be_read(words: list[str]) -> None:
 
 
 @given(st.lists(st.sampled_from(["a", "b", "-x", "--y=1"]), max_size=5))
-def test_a_command_fits_a_wildcard_only_without_options(words: list[str]) -> None:
+def test_a_wildcard_matches_a_command_only_without_options(words: list[str]) -> None:
     script = understand(" ".join(("prog", *words)), NO_PROFILES)
     pattern = read_command_pattern("prog *", NO_PROFILES)
     assert isinstance(script, Understanding)
@@ -344,7 +344,7 @@ def test_every_spelling_of_an_ipv4_address_is_one_address(number: int) -> None:
 
 @given(st.from_regex(r"[a-z]([a-z0-9-]{0,8}[a-z0-9])?([.][a-z]{2,6}){1,3}", fullmatch=True),
        st.sampled_from(["", ":8443"]), st.sampled_from(["", "/a/b", "/x?y=http://z"]))  # fmt: skip
-def test_case_and_a_trailing_dot_make_no_other_host(name: str, port: str, tail: str) -> None:
+def test_case_and_a_trailing_dot_do_not_change_a_host(name: str, port: str, tail: str) -> None:
     endpoint = read_endpoint(f"https://{name}{port}{tail}")
     assume(not isinstance(endpoint, Unreadable))
     assert endpoint == read_endpoint(f"HTTPS://{name.upper()}.{port}{tail}")

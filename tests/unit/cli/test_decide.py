@@ -82,7 +82,7 @@ class TestAnAnswer:
             f'"input": {{"n": {number}}}' in decide(rules, line.encode(), "--catalog", catalog).out
         )
 
-    def test_the_same_question_has_the_same_answer(self, tmp_path: Path) -> None:
+    def test_deciding_is_deterministic(self, tmp_path: Path) -> None:
         rules = rules_in(tmp_path)
         line = json.dumps({"workspace": "/srv/work", **READ})
         first, second = run("decide", rules, stdin=f"{line}\n\n  \n{line}").lines

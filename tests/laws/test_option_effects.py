@@ -161,7 +161,7 @@ def test_no_option_leads_past_a_deny(script: str, workspace: Path) -> None:
 
 
 @pytest.mark.parametrize(("pattern", "script"), BY_PATTERN.items())
-def test_no_star_covers_an_option_that_does_more(
+def test_no_wildcard_covers_an_option_with_further_effects(
     pattern: str, script: str, workspace: Path
 ) -> None:
     rules = f"policy for every agent\n\ndefault deny\na: allow bash_exec when runs only {[pattern]}"
@@ -180,7 +180,7 @@ def test_ordinary_options_stay_inside(script: str, workspace: Path) -> None:
     folders=st.lists(st.sampled_from(["..", "a", "sub", "a/..", "../.."]), max_size=4),
     name=st.sampled_from(["secret.txt", "../secret.txt", "./../secret.txt"]),
 )
-def test_folders_of_tar_are_followed_in_turn(folders: list[str], name: str) -> None:
+def test_directory_options_of_tar_add_up(folders: list[str], name: str) -> None:
     """A member counts from all folders before it, so that no chain of them reaches the secret."""
     place = Path("/nowhere/ws")
     chain = " ".join(f"-C {folder}" for folder in folders)
@@ -258,7 +258,7 @@ def _reviewed() -> set[str]:
     return found
 
 
-def test_no_option_that_sounds_like_a_file_is_harmless_unread() -> None:
+def test_every_option_named_like_a_file_was_reviewed() -> None:
     shipped = Profiles.of(shipped_profile_texts())
     found = set()
     for file in shipped.files():
@@ -334,7 +334,7 @@ def _long_names(option: Option, *, style: str) -> list[str]:
     return [one for one in option.spellings if words or one.startswith("--")]
 
 
-def test_no_two_options_go_by_one_name_unread() -> None:
+def test_every_option_with_two_long_names_was_reviewed() -> None:
     shipped = Profiles.of(shipped_profile_texts())
     found = set()
     for file in shipped.files():

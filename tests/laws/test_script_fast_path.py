@@ -40,7 +40,7 @@ def _told(commands: tuple[SimpleCommand, ...]) -> list[Any]:
 @example("cd /a")
 @example(" ".join("a" * 101))
 @example("ls ")
-def test_a_plain_script_is_what_the_whole_reader_reads(text: str) -> None:
+def test_the_fast_path_reads_a_script_as_the_full_parser(text: str) -> None:
     words, plain = read_words(text), read_plain(text)
     if words is not None:
         assert plain is not None
@@ -53,7 +53,7 @@ def test_a_plain_script_is_what_the_whole_reader_reads(text: str) -> None:
         assert _told(plain) == _told(whole.commands)
 
 
-def test_most_single_commands_take_the_shortest_way() -> None:
+def test_most_single_commands_take_the_fast_path() -> None:
     for text in ("git log --oneline -n 3", "ls -la /srv/a", "find src -name notes", "head -n 5 a"):
         assert read_words(text) is not None
 
@@ -62,13 +62,13 @@ def test_most_single_commands_take_the_shortest_way() -> None:
 @example("ls a")
 @example("sh -c 'ls a; git status'")
 @example("xargs git diff < a")
-def test_a_script_is_understood_alike_however_it_is_read(text: str) -> None:
+def test_a_script_is_analysed_alike_by_both_parsers(text: str) -> None:
     profiles = shipped_profiles()
     quick, slow = understand(text, profiles), understand(text, replace(profiles, whole=True))
     assert repr(quick) == repr(slow)
 
 
-def test_read_wholly_no_script_is_read_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fast_path_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(text: str) -> None:
         pytest.fail(f"{text} was read plainly")
 

@@ -123,7 +123,7 @@ def generation(tmp_path_factory: pytest.TempPathFactory) -> policy.Generation:
 @pytest.mark.parametrize("program", ["rg", "ag", "grep", "tar", "rsync", "fdfind", "find"])
 @settings(max_examples=examples(150), suppress_health_check=list(HealthCheck), deadline=None)
 @given(layout=layouts(), data=st.data())
-def test_what_is_left_out_is_not_read(
+def test_a_command_allowed_for_its_exclusions_does_not_print_the_secret(
     program: str, layout: dict[str, str], data: st.DataObject, generation: policy.Generation
 ) -> None:
     if shutil.which(program) is None:

@@ -124,16 +124,14 @@ def _disguised(value: Any) -> Any:
 
 
 @given(_VALUES, _LIMITS)
-def test_what_a_class_of_its_own_says_of_a_value_counts_for_nothing(
-    value: Any, limits: Limits
-) -> None:
+def test_a_subclass_cannot_misreport_its_value(value: Any, limits: Limits) -> None:
     assert repr(copy_value(_disguised(value), limits=limits)) == repr(
         copy_value(value, limits=limits)
     )
 
 
 @given(st.from_regex(r"-?(0|[1-9][0-9]{0,17})\.[0-9]{1,18}([eE][+-]?[0-9]{1,2})?", fullmatch=True))
-def test_a_number_is_the_one_that_its_digits_say(digits: str) -> None:
+def test_a_number_has_the_value_of_its_digits(digits: str) -> None:
     read = read_json(digits)
     assert isinstance(read, float | Decimal)
     spelled = Decimal(digits)
@@ -144,7 +142,7 @@ def test_a_number_is_the_one_that_its_digits_say(digits: str) -> None:
 @pytest.mark.parametrize(
     "text", ['{"a": [1, {"b": null}]}', '"x"', "[[[]]]", '{"a": "\\ud800"}', "{", '{"a":1,"a":2}']
 )
-def test_what_is_read_to_be_written_is_what_is_read_to_be_kept(text: str) -> None:
+def test_plain_json_once_frozen_is_json_that_was_read_frozen(text: str) -> None:
     limits = Limits(depth=3)
     plain = read_plain_json(text, limits=limits)
     frozen = read_json(text, limits=limits)

@@ -86,7 +86,7 @@ def here() -> Iterator[Path]:
 @example(script="cd nosuch || exit 1 | cat; cat ../outside.txt")
 @example(script="set -e; { cd nosuch && true; }; cat ../outside.txt")
 @given(script=scripts())
-def test_what_may_run_reads_nothing_outside(
+def test_an_allowed_script_reads_nothing_outside_the_workspace(
     script: str, generation: policy.Generation, here: Path, shell: str
 ) -> None:
     script = script.replace("{ws}", str(here))

@@ -20,7 +20,7 @@ def _trees(hand: Hand) -> list[tree.PolicyFile]:
 
 
 @pytest.mark.parametrize("hand", HANDS, ids=lambda hand: hand.title)
-def test_the_oracle_says_what_was_worked_out_by_hand(hand: Hand) -> None:
+def test_the_oracle_decides_the_cases_worked_out_by_hand(hand: Hand) -> None:
     call = ToolCall(tool=hand.tool, input=hand.input)
     answer = reference_decide(_trees(hand), SPECS, call, hand.caller, hand.facts)
     deciding = {rule for rule, verdict in answer.rules if verdict is answer.verdict}

@@ -69,7 +69,7 @@ def _agree(program: Program, call: ToolCall, caller: Caller, facts: Facts) -> De
     return asked
 
 
-def test_shortcuts_change_no_decision() -> None:
+def test_generated_code_decides_as_closures_do() -> None:
     tally = Tally()
 
     @settings(MANY, max_examples=examples(150))
@@ -90,7 +90,7 @@ def test_shortcuts_change_no_decision() -> None:
         tally.shows(verdict)
 
 
-def test_a_word_of_the_tool_that_is_no_valid_text_stays_undecided() -> None:
+def test_a_tool_value_that_is_not_valid_unicode_is_indeterminate() -> None:
     spec = dataclasses.replace(SPEC, category="\ud800")
     rules = ("policy for every agent", "no: deny pay when tool.category contains /x+y/")
     policy = PolicyText(files=((GLOBAL, (*rules, "default allow")),))
@@ -192,7 +192,7 @@ _callers = st.builds(
 )
 
 
-def test_an_index_hides_no_rule() -> None:
+def test_an_index_skips_no_matching_rule() -> None:
     tally = Tally()
     layer, pool = _pool()
     assert len(pool) > 200
@@ -219,7 +219,7 @@ def test_an_index_hides_no_rule() -> None:
     tally.shows("several")
 
 
-def test_a_rule_with_a_hidden_character_is_found_by_what_it_may_mean() -> None:
+def test_the_index_finds_rules_with_invisible_characters() -> None:
     layer, pool = _pool()
     hidden = checked.Comparison(
         op="==",
@@ -282,7 +282,7 @@ _FACTS = Facts(cwd="/srv", workspace="/srv", home="/home/ann")
 _PARENTS = st.sampled_from([None, Caller(agent="ann", role="dev"), Caller(role="guest")])
 
 
-def test_versions_of_a_tool_are_judged_alike_on_every_way() -> None:
+def test_versions_of_a_tool_are_decided_alike_by_generated_code_and_closures() -> None:
     tally = Tally()
 
     @settings(MANY, max_examples=examples(200))

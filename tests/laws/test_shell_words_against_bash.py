@@ -64,7 +64,7 @@ def both(script: str) -> tuple[list[str] | None, list[str] | None]:
 @example("$x\\\ny")
 @example("$\\\nx")
 @example("~\\\n/b")
-def test_a_known_word_is_what_bash_makes_of_it(word: str) -> None:
+def test_a_known_word_expands_as_in_bash(word: str) -> None:
     for script in (f"printf '%s\\0' {word} end", f"x=v/w y='1 2'; printf '%s\\0' {word} end"):
         ours, theirs = both(script)
         if ours is not None:
@@ -73,7 +73,7 @@ def test_a_known_word_is_what_bash_makes_of_it(word: str) -> None:
 
 @settings(max_examples=examples(200))
 @given(st.lists(st.sampled_from(["{", "{", ",", ",", "}", "}", *"ab./~*'"]), max_size=16))
-def test_braces_are_written_out_as_bash_does(parts: list[str]) -> None:
+def test_braces_expand_as_in_bash(parts: list[str]) -> None:
     ours, theirs = both(f"printf '%s\\0' {''.join(parts)} end")
     if ours is not None:
         assert theirs == ours
@@ -93,7 +93,7 @@ def test_an_assigned_word_is_what_bash_assigns(word: str) -> None:
     st.sampled_from(["E", "'E'", "\\E"]),
     st.sampled_from(["", "-"]),
 )
-def test_a_known_here_document_is_what_bash_gives(body: str, end: str, strip: str) -> None:
+def test_a_known_here_document_expands_as_in_bash(body: str, end: str, strip: str) -> None:
     loop = "while IFS= read -r -d '' l || [ \"$l\" ]; do printf '%s\\0' \"$l\"; done"
     script = f"{loop} <<{strip}{end}\n{body}\nE\n"
     read = read_script(script)

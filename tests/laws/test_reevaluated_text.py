@@ -18,7 +18,7 @@ from policy.verdict import Verdict
 from tests.corpora.judging import generation, told
 from tests.examples import examples
 from tests.laws.real_shells import run
-from tests.laws.second_readings import HIDINGS, OTHERS, PLACES, second_readings
+from tests.laws.reevaluated_text import HIDINGS, OTHERS, PLACES, second_readings
 
 _DENIES = """\
 policy for every agent
@@ -57,7 +57,7 @@ def _makes_the_file(script: str) -> bool:
 
 @settings(max_examples=examples(150))
 @given(second_readings())
-def test_what_a_second_reading_runs_is_not_allowed(script: str) -> None:
+def test_a_script_that_runs_hidden_text_is_not_allowed(script: str) -> None:
     verdict, why = _judged(script)
     if verdict is Verdict.ALLOW:
         assert not _makes_the_file(script), f"{script}\n{why}"
@@ -65,7 +65,7 @@ def test_what_a_second_reading_runs_is_not_allowed(script: str) -> None:
 
 @of_this_bash
 @pytest.mark.parametrize("script", OTHERS)
-def test_what_else_runs_a_text_is_not_allowed(script: str) -> None:
+def test_known_ways_to_run_hidden_text_are_not_allowed(script: str) -> None:
     assert _makes_the_file(script)
     verdict, why = _judged(script)
     assert verdict is not Verdict.ALLOW, why
@@ -73,7 +73,7 @@ def test_what_else_runs_a_text_is_not_allowed(script: str) -> None:
 
 @of_this_bash
 @pytest.mark.parametrize("place", PLACES)
-def test_every_place_reads_some_text_again(place: str) -> None:
+def test_every_place_evaluates_some_text_again(place: str) -> None:
     running = next((word for word in HIDINGS if _runs(place, word)), None)
     assert running is not None
     verdict, why = _judged(running[0] + place.replace("W", running[1]))
@@ -82,7 +82,7 @@ def test_every_place_reads_some_text_again(place: str) -> None:
 
 @of_this_bash
 @pytest.mark.parametrize(("before", "word"), HIDINGS)
-def test_every_hiding_hides_something(before: str, word: str) -> None:
+def test_every_disguise_hides_text_somewhere(before: str, word: str) -> None:
     assert any(_runs(place, (before, word)) for place in PLACES)
 
 

@@ -22,7 +22,7 @@ def _outlook(case: Situation, *fields: str) -> Outlook:
     return outlook(program, case.call.tool, case.caller, case.facts, fields=known)
 
 
-def test_what_is_hidden_passes_with_no_input_and_what_is_open_never_asks() -> None:
+def test_a_hidden_tool_is_never_allowed_and_an_unmarked_one_never_asks() -> None:
     tally = Tally()
 
     @MANY
@@ -41,7 +41,7 @@ def test_what_is_hidden_passes_with_no_input_and_what_is_open_never_asks() -> No
     tally.shows("asks ask", share=0.01)
 
 
-def test_what_is_hidden_for_some_fields_passes_with_no_input_that_has_them() -> None:
+def test_a_tool_hidden_for_some_fields_is_never_allowed_with_them() -> None:
     tally = Tally()
 
     @MANY

@@ -70,7 +70,7 @@ def _files(root: Path) -> Iterator[tuple[str, bytes]]:
 
 @settings(max_examples=examples(100), suppress_health_check=list(HealthCheck))
 @given(script=scripts() | here_documents())
-def test_bash_does_the_same_with_both(script: str, sandbox: tuple[str, ...]) -> None:
+def test_bash_runs_the_printed_form_like_the_script(script: str, sandbox: tuple[str, ...]) -> None:
     form = printed(script)
     if isinstance(form, NotPrintable) or form == script or _UNSTEADY.search(script):
         return

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from policy.commands.bash import read_script
 from policy.values import Unreadable
 from tests.examples import examples
+from tests.laws.executed_commands import may_be, ran
 from tests.laws.shell_scripts import scripts
-from tests.laws.words_run import may_be, ran
 
 
 @pytest.fixture(scope="module")

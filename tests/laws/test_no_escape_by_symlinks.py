@@ -85,7 +85,9 @@ def workspace() -> Iterator[Path]:
 @example(script="mv a/s b; cat b/s/m")
 @example(script="cat .?/outside.txt")
 @given(script=scripts())
-def test_what_may_run_stays_inside(script: str, generation: policy.Generation, shell: str) -> None:
+def test_an_allowed_script_stays_in_the_workspace(
+    script: str, generation: policy.Generation, shell: str
+) -> None:
     with workspace() as here:
         if not allows(generation, script, here):
             return
@@ -119,6 +121,6 @@ EVERYDAY = [
 
 
 @pytest.mark.parametrize("script", EVERYDAY)
-def test_ordinary_scripts_pass(script: str, generation: policy.Generation) -> None:
+def test_ordinary_scripts_are_allowed(script: str, generation: policy.Generation) -> None:
     with workspace() as here:
         assert allows(generation, script, here)

@@ -39,7 +39,7 @@ odd_texts = st.lists(st.sampled_from(WORDS), max_size=30).map("".join)
 
 
 @given(odd_texts | commented() | odd_texts.map(lambda text: "deny x" + "(" * 70 + text))
-def test_statements_that_are_known_stand_where_looking_at_all_finds_them(text: str) -> None:
+def test_known_statements_have_the_positions_of_a_full_parse(text: str) -> None:
     source = Source(name="a.policy", text=text)
     cuts = cut(source)
     known = {piece.text for piece in cuts.pieces if piece.too_deep is None}
@@ -58,7 +58,7 @@ def test_statements_that_are_known_stand_where_looking_at_all_finds_them(text: s
     st.sampled_from([(), ("p",)]),
     st.booleans(),
 )  # fmt: skip
-def test_names_are_taken_at_once_where_there_is_nothing_to_say(
+def test_names_claimed_in_bulk_are_those_claimed_one_by_one(
     lines: list[str], prefix: tuple[str, ...], table: bool
 ) -> None:
     """A unit is read after one that has a rule called `b`, and then a second time."""
@@ -82,7 +82,7 @@ def test_names_are_taken_at_once_where_there_is_nothing_to_say(
 
 
 @given(st.text(alphabet="ab_*?\\/é\n", max_size=4), st.booleans())
-def test_the_selector_of_a_name_is_the_one_that_is_spelled_out(text: str, gives: bool) -> None:
+def test_a_bare_name_selects_what_its_full_selector_selects(text: str, gives: bool) -> None:
     if not text:
         with pytest.raises(ValueError, match="empty name"):
             select_name(text, gives=gives)
@@ -110,7 +110,7 @@ selectors = st.builds(
 
 
 @given(st.lists(selectors, min_size=2, max_size=3))
-def test_of_rules_about_one_tool_each_none_holds_another(tools: list[ToolSelector]) -> None:
+def test_rules_about_different_tools_never_cover_each_other(tools: list[ToolSelector]) -> None:
     rules: Any = [SimpleNamespace(tools=one) for one in tools]
     apart = redundant_allow._are_of_one_tool_each(rules)
     event(f"apart: {apart}")
@@ -154,7 +154,7 @@ SPEC = ToolSpec(
     ],
     ids=str,
 )
-def test_whatever_is_said_of_a_tool_tells_catalogues_apart(changed: dict[str, Any]) -> None:
+def test_catalogues_that_differ_in_a_tool_are_different(changed: dict[str, Any]) -> None:
     other = ToolSpec(name="other", origin=Origin(tool="other"))
 
     def digest(*specs: ToolSpec) -> str:
@@ -165,7 +165,7 @@ def test_whatever_is_said_of_a_tool_tells_catalogues_apart(changed: dict[str, An
     assert digest(replace(SPEC, **changed), other) != digest(SPEC, other)
 
 
-def test_a_catalogue_that_is_complete_is_another_one() -> None:
+def test_a_complete_catalogue_differs_from_an_incomplete_one() -> None:
     def digest(catalog: Catalog) -> str:
         return Beyond().digest(catalog, data={}, digests={}, programs={})
 

@@ -145,7 +145,7 @@ def kept(here: Path) -> dict[str, tuple[int, bytes]]:
 @pytest.mark.parametrize("shell", [each for each in ("bash", "dash") if shutil.which(each)])
 @settings(max_examples=examples(400), suppress_health_check=list(HealthCheck), deadline=None)
 @given(layout=layouts(), script=scripts())
-def test_what_is_allowed_touches_nothing_forbidden(
+def test_an_allowed_command_accesses_nothing_forbidden(
     layout: tuple[tuple[str, str], ...], script: str, generation: policy.Generation, shell: str
 ) -> None:
     with workspace(layout) as here:

@@ -35,7 +35,7 @@ from policy.source import Source
 from policy.syntax import Spelled, print_expr, tree
 from policy.syntax.literals import write_text
 from policy.syntax.wording import SPELLERS
-from tests.laws import plain_outcomes as plain
+from tests.laws import reference_outcomes as plain
 from tests.strategies import policy_files
 
 INPUT = checked.Fact(path=("input",))
@@ -92,7 +92,7 @@ PATHS = st.lists(st.one_of(NAMES, st.just("*"), st.integers(0, 2)), max_size=3).
 
 
 @given(schemas(), st.lists(PATHS, min_size=1, max_size=4))
-def test_a_view_answers_as_the_schema_does_every_time(
+def test_a_cached_schema_view_answers_as_the_schema(
     schema: dict[str, Any], paths: list[tuple[str | int, ...]]
 ) -> None:
     schema = read_only_schema(schema)  # type: ignore[assignment]
@@ -103,7 +103,7 @@ def test_a_view_answers_as_the_schema_does_every_time(
 
 
 @given(schemas(), schemas(), PATHS)
-def test_only_schemas_that_say_the_same_share_a_view(
+def test_only_equal_schemas_share_a_view(
     left: dict[str, Any], right: dict[str, Any], path: tuple[str | int, ...]
 ) -> None:
     views = SchemaViews()
@@ -113,7 +113,7 @@ def test_only_schemas_that_say_the_same_share_a_view(
 
 
 @given(schemas(), PATHS)
-def test_a_schema_that_stands_alone_says_what_it_says_among_others(
+def test_a_schema_alone_answers_as_among_others(
     schema: dict[str, Any], path: tuple[str | int, ...]
 ) -> None:
     # With an `allOf` around it, no shortcut is taken at the top.
@@ -277,7 +277,7 @@ ABSENT = st.sampled_from([plain.Outcome.FALSE, plain.Outcome.UNDECIDED])
 
 
 @given(conditions(), tools(), ABSENT)
-def test_a_test_comes_out_as_the_slow_way_says(
+def test_possible_outcomes_of_a_test_are_those_of_the_reference(
     test: checked.Test, tool: KnownTool | None, absent: plain.Outcome
 ) -> None:
     slow = plain.outcomes(test, plain.Sight(tool=tool, absent=absent))
@@ -285,7 +285,7 @@ def test_a_test_comes_out_as_the_slow_way_says(
 
 
 @given(conditions(), conditions(), tools(), ABSENT)
-def test_an_exception_excludes_what_the_slow_way_says(
+def test_an_exception_excludes_what_the_reference_excludes(
     test: checked.Test, exception: checked.Test, tool: KnownTool | None, absent: plain.Outcome
 ) -> None:
     slow = plain.holds_nowhere(test, exception, plain.Sight(tool=tool, absent=absent))
@@ -293,7 +293,7 @@ def test_an_exception_excludes_what_the_slow_way_says(
 
 
 @given(st.one_of(st.none(), conditions()), st.one_of(st.none(), conditions()), tools())
-def test_what_is_plain_at_a_glance_is_what_is_reckoned(
+def test_the_quick_satisfiability_test_agrees_with_the_full_one(
     when: checked.Test | None, unless: checked.Test | None, tool: KnownTool | None
 ) -> None:
     if can_go_either_way(when, unless, tool):
@@ -305,7 +305,7 @@ def test_what_is_plain_at_a_glance_is_what_is_reckoned(
 
 
 @given(st.lists(simple_atoms(), min_size=1, max_size=3), st.one_of(st.none(), atoms()), tools())
-def test_rules_that_ask_one_thing_of_each_field_are_plain_as_reckoned(
+def test_rules_with_one_test_per_field_are_judged_satisfiable_alike(
     parts: list[checked.Test], unless: checked.Test | None, tool: KnownTool | None
 ) -> None:
     when = checked.AllOf(tests=tuple(parts), text="")
@@ -321,7 +321,7 @@ def test_rules_that_ask_one_thing_of_each_field_are_plain_as_reckoned(
             assert not plain.holds_nowhere(when, unless, plain.Sight(tool=tool))
 
 
-def test_an_exception_that_is_one_of_the_patterns_again_is_reckoned() -> None:
+def test_an_exception_equal_to_a_pattern_takes_the_full_test() -> None:
     value = checked.Step(base=INPUT, name="a")
     test = checked.RegexTest(left=value, pattern="x", whole=True, text="")
     assert can_go_either_way(test, None, None)
@@ -329,7 +329,7 @@ def test_an_exception_that_is_one_of_the_patterns_again_is_reckoned() -> None:
     assert holds_nowhere(test, test, Sight())
 
 
-def test_a_view_forgets_before_it_grows_without_end() -> None:
+def test_a_schema_view_is_bounded() -> None:
     view = SchemaView(read_only_schema({"type": "object"}))
     for number in range(3_000):
         view.lookup((f"f{number}",))
@@ -397,9 +397,7 @@ def catalogs(draw: st.DrawFn) -> Catalog:
 
 
 @given(catalogs(), selectors())
-def test_the_tools_of_a_selector_are_all_those_it_fits(
-    catalog: Catalog, selector: ToolSelector
-) -> None:
+def test_a_selector_selects_every_tool_it_matches(catalog: Catalog, selector: ToolSelector) -> None:
     fitting = [spec for spec in catalog.specs if selector.fits(spec)]
     assert {spec.name for spec in catalog.fitting(selector)} == {spec.name for spec in fitting}
     if selector.exact_names() is None:
@@ -407,7 +405,7 @@ def test_the_tools_of_a_selector_are_all_those_it_fits(
 
 
 @given(catalogs(), st.lists(selectors(), max_size=4), selectors())
-def test_what_is_given_is_what_some_selector_gives(
+def test_a_tool_is_granted_if_some_selector_grants_it(
     catalog: Catalog, giving: list[ToolSelector], tools: ToolSelector
 ) -> None:
     overlaps = Overlaps(catalog=catalog)
@@ -422,7 +420,7 @@ def test_what_is_given_is_what_some_selector_gives(
 # ------------------------------------------------------------------ nodes
 
 
-def test_every_node_of_an_expression_finds_its_words_and_its_reader() -> None:
+def test_every_expression_node_has_a_printer_and_a_checker() -> None:
     nodes = set(get_args(tree.Expr))
     assert set(SPELLERS) == nodes
     assert set(VALUE_READERS) | set(CONDITIONS) == nodes
@@ -430,12 +428,12 @@ def test_every_node_of_an_expression_finds_its_words_and_its_reader() -> None:
 
 
 @given(st.text(st.characters()))
-def test_a_text_is_quoted_as_it_is_written(text: str) -> None:
+def test_a_string_literal_parses_to_the_string(text: str) -> None:
     assert print_expr(tree.Text(value=text, span=SPAN)) == write_text(text)
 
 
 @given(policy_files())
-def test_parts_spelled_before_are_spelled_alike(file: tree.PolicyFile) -> None:
+def test_cached_printing_prints_alike(file: tree.PolicyFile) -> None:
     spelled: Spelled = {}
     for statement in file.statements:
         if isinstance(statement, tree.Rule):

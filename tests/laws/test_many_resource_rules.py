@@ -142,7 +142,7 @@ def _said(decision: Decision) -> dict[str, Any]:
     return {field.name: getattr(decision, field.name) for field in dataclasses.fields(decision)}
 
 
-def test_many_rules_about_resources_are_asked_as_each_by_itself() -> None:
+def test_many_resource_rules_are_decided_as_each_alone() -> None:
     tally = Tally()
     for number in range(len(_TOOLS)):
         assert len(_pool(number)[1]) > 100
@@ -182,7 +182,7 @@ def test_many_rules_about_resources_are_asked_as_each_by_itself() -> None:
         tally.shows(seen, share=0.05)
 
 
-def test_every_rule_whose_test_is_open_is_asked_of_many() -> None:
+def test_every_rule_with_an_indeterminate_test_is_evaluated_among_many() -> None:
     rules = tuple(f'r{n}: deny act when writes "/w/{n}/**"' for n in range(30))
     text = ("policy for every agent", *rules, "default allow")
     layers = build_over(PolicyText(files=((GLOBAL, text),)), _TOOLS[0]).program.policy

@@ -47,7 +47,7 @@ def test_a_link_is_found_whatever_stands_around_it(
 
 
 @given(st.text("aé.:/@\\'\"`{}|^()[]<>~,!&;#?-_%\u00a0\x01", max_size=24), st.booleans())
-def test_no_reader_is_led_to_a_host_that_was_overlooked(junk: str, scheme: bool) -> None:
+def test_no_url_parser_finds_a_host_that_was_missed(junk: str, scheme: bool) -> None:
     text = f"https://good.example{junk}" + ("https://x.example" if scheme else "")
     # What chat rooms make a link of, which the browser then reads.
     word = re.split(r"[ \n<]", text)[0].rstrip("?!.,:*_~'\"")

@@ -42,17 +42,17 @@ def assert_read_alike(text: str) -> None:
 
 
 @given(strategies.policy_files())
-def test_what_is_printed_is_read_alike(tree: t.PolicyFile) -> None:
+def test_both_engines_parse_printed_policies_alike(tree: t.PolicyFile) -> None:
     assert_read_alike(print_tree(tree))
 
 
 @given(commented())
-def test_comments_and_line_ends_are_read_alike(text: str) -> None:
+def test_both_engines_parse_comments_and_line_ends_alike(text: str) -> None:
     assert_read_alike(text)
 
 
 @given(spoiled())
-def test_what_is_spoiled_is_read_alike(text: str) -> None:
+def test_both_engines_parse_broken_policies_alike(text: str) -> None:
     assert_read_alike(text)
 
 
@@ -77,7 +77,7 @@ _LITERALS = ['"t"', '"\\n"', '"\\q"', "/r/", "/a\\/b/", "x:", "results(", "calls
         max_size=14,
     )
 )
-def test_words_in_any_order_are_read_alike(words: list[tuple[str, str]]) -> None:
+def test_both_engines_parse_tokens_in_any_order_alike(words: list[tuple[str, str]]) -> None:
     assert_read_alike("policy for every agent\n" + "".join(word + blank for word, blank in words))
 
 
@@ -88,7 +88,7 @@ _PIECES = [
 
 
 @given(st.one_of(st.lists(st.sampled_from(_PIECES), max_size=16).map("".join), commented()))
-def test_a_file_is_cut_alike(text: str) -> None:
+def test_both_engines_split_a_file_alike(text: str) -> None:
     source = Source(name="law.policy", text=text)
     fast, plain = cut(source), cut(source, quick=False)
     assert fast == plain
@@ -102,5 +102,5 @@ def test_a_file_is_cut_alike(text: str) -> None:
         for path in sorted([*ROOT.glob("rules/**/*.policy"), *ROOT.glob("tests/cases/**/*.md")])
     ],
 )
-def test_rules_and_cases_are_read_alike(path: Path) -> None:
+def test_both_engines_parse_rules_and_golden_cases_alike(path: Path) -> None:
     assert_read_alike(path.read_text(encoding="utf-8"))

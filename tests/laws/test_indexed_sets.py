@@ -88,7 +88,7 @@ _CONTEXTS = st.builds(
 )
 @example(["/w/a/*"], [], ["/"], PathContext(), True, "", (False, False))
 @example(["**/*"], ["/**"], ["/", "/a"], PathContext(), False, "", (False, False))
-def test_a_path_is_in_a_prepared_set_as_it_is_in_one_pattern_or_another(
+def test_a_path_is_in_an_indexed_set_if_some_pattern_matches(
     included: list[str],
     excluded: list[str],
     texts: list[str],
@@ -110,7 +110,7 @@ def test_a_path_is_in_a_prepared_set_as_it_is_in_one_pattern_or_another(
         assert prepared.within(path, context) is prepared.slowly(path, context, meets=False)
 
 
-def test_where_links_lead_is_asked_in_every_call() -> None:
+def test_links_are_resolved_anew_in_every_call() -> None:
     links = {"/w": "/w"}
     prepared = PreparedPaths(_patterns(["/w/**"]), ())
 
@@ -158,7 +158,7 @@ _ANSWERS: st.SearchStrategy[ResolveHost | None] = st.sampled_from(
     texts=st.lists(_ENDPOINTS, min_size=1, max_size=4),
     resolve=_ANSWERS,
 )
-def test_an_endpoint_is_in_a_prepared_set_as_it_is_in_one_pattern_or_another(
+def test_an_endpoint_is_in_an_indexed_set_if_some_pattern_matches(
     included: list[str], excluded: list[str], texts: list[str], resolve: ResolveHost | None
 ) -> None:
     patterns, exceptions = _host_patterns(included), _host_patterns(excluded)
@@ -216,7 +216,7 @@ def _readable(text: object) -> bool:
     tree=st.booleans(),
     names=st.sampled_from(["", "", "*.pem"]),
 )
-def test_sets_in_sets_hold_a_path_as_each_by_itself_would(
+def test_nested_sets_contain_a_path_if_one_of_them_does(
     values: checked.ValueSet,
     texts: list[str],
     home: str | None,
@@ -252,7 +252,7 @@ def test_sets_in_sets_hold_a_path_as_each_by_itself_would(
 )
 @example(_hosts(_hosts("a.example"), _hosts(REDIRECTED)), [None], None)
 @example(_hosts(REDIRECTED, without=(_hosts("a.example"),)), [None], None)
-def test_sets_in_sets_hold_an_endpoint_as_each_by_itself_would(
+def test_nested_sets_contain_an_endpoint_if_one_of_them_does(
     values: checked.ValueSet, texts: list[str | None], resolve: ResolveHost | None
 ) -> None:
     """None stands for a host that a program may be redirected to."""

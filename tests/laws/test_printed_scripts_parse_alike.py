@@ -29,7 +29,7 @@ _NAMED = (
 
 @settings(max_examples=examples(300), suppress_health_check=list(HealthCheck))
 @given(script=scripts() | here_documents())
-def test_the_printed_form_is_read_as_the_script_is(script: str) -> None:
+def test_the_printed_form_parses_to_the_same_commands(script: str) -> None:
     read = read_script(script, whole=True)
     if isinstance(read, Unreadable):
         assert isinstance(printed(script), NotPrintable)
@@ -52,7 +52,7 @@ _CORPUS = Path(__file__).parents[1] / "data/corpora/shell_bypass.jsonl"
 
 
 @pytest.mark.parametrize("row", _CORPUS.read_text().splitlines())
-def test_every_collected_script_that_is_read_has_a_printed_form(row: str) -> None:
+def test_every_script_of_the_corpus_that_parses_can_be_printed(row: str) -> None:
     script = json.loads(row)["command"]
     if not isinstance(read_script(script), Unreadable):
         form = printed(script)
@@ -91,7 +91,7 @@ def test_every_collected_script_that_is_read_has_a_printed_form(row: str) -> Non
         ("a $x{b,c} ${d:-'e'}", "a $x{b,c} ${d:-'e'}"),
     ],
 )  # fmt: skip
-def test_a_script_is_spelled_in_one_way(script: str, form: str) -> None:
+def test_the_printed_form_is_canonical(script: str, form: str) -> None:
     assert printed(script) == form
 
 
@@ -104,7 +104,7 @@ def test_a_script_is_spelled_in_one_way(script: str, form: str) -> None:
         ("a ${x:-$'b'}", "quotes in a `${` that shells read differently"),
     ],
 )
-def test_what_has_no_printed_form_says_why(script: str, reason: str) -> None:
+def test_a_script_that_cannot_be_printed_states_the_reason(script: str, reason: str) -> None:
     form = printed(script)
     assert isinstance(form, NotPrintable)
     assert reason in form.reason

@@ -185,7 +185,7 @@ def build(builder: Builder, files: Files) -> Built:
 
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(edits())
-def test_what_is_remembered_changes_nothing(changes: list[dict[str, str | None]]) -> None:
+def test_an_incremental_build_equals_a_full_one(changes: list[dict[str, str | None]]) -> None:
     remembering = Builder()
     files: dict[str, str | None] = {}
     for change in changes:
@@ -195,7 +195,7 @@ def test_what_is_remembered_changes_nothing(changes: list[dict[str, str | None]]
 
 @settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.permutations(RULES), st.integers(0, 3))
-def test_moved_and_repeated_rules_stand_where_they_stand(rules: list[str], again: int) -> None:
+def test_moved_and_repeated_rules_keep_their_own_positions(rules: list[str], again: int) -> None:
     """Rules keep their meaning and get the places and names of where they went."""
     remembering = Builder()
     files = {"a.policy": GOOD, "data/hosts.json": "[]", "data/table.toml": 'prefix = "b"'}

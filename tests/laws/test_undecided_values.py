@@ -36,7 +36,7 @@ _KINDS: dict[str, tuple[list[Any], list[Any]]] = {
 }
 
 
-def test_an_undecidable_value_is_never_looser_than_a_decidable_one() -> None:
+def test_an_indeterminate_value_never_loosens_the_verdict() -> None:
     tally = Tally()
     undecided = without_words(" is a ")
 
@@ -58,7 +58,7 @@ def test_an_undecidable_value_is_never_looser_than_a_decidable_one() -> None:
     tally.shows("stricter", share=0.02)
 
 
-def test_an_unreadable_resource_is_never_looser_than_a_readable_one() -> None:
+def test_an_unreadable_resource_never_loosens_the_verdict() -> None:
     tally = Tally()
     readable = {
         "look": ["/srv/p/x", "/etc/x"],
@@ -87,7 +87,7 @@ def test_an_unreadable_resource_is_never_looser_than_a_readable_one() -> None:
 _PRESENCE = ("absent", "present", "has_box")
 
 
-def test_nothing_is_permitted_by_leaving_a_field_out() -> None:
+def test_omitting_a_field_permits_nothing_more() -> None:
     tally = Tally()
 
     @MANY
@@ -114,7 +114,7 @@ def test_nothing_is_permitted_by_leaving_a_field_out() -> None:
     tally.shows("reads it", share=0.2)
 
 
-def test_leaving_a_field_out_never_silences_a_deny_through_its_unless() -> None:
+def test_omitting_a_field_disables_no_deny_through_its_unless() -> None:
     tally = Tally()
 
     @MANY
@@ -193,9 +193,7 @@ def test_a_negated_word_is_the_negation_of_the_word(rule: str, short: str, long:
 
 
 @given(st.sampled_from(["c", "d"]), st.sampled_from(["p", 5]), json_values())
-def test_a_value_of_another_type_in_the_way_never_silences_a_deny(
-    step: str, value: Any, odd: Any
-) -> None:
+def test_a_value_of_the_wrong_type_disables_no_deny(step: str, value: Any, odd: Any) -> None:
     rule = f"z-0: deny note when input.box.{step} == {literal(value)}"
     case = _one_rule("default allow", rule, ToolCall(tool="note", input={"box": {step: value}}))
     assert case.decision().verdict is Verdict.DENY

@@ -50,7 +50,7 @@ def tree(files: list[str], *, folds: bool, whole: bool = True) -> Path:
 
 
 @given(files=_FILES, ins=_SETS, outs=st.lists(_ITEMS, max_size=2), folds=st.booleans())
-def test_a_tree_meets_a_set_where_one_of_its_files_does(
+def test_a_tree_intersects_a_set_if_one_of_its_files_is_in_it(
     files: list[str], ins: list[str], outs: list[str], folds: bool
 ) -> None:
     included, excluded = patterns(ins), patterns(outs)
@@ -69,7 +69,7 @@ def test_a_tree_meets_a_set_where_one_of_its_files_does(
 
 
 @given(files=_FILES, ins=_SETS, outs=st.lists(_ITEMS, max_size=2), folds=st.booleans())
-def test_a_tree_is_within_a_set_only_where_no_file_is_excepted(
+def test_a_tree_is_within_a_set_only_if_every_file_is(
     files: list[str], ins: list[str], outs: list[str], folds: bool
 ) -> None:
     included, excluded = patterns(["/w/**", *ins]), patterns(outs)
@@ -84,7 +84,7 @@ def test_a_tree_is_within_a_set_only_where_no_file_is_excepted(
 
 
 @given(files=_FILES, ins=_SETS)
-def test_where_more_is_there_than_was_looked_at_nothing_is_said_to_be_out(
+def test_a_tree_listed_in_part_is_never_taken_to_be_outside_a_set(
     files: list[str], ins: list[str]
 ) -> None:
     floating = patterns([item for item in ins if item.startswith("**")])

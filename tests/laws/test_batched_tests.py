@@ -138,7 +138,7 @@ _FACTS = st.builds(
 )
 
 
-def test_tests_asked_together_answer_as_each_does_by_itself() -> None:
+def test_batched_tests_answer_as_each_alone() -> None:
     tally = Tally()
 
     @settings(max_examples=examples(300))
@@ -262,7 +262,7 @@ def test_a_path_with_all_below_it_is_found_in_every_set(form: str) -> None:
     _all_agree(tests, [*_PLACES, ["/w/a", "/w/b"]], facts, covering=False, resource=tree)
 
 
-def test_the_folders_of_another_call_are_not_taken_for_those_of_this_one() -> None:
+def test_a_batch_uses_the_working_directory_of_its_own_call() -> None:
     items = (checked.WorkspaceItem(), "~/**", "a/**", "/w/a/**")
     tests = [_one("writes", form, item) for form in ("some", "only") for item in items]
     quick, slow = _declared((Resource(verb="writes", steps=("it",)),))
@@ -315,7 +315,7 @@ def test_every_command_is_found_in_every_set(form: str, covering: bool) -> None:
         ("runs", ["git log", "ls -la a", None], ["git log", "ls"]),
     ],
 )
-def test_a_text_that_nobody_declared_may_be_in_every_set(
+def test_an_undeclared_string_may_be_in_every_set(
     form: str, verb: str, things: list[Any], notes: list[str]
 ) -> None:
     facts = Facts(cwd="/w", home="/home/u", workspace="/w")
@@ -326,7 +326,7 @@ def test_a_text_that_nobody_declared_may_be_in_every_set(
             _all_agree(tests, things, facts, covering=False, note=note)
 
 
-def test_rules_are_reached_by_what_is_true_or_open() -> None:
+def test_rules_are_reached_by_true_and_by_indeterminate_tests() -> None:
     tests = dict.fromkeys((1, 2, 3))
     assert sorted(true_or_open({0, 1, ~2, 4, ~5}, tests)) == [1, 2]
     # A path that links lead elsewhere is held against each set by itself.
