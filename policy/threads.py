@@ -1,9 +1,8 @@
-"""Blocking work beside the event loop, in threads that no other kind of work can take away.
+"""Threads for work that blocks, so that the event loop does not wait for it.
 
-asyncio's own pool is one for everything: enough calls that wait in it, and a reload that needs a
-thread waits as well. So each kind of work has a bound of its own, and what finds no thread in time
-is told so. A thread that goes on after its call has ended (its time was up) keeps its place until
-it ends, and the end of the process does not wait for it.
+asyncio's own pool is shared by all kinds of work: calls that block in it would keep a reload from
+its thread. Here each kind of work has a limit of its own, and work that finds no thread in time
+raises NoThreadFree. The threads are daemons: the process does not wait for them when it ends.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
-from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -27,8 +26,8 @@ class NoThreadFree(Exception):
 class Threads:
     """Runs blocking functions in threads, at most `most` at once for each event loop.
 
-    `work` names what they are for. Whoever finds none free waits, at most `patience` seconds;
-    without that, until one is.
+    `work` names what they are for. A function that finds no thread free waits for one, at most
+    `patience` seconds if that is given.
     """
 
     def __init__(self, work: str, *, most: int, patience: float | None = None) -> None:
@@ -41,7 +40,7 @@ class Threads:
     async def run(self, function: Callable[..., _Result], *given: Any) -> _Result:
         """Return what a function returns; raise NoThreadFree where no thread came free in time.
 
-        Cancelling ends the wait, not the function.
+        Cancelling ends the wait, not the function, which keeps its thread until it returns.
         """
         loop = asyncio.get_running_loop()
         free = self._free.setdefault(loop, asyncio.Semaphore(self._most))
@@ -53,41 +52,33 @@ class Threads:
                 f"all {self._most} threads for {self._work} are taken by work that has not ended; "
                 "try again later"
             ) from None
-        ended: asyncio.Future[_Result] = loop.create_future()
-        run = partial(contextvars.copy_context().run, function, *given)
+        done: Future[_Result] = Future()
+        done.set_running_or_notify_cancel()
+        context = contextvars.copy_context()
 
         def work() -> None:
-            tell = _outcome(run, ended)
-
-            def finish() -> None:
-                free.release()
-                if not ended.done():
-                    tell()
-
             with suppress(RuntimeError):  # the loop has ended: nobody waits any more
-                loop.call_soon_threadsafe(finish)
+                _settle(done, lambda: context.run(function, *given))
+                loop.call_soon_threadsafe(free.release)
 
         try:
             threading.Thread(target=work, name=f"placet: {self._work}", daemon=True).start()
         except BaseException:
             free.release()
             raise
-        return await ended
+        return await asyncio.wrap_future(done)
 
 
-def _outcome(run: Callable[[], _Result], ended: asyncio.Future[_Result]) -> Callable[[], None]:
-    """Run a function; return what tells its outcome to whoever waits."""
+def _settle(done: Future[_Result], call: Callable[[], _Result]) -> None:
+    """Run a function, and set a future to what it returns or raises."""
     try:
-        result = run()
-    except BaseException as error:  # noqa: BLE001 - whoever waits is told, whatever it is
-        return partial(ended.set_exception, _tellable(error))
-    return partial(ended.set_result, result)
-
-
-def _tellable(error: BaseException) -> BaseException:
-    """Return an error that a future can hold: it would take StopIteration for its own end."""
-    if not isinstance(error, StopIteration):
-        return error
-    told = RuntimeError("the function raised StopIteration")
-    told.__cause__ = error
-    return told
+        result = call()
+    except StopIteration as error:
+        # A coroutine that awaits would take it for its own end.
+        stopped = RuntimeError("the function raised StopIteration")
+        stopped.__cause__ = error
+        done.set_exception(stopped)
+    except BaseException as error:  # noqa: BLE001 - whoever waits gets it, whatever it is
+        done.set_exception(error)
+    else:
+        done.set_result(result)
