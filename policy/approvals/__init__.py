@@ -1,4 +1,4 @@
-"""Questions about calls, and what answers are worth: who may answer, for what, for how long."""
+"""Approvals: questions about calls, who may answer them, and how long an answer serves."""
 
 from policy.approvals.answer import (
     ApprovalOutcome,

@@ -1,7 +1,7 @@
-"""A call, a caller or a reason that asks in; the digest that an approval of it is bound to out.
+"""Digests of calls, callers and opinions that ask: what an approval is bound to.
 
-Everything here is a function of frozen values: equal calls have equal digests in every process.
-What has no digest (no JSON value) is equal to nothing, not even to itself, and None says so.
+Equal calls have equal digests in every process. A value that is not JSON has no digest; it gets a
+random one, which equals no other.
 """
 
 from __future__ import annotations

@@ -29,11 +29,11 @@ _LONGEST_INTEGER = 53
 
 
 class NotEncodable(StoreUnusable):
-    """A value that is no part of a call: it cannot be kept."""
+    """A value that cannot be written as a document: it cannot be kept."""
 
 
 class NotDecodable(StoreUnusable):
-    """A text that is no record: damaged, or written by another version."""
+    """A document that is damaged, or was written by another version."""
 
 
 def encode(record: Any) -> str:

@@ -1,8 +1,7 @@
-"""An elevation, as asked for: which tools, how long, how often, and the question about it.
+"""`Elevation`: a request to approve future calls in advance, and the question about it.
 
-It answers in advance what would be asked about calls to come. It is bounded three ways and has to
-be: an elevation for everything, for ever or without a count would be a policy, and policies are
-written in files.
+It is limited to named tools, a duration and a number of calls: without these limits it would be a
+policy, and policies are written in files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""People, which questions each of them may answer, and what their answers leave open. Pure."""
+"""`Person`, which opinions each person may answer, and which are still unanswered. No I/O."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""One question that waits for people, and how answers change it.
+"""`Filed`: one question on a desk, and how answers and time change it.
 
-Whoever keeps questions changes them by these functions alone: they decide who may answer what, and
-when. They read no clock and change nothing in place; the store numbers the changes.
+A store changes questions only by these functions, which decide who may answer what, and when. They
+return a changed copy; the store numbers the changes.
 """
 
 from __future__ import annotations

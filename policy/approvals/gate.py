@@ -1,9 +1,8 @@
-"""A question in, the answer of people out: `ApprovalGate`, an approver with a desk behind it.
+"""`ApprovalGate`: an approver that puts questions on a desk, where people answer them.
 
-A call waits on a future of its own and costs nothing else. Answers given through this gate reach it
-at once; those given elsewhere, in another process, are found by one task that looks at the desk
-while somebody waits. An approval is taken from the desk before the call may run, and a desk gives
-each to one taker, so that one answer never runs two calls.
+Each call waits on a future. An answer given through this gate reaches it at once; one given in
+another process is found by a task that polls the desk while calls wait. Before a call may run its
+approval is marked as used, which succeeds once: one answer never runs two calls.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ _LOG = logging.getLogger("policy.approvals")
 
 
 class QuestionWithdrawn(Exception):
-    """The question was cancelled while its call waited: nobody approved, and nobody refused."""
+    """The question was cancelled while its call waited: it was neither approved nor denied."""
 
 
 class ApprovalGate:
-    """Puts questions on a desk and waits for people, here or in another process.
+    """Puts questions on a desk and waits until people answer, here or in another process.
 
-    `poll` is how many seconds an answer given in another process may take to be noticed.
+    `poll` is the interval, in seconds, at which the desk is asked for answers of other processes.
     """
 
     def __init__(self, desk: Desk, *, poll: float = 0.25, clock: Clock = utc_now) -> None:
@@ -49,14 +48,14 @@ class ApprovalGate:
 
     @property
     def desk(self) -> Desk:
-        """Where the questions are."""
+        """The desk that the questions are put on."""
         return self._desk
 
     async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
-        """Put the question and wait; raise QuestionWithdrawn where it was cancelled meanwhile.
+        """Put the question and return the answer; raise QuestionWithdrawn if it was cancelled.
 
-        One that was put before, by a process that died or by the same call beside this one, is
-        taken up. Whoever is cancelled takes its question back.
+        An open question about the same call, put by an equal call or by a process that died, is
+        taken up instead. If the task is cancelled, so is its question.
         """
         await self._watch.begin()
         key = question_key(request)
@@ -64,33 +63,33 @@ class ApprovalGate:
             outcome = await self._ask_once(request, key)
             if outcome is not None:
                 return outcome
-            # The answer served the same call beside this one: each execution has its own.
+            # An equal call used the answer; each execution needs one of its own.
             request = replace(request, id=uuid.uuid4().hex)
 
     async def pending(self, session: str | None = None) -> tuple[Filed, ...]:
-        """Return the questions that wait, oldest first, of one session tree if one is named."""
+        """Return the pending questions, oldest first, of one session tree if one is named."""
         return await self._desk.open(now=self._clock(), session=session)
 
     async def get(self, id: str) -> Filed | None:
-        """Return one question, whatever became of it."""
+        """Return one question, in whatever state it is."""
         return await self._desk.get(id, now=self._clock())
 
     async def approve(self, id: str, person: Person) -> Filed:
-        """Note that somebody agrees; raise AnswerRefused where the answer cannot be taken."""
+        """Record that a person agrees; raise AnswerRefused if the answer cannot be taken."""
         await self._watch.begin()
         filed = await self._desk.agree(id, person, now=self._clock())
         self._watch.tell(filed)
         return filed
 
     async def deny(self, id: str, person: Person, message: str | None = None) -> Filed:
-        """Refuse a question, `message` says why to the agent; raise AnswerRefused if it is gone."""
+        """Deny a question, with a message to the agent; raise AnswerRefused if it has ended."""
         await self._watch.begin()
         filed = await self._desk.refuse(id, person, now=self._clock(), message=message)
         self._watch.tell(filed)
         return filed
 
     async def deny_all(self, session: str, person: Person, message: str | None = None) -> int:
-        """Refuse every question that waits in a session tree; return how many there were."""
+        """Deny every pending question of a session tree; return how many there were."""
         await self._watch.begin()
         now = self._clock()
         refused = await self._desk.refuse_all(session, person, now=now, message=message)
@@ -99,23 +98,23 @@ class ApprovalGate:
         return len(refused)
 
     async def cancel(self, id: str) -> Filed | None:
-        """Take a question back, an approval that nobody took included; None where it had ended."""
+        """Cancel a question, even an approved one that is not used yet; None if it had ended."""
         await self._watch.begin()
         return await self._end(id, "cancelled")
 
     def leave(self) -> None:
-        """Take no question back from now on: this process ends, and its calls may come again."""
+        """Cancel no more questions: this process ends, and its calls may be made again."""
         self._is_left = True
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Tell `listener` of every question that is put or changes; return what ends that.
+        """Call `listener` with every question that is put or changes; return a function to stop.
 
-        It hears of what other processes do while this gate has a call that waits.
+        Changes by other processes are noticed while a call waits at this gate.
         """
         return self._watch.subscribe(listener)
 
     async def _ask_once(self, request: ApprovalRequest, key: str) -> ApprovalOutcome | None:
-        """Return the answer; None where it has served another call."""
+        """Return the answer; None if an equal call used it."""
         id = request.id
         with self._asking(key):
             try:
@@ -132,12 +131,12 @@ class ApprovalGate:
                 raise
 
     async def _end_of(self, filed: Filed, limit: datetime | None) -> Filed | None:
-        """Return a question when it waits no more; None once the time of call or question is up."""
+        """Return the question once it is not pending; None if time is up for it or the call."""
         id = filed.request.id
         with self._watch.waiting(id) as place:
             self._watch.tell(filed)
             if self._watch.is_old(filed):
-                # It was answered before there was a place to tell of it.
+                # It changed before this call was registered as waiting.
                 filed = await self._desk.get(id, now=self._clock()) or filed
             if filed.state != "pending":
                 return filed
@@ -146,7 +145,7 @@ class ApprovalGate:
             return await answered_within(place, seconds)
 
     async def _outcome(self, filed: Filed) -> ApprovalOutcome | None:
-        """Return what a question that waits no more says to the call that has put it."""
+        """Return what an answered question means for this call; None if an equal call used it."""
         id = filed.request.id
         if filed.state == "approved":
             taken = await self._end(id, "used")
@@ -167,7 +166,7 @@ class ApprovalGate:
 
     @contextmanager
     def _asking(self, key: str) -> Iterator[None]:
-        """Count a call that asks: a question is taken back by the last of its calls."""
+        """Count the calls that wait for a question: only the last one may cancel it."""
         with self._lock:
             self._askers[key] = self._askers.get(key, 0) + 1
         try:
@@ -179,13 +178,13 @@ class ApprovalGate:
                     del self._askers[key]
 
     async def _take_back(self, id: str, key: str, state: Ended) -> None:
-        """End a question whose call does not wait any more, unless another one does."""
+        """End a question whose call no longer waits, unless an equal call does."""
         if self._is_left or self._askers[key] > 1:
             return
         try:
             await self._end(id, state)
-        except Exception as error:  # noqa: BLE001 - it expires by itself; the call is denied anyway
-            _LOG.warning("a question could not be taken back: %s", error)
+        except Exception as error:  # noqa: BLE001 - it expires by itself, and the call is denied
+            _LOG.warning("a question could not be cancelled: %s", error)
 
     async def _end(self, id: str, state: Ended) -> Filed | None:
         ended = await self._desk.end(id, state, now=self._clock())
@@ -195,7 +194,7 @@ class ApprovalGate:
 
 
 def _approved(filed: Filed) -> Approved:
-    # Weighed once more where it counts: whatever a desk says, people have to have agreed.
+    # Checked again, whatever the desk says: the people must be entitled to approve this.
     if not is_sound(filed):
         raise StoreUnusable("this question is said to be approved, and is not")
     first, *others = entitled(filed.people, filed.request.caller)

@@ -1,4 +1,4 @@
-"""A question as people see it: resources first, then the input, with nothing hidden in it."""
+"""A question as text: resources first, then the input, with hidden characters escaped."""
 
 from __future__ import annotations
 

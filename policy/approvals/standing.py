@@ -1,8 +1,8 @@
-"""What asks and what was approved in advance in; which approval serves which opinion out. Pure.
+"""Which standing approval answers which opinion that asks. No I/O.
 
-A standing approval serves only the caller it was given to, and never what could not be decided:
-nobody can have approved in advance what nobody knows. Its people are asked for again: whoever may
-not answer this very rule has not answered it.
+A standing approval serves only the caller it was given to. It never answers an opinion that could
+not be decided, since nobody could have foreseen that, nor one that the people who gave it are not
+entitled to answer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a store of approvals does: two protocols, how much it keeps, and how it fails.
+"""The two protocols of a store of approvals, its limits and its errors.
 
-`Ledger` is what asking reads before it puts a question: how many there were, what was refused, what
-is approved already. `Desk` holds the questions themselves while people think.
+A `Ledger` keeps what the service looks up before it asks: how many questions a session has caused,
+which calls were refused, which approvals still serve. A `Desk` keeps the questions themselves.
 """
 
 from __future__ import annotations

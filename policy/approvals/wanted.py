@@ -1,4 +1,4 @@
-"""What a rule wants of an answer, in; words for people about who may give it and its worth, out."""
+"""Phrases that tell people who may answer a question, and how long the answer serves."""
 
 from __future__ import annotations
 

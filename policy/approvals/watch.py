@@ -1,8 +1,8 @@
-"""A desk in, its changes out to whoever waits for them: futures of calls, and listeners.
+"""Reports the changes of a desk to the calls that wait for them, and to listeners.
 
-The changes of one question are told in their order, each at most once. What is done here is told
-at once. While a call waits, one task (in its event loop) looks at the desk for what other processes
-changed; otherwise nothing runs.
+The changes of one question are reported in order, each at most once. Changes made through the gate
+are reported at once; those of other processes are found by one task in each event loop, which polls
+the desk while a call waits there.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from policy.approvals.store import Desk
 from policy.listeners import Listeners
 
 Listener: TypeAlias = Callable[[Filed], None]
-# What a call waits for: its question as it ended, or None once its time is up.
+# What a call waits for: its question when it is not pending any more, or None once time is up.
 Place: TypeAlias = "asyncio.Future[Filed | None]"
 
-# Beyond as many questions a change may be told twice, which does no harm.
+# Beyond this many questions a change may be reported twice, which does no harm.
 _MOST_TOLD = 20_000
 _LOG = logging.getLogger("policy.approvals")
 
 
 class Watch:
-    """Follows one desk. It may be used from several threads, each with a loop of its own."""
+    """Watches one desk. It may be used from several threads, each with its own event loop."""
 
     def __init__(self, desk: Desk, *, poll: float) -> None:
         self._desk = desk
@@ -43,7 +43,7 @@ class Watch:
         self._is_broken = False
 
     async def begin(self) -> None:
-        """Begin with what changes from now on, once."""
+        """Report what changes from now on; later calls do nothing."""
         if self._seen is not None:
             return
         revision = await self._desk.revision()
@@ -52,11 +52,11 @@ class Watch:
                 self._seen = revision
 
     async def look(self) -> None:
-        """Tell what has changed since; a desk that does not answer is asked again later."""
+        """Report what has changed since the last look; a desk that fails is asked again later."""
         seen = self._seen or 0
         try:
             changed = await self._desk.since(seen)
-        except Exception as error:  # noqa: BLE001 - whatever a desk raises, calls go on waiting
+        except Exception as error:  # noqa: BLE001 - whatever a desk raises, the calls keep waiting
             if not self._is_broken:
                 _LOG.warning("the answers to questions cannot be looked up: %s", error)
             self._is_broken = True
@@ -68,7 +68,7 @@ class Watch:
             self._seen = max((filed.revision for filed in changed), default=seen)
 
     def tell(self, filed: Filed) -> None:
-        """Tell of one question as it is now, unless that was told before."""
+        """Report the state of one question, unless that was done before."""
         id = filed.request.id
         with self._lock:
             if self._told.get(id, 0) >= filed.revision:
@@ -83,12 +83,12 @@ class Watch:
         self._listeners.tell(filed)
 
     def is_old(self, filed: Filed) -> bool:
-        """Tell whether a question has changed since."""
+        """Tell whether a later change of this question has been reported."""
         return self._told.get(filed.request.id, 0) > filed.revision
 
     @contextmanager
     def waiting(self, id: str) -> Iterator[Place]:
-        """Give a place to wait for the end of one question, for as long as it is waited for."""
+        """Return a future that is set when the question is not pending any more."""
         place: Place = asyncio.get_running_loop().create_future()
         with self._lock:
             self._places.setdefault(id, []).append(place)
@@ -99,7 +99,7 @@ class Watch:
                 self._leave(id, place)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Tell `listener` of every change; return what ends that."""
+        """Call `listener` with every change; return a function to stop."""
         return self._listeners.add(listener)
 
     def _leave(self, id: str, place: Place) -> None:
@@ -111,7 +111,7 @@ class Watch:
 
     @contextmanager
     def _polling(self) -> Iterator[None]:
-        """Let one task of this event loop look at the desk, while any of its calls waits."""
+        """Have one task of this event loop poll the desk while any of its calls waits."""
         loop = asyncio.get_running_loop()
         task, waiting = self._pollers.get(loop) or (loop.create_task(self._poll()), 0)
         self._pollers[loop] = (task, waiting + 1)
@@ -131,7 +131,7 @@ class Watch:
 
 
 async def answered_within(place: Place, seconds: float | None) -> Filed | None:
-    """Wait at a place, and return what it was told; None once the time is up."""
+    """Return what a future is set to; None if the time is up before."""
     if seconds is None:
         return await place
     timer = place.get_loop().call_later(max(seconds, 0.0), _settle, place, None)
@@ -146,7 +146,7 @@ def _resolve(place: Place, filed: Filed) -> None:
     if loop is asyncio.get_running_loop():
         _settle(place, filed)
         return
-    # The other loop may have ended meanwhile, and its calls with it.
+    # The other loop may have ended, and its calls with it.
     with suppress(RuntimeError):
         loop.call_soon_threadsafe(_settle, place, filed)
 

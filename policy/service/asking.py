@@ -1,9 +1,8 @@
-"""A judgement that asks in, the judgement that may run out: what must be answered, and by whom.
+"""Settles calls that ask: gets every opinion answered by people entitled to it, or denies.
 
-A call waits until every opinion that asks has been answered by somebody entitled to that one.
-After people have answered it is judged anew, by the policy, guards, facts and clock of that moment.
-It runs if nothing denies it then, it is still exactly the approved call, and everything that asks
-then has been answered. Otherwise it is asked once more, or denied.
+After people have answered, the call is judged again, by the policy, guards, facts and time of that
+moment. It runs if nothing denies it, it is still exactly the approved call, and every opinion that
+now asks has been answered. Otherwise people are asked once more; then it is denied.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ from policy.errors import PermissionDenied, ToolError
 from policy.service.adjudicator import Adjudicator, Judgement
 from policy.service.in_flight import InFlight, RawCall
 from policy.service.on_hold import OnHold, people_needed
-from policy.service.questions import NotApproved, Questions
+from policy.service.questions import NotApproved, Questions, not_approved
 from policy.service.sandbox import confirms, left_to_sandbox
 from policy.service.stopping import Stops
-from policy.service.words import asked_because, denial
+from policy.service.words import asked_because
 from policy.verdict import Verdict
 
 _QUESTIONS_A_CALL = 2
@@ -42,9 +41,8 @@ _QUESTIONS_A_CALL = 2
 class Asking:
     """Settles the calls of one service that ask.
 
-    What was refused and what still serves is in `ledger`. A question may go to several people one
-    after another; `limit` is how often those of one session tree may be bothered, `seconds` how
-    long each answer is waited for.
+    `ledger` keeps refusals, counts and standing approvals. `limit` is how many questions a session
+    tree may cause, `seconds` how long to wait for each answer.
     """
 
     def __init__(
@@ -65,17 +63,15 @@ class Asking:
     async def settle(
         self, call: InFlight, judgement: Judgement, adjudicator: Adjudicator, raw: RawCall
     ) -> Judgement:
-        """Return the judgement to run by; raise PermissionDenied, or what a fresh look finds."""
+        """Return the judgement to run by; raise PermissionDenied, or what judging again raises."""
         try:
             return await self._settled(OnHold(call, judgement), adjudicator, raw)
         except NotApproved as problem:
-            if problem.noted is not None:
-                call.approvals.append(problem.noted)
             raise _denied(call, judgement, problem) from None
         except ToolError:
             raise
         except Exception as error:
-            # Where nobody can look up what was refused, and what is left, nothing is approved.
+            # If the ledger cannot be read, nothing is approved.
             unknown = NotApproved("approval-failed", "what was approved cannot be looked up")
             raise _denied(call, judgement, unknown) from error
 
@@ -88,8 +84,8 @@ class Asking:
             if not left:
                 if await self._released(held, served):
                     return held.judgement
-                # Somebody else took what was left of it; from now on only people are asked.
-                held.alone = True
+                # Another call used up the approval in the meantime: ask people.
+                held.only_people = True
                 continue
             if asked == _QUESTIONS_A_CALL:
                 raise NotApproved("changed-meanwhile")
@@ -97,7 +93,7 @@ class Asking:
             await self._ask(held, left)
             again = raw
             if freeze(raw.input) == given:
-                # As it was read: a model may fill in what is another each time, such as an id.
+                # As it was read at first: a model's defaults may differ each time, such as an id.
                 again = replace(raw, input=thaw(held.judgement.decision.asked.input))
             judgement = await adjudicator.judge(again.tool, again.input, held.caller)
             held.look_at(judgement if again is raw else _mended(judgement, held.judgement))
@@ -105,12 +101,12 @@ class Asking:
                 raise held.judgement.error
 
     async def _ask(self, held: OnHold, left: tuple[Reason, ...]) -> None:
-        """Get everything answered that is left: by the sandbox where it asks, else by people."""
+        """Have the remaining opinions answered, by the sandbox where it may, else by people."""
         guards, spec = held.judgement.guards, held.judgement.spec
         own = tuple(reason for reason in left if left_to_sandbox(reason, spec))
         if own and guards.sandbox is not None and confirms(guards.sandbox):
             await self._round(held, own, guards.sandbox)
-        # Each round somebody new has answered something, so there is one for everybody wanted.
+        # Each round is answered by somebody new, so as many rounds as people are needed.
         for _ in range(sum(people_needed(reason) for reason in left)):
             rest = held.unanswered(left)
             if not rest:
@@ -122,14 +118,14 @@ class Asking:
     async def _round(
         self, held: OnHold, reasons: tuple[Reason, ...], approver: Approver | None
     ) -> None:
-        """Put one question, and keep what its answer is worth; raise NotApproved for nothing."""
+        """Put one question and record the answer; raise NotApproved if it answers nothing."""
         request = held.request(reasons, now=self._clock(), seconds=self.questions.seconds)
         approved = await self._unless_frozen(held, self.questions.put(request, approver))
         if not held.note(request, approved.people):
             raise NotApproved("approval-failed", "whoever agreed is not entitled to, or had agreed")
 
     async def _unless_frozen(self, held: OnHold, question: Awaitable[Approved]) -> Approved:
-        """Return the answer; raise NotApproved at once where people freeze the tool meanwhile."""
+        """Return the answer; raise NotApproved as soon as the tool is frozen."""
         if self._stops is None:
             return await question
         spec = held.judgement.spec
@@ -145,24 +141,24 @@ class Asking:
             raise NotApproved("frozen", "" if freeze is None else freeze.because) from None
 
     async def _served(self, held: OnHold) -> Mapping[AskKey, Grant]:
-        """Return which standing approvals answer what asks."""
-        if held.alone:
+        """Return the standing approvals that answer opinions that ask."""
+        if held.only_people:
             return {}
         clock = self._clock()
         now = self._latest_of(clock)
         grants = await self._ledger.grants(held.asker, now=now)
         if clock < now:
-            # Until a clock that stepped back has caught up, nothing that ends is relied on.
+            # The clock was set back: until it has caught up, no approval that expires is used.
             grants = tuple(grant for grant in grants if grant.expires is None)
         return serving(held.asked_call, held.asking, grants, now=now)
 
     def _latest_of(self, clock: datetime) -> datetime:
-        """Return the latest time seen: what has ended stays ended, whatever the clock does."""
+        """Return the latest time seen: what has expired stays so when the clock is set back."""
         self._latest = clock if self._latest is None else max(clock, self._latest)
         return self._latest
 
     async def _released(self, held: OnHold, served: Mapping[AskKey, Grant]) -> bool:
-        """Charge what serves the call and keep what it leaves; False where that was gone."""
+        """Use the standing approvals and keep new ones; False if one was used up meanwhile."""
         clock = self._clock()
         now = self._latest_of(clock)
         charged = held.charged(served)
@@ -181,21 +177,15 @@ class Asking:
 
 
 def _denied(call: InFlight, judgement: Judgement, problem: NotApproved) -> PermissionDenied:
-    """Return the error of a call that nobody let through; what is judged of it says so from now."""
-    judged = (call.judgement or judgement).decision
-    asked = replace(judged, verdict=Verdict.ASK)
-    refusal = Reason(rule="approval", verdict=Verdict.DENY, message=str(problem))
-    decision = replace(judged, verdict=Verdict.DENY, reasons=(refusal, *judged.reasons))
-    call.judgement = replace(call.judgement or judgement, decision=decision)
-    why = asked_because(asked)
-    said = "; asked because: ".join(part for part in (problem.said, why) if part)
-    if why and not problem.said:
-        said = f"asked because: {why}"
-    return denial(judged.call.tool, decision, code=problem.code, said=said or None)
+    """Return the error for a call that was not approved, which says why it was asked about."""
+    judgement = call.judgement or judgement
+    why = asked_because(replace(judgement.decision, verdict=Verdict.ASK))
+    said = (problem.said, f"asked because: {why}" if why else "")
+    return not_approved(call, judgement, problem, said="; ".join(part for part in said if part))
 
 
 def _mended(judgement: Judgement, before: Judgement) -> Judgement:
-    """Return the judgement with what was mended when the call was read first."""
+    """Return the judgement with the repairs of the first reading."""
     decision = judgement.decision
     repairs = tuple(dict.fromkeys((*before.decision.repairs, *decision.repairs)))
     return replace(judgement, decision=replace(decision, repairs=repairs))

@@ -1,4 +1,4 @@
-"""An elevation in, the standing approval that people gave it out; each recorded as calls are."""
+"""Elevations: people approve future calls in advance, and take that back; recorded like calls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import builtins
 import uuid
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -22,23 +21,23 @@ from policy.approvals import (
 from policy.audit import Approval
 from policy.call import Caller, ToolCall
 from policy.decision import Decision, Reason, closed_to
-from policy.errors import PermissionDenied, ToolError, ValidationFailed
+from policy.errors import ToolError, ValidationFailed
 from policy.facts import Facts
 from policy.service.adjudicator import Judgement
 from policy.service.guards import GuardCell
 from policy.service.in_flight import InFlight, RawCall, carrying, current_call
-from policy.service.questions import NotApproved, Questions
+from policy.service.questions import NotApproved, Questions, not_approved
 from policy.service.service import ToolDefinition, ToolOutput, ToolService
 from policy.service.words import denial
 from policy.verdict import Verdict
 
-# As the record names them: no tool can have such a name.
+# Their names in the audit record; no tool can have such a name.
 ELEVATE = "placet:elevate"
 REVOKE = "placet:revoke"
 
 
 class Elevations:
-    """Gives and takes back elevations. `recorded` is what keeps a record around a service."""
+    """Gives and revokes elevations. `recorded` wraps a service in the audit layer."""
 
     def __init__(
         self,
@@ -51,12 +50,12 @@ class Elevations:
         self._recorded = recorded(_Elevating(questions, guards))
 
     async def give(self, caller: Caller, wanted: Elevation) -> Grant:
-        """Return what people gave; raise PermissionDenied, or ValidationFailed for no bounds."""
+        """Return the approval; raise PermissionDenied, or ValidationFailed if it is not limited."""
         call = InFlight(caller, RawCall(tool=ELEVATE, input=wanted.input))
         try:
             output = await self._record(call)
         except BaseException:
-            # What is given and not on record, or not to whoever asked, is not given.
+            # Without a record, or a caller to receive it, the approval is taken back.
             for approval in call.approvals:
                 if approval.grant is not None:
                     await self._ledger.revoke(approval.grant)
@@ -65,8 +64,8 @@ class Elevations:
         return grant
 
     async def revoke(self, caller: Caller, id: str) -> Grant | None:
-        """Take a standing approval back, remembered ones as well; None if there is none."""
-        # Taking away waits for nothing, not even for its record.
+        """Revoke a standing approval, remembered or given in advance; None if there is none."""
+        # Revoking waits for nothing, not even for its record.
         taken = await self._ledger.revoke(id)
         input = {"grant": id, "found": taken is not None}
         await self._record(InFlight(caller, RawCall(tool=REVOKE, input=input)))
@@ -79,14 +78,14 @@ class Elevations:
 
 
 class _Elevating:
-    """What happens inside of the record."""
+    """The service inside the audit layer: it puts the question about an elevation."""
 
     def __init__(self, questions: Questions, guards: GuardCell) -> None:
         self._questions = questions
         self._guards = guards
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
-        """Put the question about an elevation; everything else is only to be recorded."""
+        """Put the question about an elevation; a revocation only has to be recorded."""
         call = current_call() or InFlight()
         if name != ELEVATE:
             call.judgement = self._judged(name, input, _TAKEN)
@@ -100,19 +99,17 @@ class _Elevating:
         try:
             return ToolOutput(value=await self._given(call, wanted))
         except NotApproved as refused:
-            if refused.noted is not None:
-                call.approvals.append(refused.noted)
-            raise _denied(name, call, call.judgement, refused) from None
+            raise not_approved(call, call.judgement, refused, said=refused.said) from None
         except ToolError:
             raise
         except Exception as error:
             unkept = NotApproved("approval-failed", "what was approved cannot be kept")
-            raise _denied(name, call, call.judgement, unkept) from error
+            raise not_approved(call, call.judgement, unkept, said=unkept.said) from error
 
     def _require_somebody(self, call: InFlight, input: Any) -> None:
-        """Raise PermissionDenied where some caller of the chain may call no tool at all.
+        """Raise PermissionDenied if a caller of the chain may call no tool at all.
 
-        Nothing could come of an elevation, so nobody is bothered about it.
+        An elevation would have no effect, so nobody is asked.
         """
         now = self._questions.now()
         for one in call.caller.chain():
@@ -160,7 +157,7 @@ class _Elevating:
         try:
             await ledger.give(grant)
         except BaseException:
-            # A store goes on with what it has begun, though nobody waits for it any more.
+            # The store completes what it has begun, even if this task was cancelled.
             with suppress(Exception):
                 await ledger.revoke(grant.id)
             raise
@@ -187,25 +184,12 @@ class _Elevating:
         return Judgement(decision=decision, facts=Facts(), guards=self._guards.current, judge=None)
 
     def list(self) -> builtins.list[ToolDefinition]:
-        """Return no tools: this is none."""
+        """Return no tools."""
         return []
 
     def describe(self, name: str) -> ToolDefinition | None:
         """Return no tool."""
         return None
-
-
-def _denied(
-    name: str, call: InFlight, judgement: Judgement, problem: NotApproved
-) -> PermissionDenied:
-    refusal = Reason(rule="approval", verdict=Verdict.DENY, message=str(problem))
-    decision = replace(
-        judgement.decision,
-        verdict=Verdict.DENY,
-        reasons=(refusal, *judgement.decision.reasons),
-    )
-    call.judgement = replace(judgement, decision=decision)
-    return denial(name, decision, code=problem.code, said=problem.said or None)
 
 
 _TAKEN = Reason(rule="elevation", verdict=Verdict.ALLOW, message="taken back")
@@ -221,6 +205,6 @@ def _wanted(input: Any) -> Elevation:
 
 
 def elevation_of(tools: Iterable[str], *, seconds: float, times: int, because: str) -> Elevation:
-    """Return what is asked for; a single text is a single pattern."""
+    """Return the elevation that is asked for; a single string is a single pattern."""
     patterns = (tools,) if isinstance(tools, str) else tuple(tools)
     return Elevation(tools=patterns, seconds=seconds, times=times, because=because)

@@ -1,7 +1,7 @@
-"""A call that waits for answers: what asks about it, who has answered what, and what that leaves.
+"""A call that waits for approval: what asks about it, who has answered, what is still unanswered.
 
-Answers are kept for one exact call. Once it turns out to be another, by its tool's definition, its
-input or where its paths lead, nothing has been answered.
+Answers are bound to one exact call. If the tool's definition, the input or the files that its paths
+lead to have changed since, they are dropped.
 """
 
 from __future__ import annotations
@@ -37,25 +37,26 @@ from policy.verdict import Verdict
 
 
 class OnHold:
-    """One call on hold. `asking` is everything that has to be answered, now or in advance.
+    """One call that waits for approval.
 
-    `alone` says that standing approvals serve it no more; `asker` is the digest of who asks.
+    `asking` are the opinions that ask about it. `only_people` is set once standing approvals must
+    not answer them any more. `asker` is the digest of the caller.
     """
 
     def __init__(self, call: InFlight, judgement: Judgement) -> None:
         self.call = call
         self.asking: tuple[Reason, ...] = ()
-        self.alone = False
+        self.only_people = False
         self._answers: dict[AskKey, tuple[Person, ...]] = {}
         self._requests: dict[AskKey, str] = {}
         self._digest = ""
-        # Who asks stays who it is, however often the call is looked at.
+        # The caller stays the same, however often the call is judged.
         self.asker = caller_digest(call.caller)
         self.look_at(judgement)
 
     @property
     def caller(self) -> Caller:
-        """Who asks."""
+        """The caller that made the call."""
         return self.call.caller
 
     @property
@@ -76,19 +77,19 @@ class OnHold:
         )
 
     def look_at(self, judgement: Judgement) -> None:
-        """Take in a judgement of this moment."""
+        """Take over a new judgement of the call."""
         self.judgement = self.call.judgement = judgement
         self._resources = resource_lines(judgement, self.caller)
         digest = call_digest(judgement.decision.call, judgement.spec, self._resources)
         if digest != self._digest:
             self._digest = digest
             self._answers.clear()
-        # What asked before and does not now is answered already, if this is the same call; the
-        # stricter verdict stands for any other.
+        # If nothing asks any more, the earlier opinions still have to be answered: for the same
+        # call they have been, and for a changed call the stricter verdict stands.
         self.asking = _asks(judgement) or self.asking
 
     def unanswered(self, reasons: Iterable[Reason]) -> tuple[Reason, ...]:
-        """Return those of the reasons that people have not answered for this very call."""
+        """Return those of the opinions that people have not answered for this exact call."""
         return tuple(
             reason
             for reason in reasons
@@ -96,13 +97,13 @@ class OnHold:
         )
 
     def left(self, served: Mapping[AskKey, Grant]) -> tuple[Reason, ...]:
-        """Return what neither people nor standing approvals have answered."""
+        """Return the opinions that neither people nor standing approvals have answered."""
         return tuple(
             reason for reason in self.unanswered(self.asking) if ask_key(reason) not in served
         )
 
     def charged(self, served: Mapping[AskKey, Grant]) -> dict[str, tuple[Grant, tuple[str, ...]]]:
-        """Return the standing approvals that the call runs by, each with the rules it answers."""
+        """Return the standing approvals that the call needs, each with the rules it answers."""
         found: dict[str, tuple[Grant, tuple[str, ...]]] = {}
         for reason in self.unanswered(self.asking):
             grant = served[ask_key(reason)]
@@ -113,7 +114,7 @@ class OnHold:
     def request(
         self, reasons: tuple[Reason, ...], *, now: datetime, seconds: float
     ) -> ApprovalRequest:
-        """Return the question about the call as it would run."""
+        """Return a question about the call as it would run."""
         decision = self.judgement.decision
         return ApprovalRequest(
             id=uuid.uuid4().hex,
@@ -130,7 +131,7 @@ class OnHold:
         )
 
     def note(self, request: ApprovalRequest, people: tuple[Person, ...]) -> bool:
-        """Keep who has agreed to what; False where nobody new may answer any of it."""
+        """Record who has agreed to what; return False if that answers nothing new."""
         able = {identity(person) for person in entitled(people, self.caller)}
         helped = False
         for person in people:
@@ -161,7 +162,7 @@ class OnHold:
         )
 
     def remembered(self, *, now: datetime) -> Iterator[Grant]:
-        """Yield what the answers of people are worth beyond this execution, which is the first."""
+        """Yield the approvals to remember: they serve further calls, this one being the first."""
         for reason in _asks(self.judgement):
             people = self._answers.get(ask_key(reason), ())
             remember = reason.terms.remember if reason.terms is not None else None
@@ -192,7 +193,7 @@ def people_needed(reason: Reason) -> int:
 
 
 def _asks(judgement: Judgement) -> tuple[Reason, ...]:
-    """Return the opinions that ask; of a judge that asks without one, that it does."""
+    """Return the opinions that ask; for a judge that gives none, one that stands for it."""
     decision = judgement.decision
     asks = tuple(reason for reason in decision.reasons if reason.verdict is Verdict.ASK)
     if asks or decision.verdict is not Verdict.ASK:

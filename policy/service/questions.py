@@ -1,12 +1,13 @@
-"""One question in; the approval it got out, or why there is none.
+"""Puts a question to an approver: counts it, waits for the answer, and checks that it is one.
 
-Here a question is counted, waited for and weighed as an answer at all; whether the people may
-answer what was asked is for whoever asked. Whatever goes wrong on the way is no approval.
+Whether the people are entitled to answer is checked by the caller. Whatever goes wrong on the way
+is not an approval.
 """
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime
 
 from policy.approvals import (
@@ -25,14 +26,20 @@ from policy.call import Caller
 from policy.clock import Clock, utc_now
 from policy.codes import SENTENCES, Code
 from policy.diagnostics import visible
+from policy.errors import PermissionDenied
+from policy.reason import Reason
+from policy.service.adjudicator import Judgement
+from policy.service.in_flight import InFlight
+from policy.service.words import denial
+from policy.verdict import Verdict
 
 _LONGEST_ANSWER = 300
 
 
 class NotApproved(Exception):
-    """Why there is no approval: a `code`, what is `said` to the agent besides, and `noted`.
+    """Why there is no approval: a `code`, and what else is `said` to the agent.
 
-    `noted` is what the record keeps of the answer, None where nobody was asked.
+    `noted` is the answer for the audit record, None if nobody was asked.
     """
 
     def __init__(self, code: Code, said: str = "", *, noted: Approval | None = None) -> None:
@@ -43,9 +50,9 @@ class NotApproved(Exception):
 
 
 class Questions:
-    """Puts questions to approvers. `limit` is how many a session tree may cause.
+    """Puts questions to approvers.
 
-    `seconds` is how long each answer is waited for.
+    `limit` is how many a session tree may cause, `seconds` how long to wait for each answer.
     """
 
     def __init__(
@@ -57,16 +64,16 @@ class Questions:
         self._limit = limit
 
     def now(self) -> datetime:
-        """Return the time of this moment."""
+        """Return the current time."""
         return self._clock()
 
     async def require_not_refused(self, caller: Caller, digest: str) -> None:
-        """Raise NotApproved where somebody of this session tree was refused this before."""
+        """Raise NotApproved if this call was refused before in this session tree."""
         if await self.ledger.refused(root_session(caller), digest):
             raise NotApproved("approval-refused", "this was refused before in this session")
 
     async def put(self, request: ApprovalRequest, approver: Approver | None) -> Approved:
-        """Return the approval; raise NotApproved for any other answer, and for none."""
+        """Return the approval; raise NotApproved for any other answer, or none."""
         session = root_session(request.caller)
         await self.require_not_refused(request.caller, request.digest)
         if approver is None:
@@ -89,6 +96,19 @@ class Questions:
                 raise NotApproved("approval-failed", noted=_noted(request, "none"))
 
 
+def not_approved(
+    call: InFlight, judgement: Judgement, problem: NotApproved, *, said: str
+) -> PermissionDenied:
+    """Note in a call that it was not approved, and return the error to raise."""
+    refusal = Reason(rule="approval", verdict=Verdict.DENY, message=str(problem))
+    reasons = (refusal, *judgement.decision.reasons)
+    decision = replace(judgement.decision, verdict=Verdict.DENY, reasons=reasons)
+    call.judgement = replace(judgement, decision=decision)
+    if problem.noted is not None:
+        call.approvals.append(problem.noted)
+    return denial(decision.call.tool, decision, code=problem.code, said=said or None)
+
+
 def _noted(request: ApprovalRequest, result: ApprovalResult, *, by: str | None = None) -> Approval:
     rules = tuple(reason.rule for reason in request.reasons)
     return Approval(digest=request.digest, outcome=result, by=by, rules=rules)
@@ -97,11 +117,11 @@ def _noted(request: ApprovalRequest, result: ApprovalResult, *, by: str | None =
 async def _answered(
     approver: Approver, request: ApprovalRequest, *, seconds: float
 ) -> ApprovalOutcome | None:
-    """Return the approver's answer; None where it failed, was cancelled or answered nonsense."""
+    """Return the approver's answer; None if it failed, was cancelled or returned no answer."""
     try:
         async with asyncio.timeout(seconds) as limit:
             outcome = await approver.ask(request)
-        # An approver that blocks, or does not let itself be cancelled, answers too late.
+        # An approver that blocks, or ignores its cancellation, may answer after the time limit.
         return TimedOut() if _is_late(limit) else _well_formed(outcome)
     except TimeoutError:
         return TimedOut() if limit.expired() else None
@@ -110,7 +130,7 @@ async def _answered(
         if task is not None and task.cancelling():
             raise
         return None
-    except Exception:  # noqa: BLE001 - whatever an approver raises is no approval
+    except Exception:  # noqa: BLE001 - whatever an approver raises is not an approval
         return None
 
 
@@ -120,7 +140,7 @@ def _is_late(limit: asyncio.Timeout) -> bool:
 
 
 def _well_formed(outcome: object) -> ApprovalOutcome | None:
-    """Return an outcome whose fields are what they should be: hosts write approvers too."""
+    """Return an outcome if its fields have the right types, else None: hosts write approvers."""
     match outcome:
         case Approved():
             return outcome if all(_is_person(one) for one in outcome.people) else None
