@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from policy.checks import checked
-from policy.checks.checked import CheckedPolicy, ExampleSuite, LayerKey
+from policy.checks.assembly import Unit
+from policy.checks.checked import CheckedPolicy, CheckedRule, ExampleSuite, LayerKey
 from policy.checks.checker import check
 from policy.checks.kinds import CONTEXT_KINDS, FACTS, FUNCTIONS
-from policy.checks.remembered import Remembered
+from policy.checks.rules import rule_id
 from policy.checks.sources import DEFAULT_BINDERS, Checked, PolicySources, Table
 
 __all__ = [
@@ -16,11 +17,13 @@ __all__ = [
     "FUNCTIONS",
     "Checked",
     "CheckedPolicy",
+    "CheckedRule",
     "ExampleSuite",
     "LayerKey",
     "PolicySources",
-    "Remembered",
     "Table",
+    "Unit",
     "check",
     "checked",
+    "rule_id",
 ]

@@ -9,13 +9,11 @@ from policy.checks.checked import CheckedPolicy
 from policy.checks.examples import read_suites
 from policy.checks.kinds import ANY, CONTEXT_KINDS
 from policy.checks.layer_rules import check_defaults, check_delegations, check_undeclared
-from policy.checks.recall import Recall
-from policy.checks.remembered import Remembered
+from policy.checks.memory import CheckMemory, NoMemory
 from policy.checks.report import Report
 from policy.checks.rules import Names
 from policy.checks.sources import Checked, PolicySources
 from policy.checks.statements import read_declarations, read_layer
-from policy.checks.surroundings import surroundings
 from policy.checks.tools import ToolReader
 from policy.checks.world import World
 from policy.syntax import beside_rules, tree
@@ -25,17 +23,14 @@ def check(
     sources: PolicySources,
     catalog: Catalog,
     *,
-    remembered: Remembered | None = None,
-    beyond: str = "",
+    memory: CheckMemory | None = None,
 ) -> Checked:
     """Check everything one generation is made of, against the tools that are known.
 
     Never raises. With errors among the diagnostics the policies may be partial and must not be
-    used for decisions. Rules that are `remembered` are not checked again, which changes nothing
-    of what comes out; `beyond` is then a digest of the catalogue, of the data and the profiles.
+    used for decisions. Rules that the `memory` of earlier checks knows are not checked again, which
+    changes nothing of what comes out.
     """
-    if remembered is not None:
-        remembered.enter(surroundings(sources, beyond))
     report = Report()
     layers = assemble(sources, report)
     world = World(
@@ -48,7 +43,7 @@ def check(
     )
     world.open = _open_tools(layers, world)
     names = Names(places={})
-    recall = Recall(remembered, report)
+    memory = memory or NoMemory()
     declared = [read_declarations(layer, world) for layer in layers]
     policies = tuple(
         read_layer(
@@ -57,7 +52,7 @@ def check(
             names,
             own=own,
             above=() if own is declared[0] else declared[0],
-            recall=recall,
+            memory=memory,
         )
         for layer, own in zip(layers, declared, strict=True)
     )
@@ -65,7 +60,7 @@ def check(
         check_defaults(layer, policy, report)
         check_delegations(policy, world)
     check_undeclared(policies, world)
-    _lint(sources, layers, policies, world=world, recall=recall)
+    _lint(sources, layers, policies, world=world, memory=memory)
     suites = read_suites(sources, world, names)
     kept = tuple(p for p, layer in zip(policies, layers, strict=True) if _exists(p, layer))
     return Checked(policies=kept, suites=suites, diagnostics=report.done())
@@ -77,7 +72,7 @@ def _lint(
     policies: tuple[CheckedPolicy, ...],
     *,
     world: World,
-    recall: Recall,
+    memory: CheckMemory,
 ) -> None:
     """Ask the lints, and remember the rules of which nothing was said."""
     scene = lints.Scene(
@@ -88,7 +83,7 @@ def _lint(
     )
     said = world.report.spoken
     lints.run_on_rules(scene)
-    recall.done(world.report.since(said))
+    memory.done(world.report.since(said))
     lints.run(scene)
 
 

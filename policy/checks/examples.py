@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from policy.checks.assembly import alone, pack_files
 from policy.checks.checked import CheckedDefault, CheckedPolicy, ExampleSuite
 from policy.checks.later import refuse
+from policy.checks.memory import NoMemory
 from policy.checks.rules import Names, check_reference
 from policy.checks.sources import PolicySources
 from policy.checks.statements import read_declarations, read_layer
@@ -95,7 +96,8 @@ def _read_alone(
 ) -> tuple[CheckedPolicy, Names]:
     names = Names(places={})
     layer = alone(file, packs, world.report, given=given)
-    return read_layer(layer, world, names, own=read_declarations(layer, world)), names
+    own = read_declarations(layer, world)
+    return read_layer(layer, world, names, own=own, memory=NoMemory()), names
 
 
 def _with_default(policy: CheckedPolicy, file: tree.PolicyFile) -> CheckedPolicy:

@@ -23,8 +23,8 @@ from policy.checks.expressions import CONDITIONS
 from policy.checks.fields import kind_of_field
 from policy.checks.known import Knowledge
 from policy.checks.later import refuse
+from policy.checks.memory import CheckMemory, UnitMemory
 from policy.checks.reading import Reading
-from policy.checks.recall import Recall, UnitRun
 from policy.checks.rules import (
     WITH_NAMES,
     Names,
@@ -75,19 +75,19 @@ def read_layer(
     *,
     own: tuple[CheckedDeclaration, ...],
     above: tuple[CheckedDeclaration, ...] = (),
-    recall: Recall | None = None,
+    memory: CheckMemory,
 ) -> CheckedPolicy:
     """Return a layer with all of its statements resolved; what is wrong has been said.
 
     `own` are the layer's declarations of tools, `above` those of the layer of every agent.
-    `recall` knows rules that were checked before.
+    `memory` knows rules that were checked before.
     """
     parts = _Parts(knowledge=Knowledge(declared=(*above, *own), world=world))
     # Before any rule: what is wrong with a name is said where it is defined, not by who uses it.
     for unit in layer.units:
         _check_definitions(unit, world)
     for unit in layer.units:
-        _read_unit(unit, layer.key, parts, world, names, recall or Recall(None, world.report))
+        _read_unit(unit, layer.key, parts, world, names, memory)
     return CheckedPolicy(
         key=layer.key,
         rules=tuple(parts.rules),
@@ -100,10 +100,10 @@ def read_layer(
 
 
 def _read_unit(
-    unit: Unit, key: LayerKey, parts: _Parts, world: World, names: Names, recall: Recall
+    unit: Unit, key: LayerKey, parts: _Parts, world: World, names: Names, memory: CheckMemory
 ) -> None:
     """Read a unit's statements; all of its rules at once where they are all remembered."""
-    run = recall.unit(key, unit)
+    run = memory.unit(key, unit)
     claimed = claim_names(unit.statements, unit, names)
     known = run.kept is not None
     if run.kept is not None:
@@ -117,7 +117,9 @@ def _read_unit(
             _read_rule(statement, unit, parts, world, run)
 
 
-def _read_rule(statement: tree.Rule, unit: Unit, parts: _Parts, world: World, run: UnitRun) -> None:
+def _read_rule(
+    statement: tree.Rule, unit: Unit, parts: _Parts, world: World, run: UnitMemory
+) -> None:
     counts = unit.gives or statement.verdict is not Verdict.ALLOW
     rule = run.find(statement, id=rule_id(statement.name, statement.span, unit.prefix))
     if rule is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from policy.program.carried import Carried
 from policy.program.changes import Conflict, Wanted, Wish, apply_changes
 from policy.program.compiler import compile_policy
 from policy.program.declared import DeclaredResources
@@ -11,6 +10,7 @@ from policy.program.evaluation import Evaluation
 from policy.program.expressions import TestOf
 from policy.program.floor import Floor
 from policy.program.generated import Unsettled, is_plain_text
+from policy.program.ingredients import Ingredients, PlanMemory
 from policy.program.program import (
     ALL_SHORTCUTS,
     NO_SHORTCUTS,
@@ -30,16 +30,17 @@ __all__ = [
     "ABSENT",
     "ALL_SHORTCUTS",
     "NO_SHORTCUTS",
-    "Carried",
     "Clause",
     "Conflict",
     "DeclaredResources",
     "Effects",
     "Evaluation",
     "Floor",
+    "Ingredients",
     "Item",
     "Known",
     "LayerPlan",
+    "PlanMemory",
     "Program",
     "Prospect",
     "RewritePlan",

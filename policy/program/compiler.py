@@ -14,11 +14,11 @@ from policy.catalog import Catalog, Resource, ToolSpec
 from policy.checks import checked
 from policy.commands import NO_PROFILES, Profiles
 from policy.layers import LayeredPolicy
-from policy.program.carried import Carried, Ingredients
 from policy.program.declared import DeclaredResources
 from policy.program.floor import Floor
 from policy.program.floor_test import compile_floor
 from policy.program.generated import Item, Tool, write_layer
+from policy.program.ingredients import Ingredients, PlanMemory
 from policy.program.meaning import Meanings, declared_meaning
 from policy.program.program import (
     ALL_SHORTCUTS,
@@ -44,13 +44,13 @@ def compile_policy(
     floor: Floor = _NO_FLOOR,
     profiles: Profiles = NO_PROFILES,
     shortcuts: Shortcuts = ALL_SHORTCUTS,
-    carried: Carried | None = None,
+    plans: PlanMemory | None = None,
 ) -> Program:
     """Return the program of a policy over the tools of `catalog`.
 
     `floor` is what no rule may let a call write: the policy's own files and folders. `profiles`
     are what is known of the programs that commands run. `shortcuts` never change a decision,
-    nor do the plans of earlier programs that are `carried` over.
+    nor do the `plans` of earlier programs.
     """
     if not shortcuts.scripts:
         profiles = replace(profiles, whole=True)
@@ -89,13 +89,13 @@ def compile_policy(
         )
 
     def carry(index: int, spec: ToolSpec) -> LayerPlan:
-        if carried is None:
+        if plans is None:
             return plan_layer(index, spec)
         made_of = ingredients(index, spec)
-        plan = carried.find(made_of)
+        plan = plans.find(made_of)
         if plan is None:
             plan = plan_layer(index, spec)
-            carried.keep(made_of, plan)
+            plans.keep(made_of, plan)
         return plan
 
     def plan_layer(index: int, spec: ToolSpec) -> LayerPlan:

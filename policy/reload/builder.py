@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from policy.catalog import Catalog
-from policy.checks import PolicySources, Remembered, check
+from policy.checks import Checked, PolicySources, check
 from policy.decision import GenerationId
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, visible
+from policy.incremental import Incremental
 from policy.layers import merge
-from policy.program import ALL_SHORTCUTS, Carried, Shortcuts, compile_policy
-from policy.reload.beyond import Beyond
+from policy.program import ALL_SHORTCUTS, Shortcuts, compile_policy
 from policy.reload.data import data_files
 from policy.reload.folder import Snapshot
 from policy.reload.generation import Generation
@@ -33,7 +33,7 @@ from policy.reload.text import decode
 from policy.reload.tools import Catalogues
 from policy.reload.walk import DATA_SUFFIXES, SETTINGS_FILE
 from policy.source import Source
-from policy.syntax import Engine, Parsed, parse, tables_to_layers, tree
+from policy.syntax import Engine, parse, tables_to_layers, tree
 from policy.verify import ExampleResult, run_examples
 
 _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
@@ -66,8 +66,7 @@ def build(snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -
 class Builder:
     """Builds generations, and reads and checks again only what is new since the last one.
 
-    Files of the same text are not parsed again, nor are rules, and rules in the same surroundings
-    are not checked again: see `checks.Remembered`. Without `remembering`, every rule is.
+    Without `remembering`, everything is read and checked anew.
     `engine` is what reads statements; `shortcuts` are those of the program. Neither
     changes what is built.
     `guarded` is what no tool may write besides the policy.
@@ -82,12 +81,9 @@ class Builder:
         shortcuts: Shortcuts = ALL_SHORTCUTS,
     ) -> None:
         self.guarded = guarded
-        self._parsed: dict[tuple[str, str], Parsed] = {}
-        self._remembered = Remembered() if remembering else None
-        self._carried = Carried() if remembering else None
+        self._memory = Incremental() if remembering else None
         self._engine = engine
         self._shortcuts = shortcuts
-        self._beyond = Beyond() if remembering else None
         self._catalogues = Catalogues()
 
     def build(self, snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
@@ -114,7 +110,7 @@ class Builder:
         work.problems += problems
         data, problems = data_files(snapshot, (*files, *shipped.values()))
         work.problems += problems
-        checked = check(
+        checked = self._checked(
             PolicySources(
                 files=files,
                 shipped=shipped,
@@ -125,10 +121,9 @@ class Builder:
                 profiles=profiles,
             ),
             tools,
-            remembered=self._remembered,
-            beyond=self._surrounded(tools, data=data, work=work, programs=sources),
+            digests=work.digests,
+            programs=sources,
         )
-        self._let_go(work.fresh, (*files, *shipped.values()))
         merged = merge(checked.policies, tools)
         wrong = (*checked.diagnostics, *merged.diagnostics)
         if has_errors(work.problems):
@@ -144,7 +139,7 @@ class Builder:
             floor=floor,
             profiles=profiles,
             shortcuts=self._shortcuts,
-            carried=self._carried,
+            plans=None if self._memory is None else self._memory.plans,
         )
         examples = run_examples(checked.suites, program, catalog=tools) if checked.suites else ()
         work.problems += (problem for result in examples for problem in result.diagnostics)
@@ -162,8 +157,8 @@ class Builder:
             loaded_at=now,
             announced=catalog,
         )
-        if self._remembered is not None:
-            self._remembered.settle()
+        if self._memory is not None:
+            self._memory.built()
         return Built(
             generation=generation,
             diagnostics=generation.warnings,
@@ -171,51 +166,39 @@ class Builder:
             examples=examples,
         )
 
-    def _surrounded(
+    def _checked(
         self,
+        sources: PolicySources,
         catalog: Catalog,
         *,
-        data: Mapping[str, Any],
-        work: _Reading,
+        digests: Mapping[str, str],
         programs: Mapping[str, Source],
-    ) -> str:
-        """Return the digest of what rules see beside policy files, if anything is remembered."""
-        if self._beyond is None:
-            return ""
-        return self._beyond.digest(catalog, data=data, digests=work.digests, programs=programs)
-
-    def _let_go(self, fresh: list[tree.PolicyFile], trees: tuple[tree.PolicyFile, ...]) -> None:
-        """Keep of the rules that were parsed only their texts, and nothing of those long gone."""
-        if self._remembered is None:
-            return
-        for file in fresh:
-            self._remembered.meet(file.statements)
-        self._remembered.prune(trees)
+    ) -> Checked:
+        memory = self._memory
+        if memory is None:
+            return check(sources, catalog)
+        run = memory.check_run(sources, catalog, digests=digests, programs=programs)
+        checked = check(sources, catalog, memory=run)
+        memory.checked((*sources.files, *sources.shipped.values()))
+        return checked
 
     def _policies(self, work: _Reading) -> tuple[tree.PolicyFile, ...]:
         """Parse the policy files; of a folder around a single file only the packs count."""
         snapshot = work.snapshot
-        kept: dict[tuple[str, str], Parsed] = {}
-        heads = None if self._remembered is None else self._remembered.heads
+        read = parse if self._memory is None else self._memory.parse
         trees: list[tree.PolicyFile] = []
         for name in snapshot.policies:
-            key = (name, work.digests[name])
-            parsed = self._parsed.get(key)
-            if parsed is None:
-                source, problems = decode(name, snapshot.files[name].content)
-                if source is None:
-                    work.problems += problems if snapshot.only in (None, name) else ()
-                    continue
-                parsed = parse(source, known=heads, engine=self._engine)
-                work.fresh.append(parsed.tree)
-            kept[key] = parsed
+            source, problems = decode(name, snapshot.files[name].content)
+            if source is None:
+                work.problems += problems if snapshot.only in (None, name) else ()
+                continue
+            parsed = read(source, engine=self._engine)
             is_pack = isinstance(parsed.tree.header, tree.PackHeader)
             if snapshot.only not in (None, name) and not is_pack:
                 continue
-            work.sources[name] = parsed.tree.source
+            work.sources[name] = source
             work.problems += parsed.diagnostics
             trees.append(parsed.tree)
-        self._parsed = kept
         return tuple(trees)
 
 
@@ -227,8 +210,6 @@ class _Reading:
     problems: list[Diagnostic] = field(default_factory=list)
     sources: dict[str, Source] = field(default_factory=dict)
     digests: Mapping[str, str] = field(init=False)
-    # The files that were parsed.
-    fresh: list[tree.PolicyFile] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.digests = self.snapshot.digests

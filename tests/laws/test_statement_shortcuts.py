@@ -27,7 +27,7 @@ from policy.checks.lints import redundant_allow
 from policy.checks.report import Report
 from policy.checks.rules import Names, check_name, claim_names
 from policy.checks.scopes import Scope
-from policy.reload.beyond import Beyond
+from policy.incremental.inputs import Inputs
 from policy.source import Source
 from policy.syntax import parse
 from policy.syntax.cutter import cut
@@ -159,7 +159,7 @@ def test_catalogues_that_differ_in_a_tool_are_different(changed: dict[str, Any])
 
     def digest(*specs: ToolSpec) -> str:
         catalog: Any = SimpleNamespace(specs=specs, complete=False)
-        return Beyond().digest(catalog, data={}, digests={}, programs={})
+        return Inputs().digest(catalog, data={}, digests={}, programs={})
 
     assert digest(SPEC, other) == digest(replace(SPEC), other) != digest(other, SPEC)
     assert digest(replace(SPEC, **changed), other) != digest(SPEC, other)
@@ -167,7 +167,7 @@ def test_catalogues_that_differ_in_a_tool_are_different(changed: dict[str, Any])
 
 def test_a_complete_catalogue_differs_from_an_incomplete_one() -> None:
     def digest(catalog: Catalog) -> str:
-        return Beyond().digest(catalog, data={}, digests={}, programs={})
+        return Inputs().digest(catalog, data={}, digests={}, programs={})
 
     assert digest(Catalog()) != digest(Catalog(complete=True))
     schema: Any = {"properties": {"to": {"enum": ["a", 1]}}}

@@ -1,18 +1,14 @@
-"""One run of `check` and what is remembered in; known rules, and what is new to remember, out."""
+"""One run of `check`, as the rules of earlier ones answer it and take in what it finds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from policy.checks.assembly import Unit
-from policy.checks.checked import CheckedRule, LayerKey
-
-# Whoever remembers nothing has no use for what does.
-from policy.checks.remembered import Remembered
-from policy.checks.report import Report
-from policy.checks.surroundings import context
+from policy.checks import CheckedRule, LayerKey, Unit
 from policy.diagnostics import Diagnostic
+from policy.incremental.checked_rules import CheckedRules
+from policy.incremental.surroundings import context
 from policy.source import Span
 from policy.syntax import KnownRule, tree
 
@@ -23,7 +19,7 @@ class UnitRun:
 
     unit: Unit
     context: str | None
-    remembered: Remembered | None
+    remembered: CheckedRules
     kept: tuple[CheckedRule, ...] | None = None
     rules: list[CheckedRule] = field(default_factory=list)
     # Rules of which nothing was said, and whether they are all.
@@ -34,7 +30,7 @@ class UnitRun:
 
     def find(self, rule: tree.Rule, *, id: str) -> CheckedRule | None:
         """Return what a rule comes to, if that is remembered."""
-        if self.remembered is None or self.context is None or not isinstance(rule, KnownRule):
+        if self.context is None or not isinstance(rule, KnownRule):
             return None
         return self.remembered.rule(self.context, rule, id=id)
 
@@ -51,49 +47,43 @@ class UnitRun:
             rule.forget()
 
 
-class Recall:
+class CheckRun:
     """The units of one run; at its end they are remembered, where that is sure to be right."""
 
-    def __init__(self, remembered: Remembered | None, report: Report) -> None:
+    def __init__(self, remembered: CheckedRules) -> None:
         self._remembered = remembered
-        self._report = report
         self._runs: list[UnitRun] = []
 
     def unit(self, key: LayerKey, unit: Unit) -> UnitRun:
-        """Begin to read a unit."""
-        remembered = self._remembered
-        if remembered is None:
-            return UnitRun(unit=unit, context=None, remembered=None)
+        """Begin to check a unit."""
         where = context(key, unit)
-        kept = None if where is None else _known(where, unit, remembered)
-        run = UnitRun(unit=unit, context=where, remembered=remembered, kept=kept)
+        kept = None if where is None else _known(where, unit, self._remembered)
+        run = UnitRun(unit=unit, context=where, remembered=self._remembered, kept=kept)
         if kept is None and where is not None:
             self._runs.append(run)
         return run
 
     def done(self, said: Iterable[Diagnostic]) -> None:
         """Remember the rules of which nothing was said, nor `said` by the lints on one rule."""
-        if self._remembered is None or any(run.doubtful for run in self._runs):
+        if any(run.doubtful for run in self._runs):
             return
         flagged = {(d.span.file, d.span.start) for d in said if d.span is not None}
         for run in self._runs:
-            self._remember(run, flagged, self._remembered)
+            self._remember(run, flagged)
 
-    def _remember(
-        self, run: UnitRun, flagged: set[tuple[str, int]], remembered: Remembered
-    ) -> None:
+    def _remember(self, run: UnitRun, flagged: set[tuple[str, int]]) -> None:
         assert run.context is not None
         whole = run.whole
         for rule, checked in run.silent:
             if (rule.span.file, rule.span.start) in flagged:
                 whole = False
             else:
-                remembered.keep(run.context, rule, checked)
+                self._remembered.keep(run.context, rule, checked)
         if whole:
-            remembered.keep_unit(run.context, run.unit.statements, tuple(run.rules))
+            self._remembered.keep_unit(run.context, run.unit.statements, tuple(run.rules))
 
 
-def _known(where: str, unit: Unit, remembered: Remembered) -> tuple[CheckedRule, ...] | None:
+def _known(where: str, unit: Unit, remembered: CheckedRules) -> tuple[CheckedRule, ...] | None:
     """Return the rules of a unit, if all of them are remembered."""
     kept = remembered.unit(where, unit.statements)
     if kept is None:

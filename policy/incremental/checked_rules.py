@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from policy.checks.checked import CheckedRule
-from policy.checks.rules import rule_id
+from policy.checks import CheckedRule, rule_id
 from policy.source import Span
 from policy.syntax import Head, KnownRule, tree
 from policy.verdict import Verdict
@@ -24,7 +23,7 @@ Key: TypeAlias = tuple[str, str]
 _MOST_FORGOTTEN = 200
 
 
-class Remembered:
+class CheckedRules:
     """The heads and the checked forms of the rules of one policy, kept from build to build.
 
     Not for several threads at once. What no file holds any more goes with `prune`.

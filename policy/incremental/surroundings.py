@@ -10,18 +10,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
-from policy.checks.assembly import Unit
-from policy.checks.checked import LayerKey
-from policy.checks.sources import PolicySources
+from policy.checks import LayerKey, PolicySources, Unit
 from policy.syntax import beside_rules, print_binding, tree
 
 # What no rule sees.
 _UNSEEN = (tree.Rule, tree.Test)
 
 
-def surroundings(sources: PolicySources, beyond: str) -> str:
-    """Return the digest; `beyond` is that of all that is no text of a policy file."""
-    found = hashlib.sha256(beyond.encode())
+def surroundings(sources: PolicySources, inputs: str) -> str:
+    """Return the digest; `inputs` is that of all that is not text of a policy file."""
+    found = hashlib.sha256(inputs.encode())
     for part in _parts(sources):
         told = part.encode("utf-8", "surrogatepass")
         # Its length goes before each part, so that no two policies give one text to hash.

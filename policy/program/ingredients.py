@@ -1,15 +1,10 @@
-"""Plans of one generation in, those that hold as they are in the next one out.
-
-A plan is made of a tool's definition, of the rules that fit the tool, and of a little that stands
-around them. Where all of that is the same, compiling it again would give the same plan; so an edit
-costs the first calls of the tools it is about, and those of no others.
-"""
+"""All that one layer's plan of a tool is made of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from policy.catalog import ToolSpec
 from policy.checks import LayerKey, checked
@@ -17,13 +12,10 @@ from policy.commands import Profiles
 from policy.program.floor import Floor
 from policy.program.program import LayerPlan, Shortcuts
 
-# As many plans are kept, of tools and layers; beyond, all are made anew.
-_MOST = 20_000
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingredients:
-    """All that one layer's plan of a tool is made of."""
+    """What makes the same plan where it is the same: rules and definitions as objects."""
 
     spec: ToolSpec
     key: LayerKey
@@ -70,21 +62,11 @@ class Ingredients:
         return [one.span for one in said]
 
 
-class Carried:
-    """The plans made last, by layer and tool. For any number of programs and threads."""
-
-    __slots__ = ("_plans",)
-
-    def __init__(self) -> None:
-        self._plans: dict[tuple[LayerKey, str], tuple[Ingredients, LayerPlan]] = {}
+class PlanMemory(Protocol):
+    """The plans of earlier programs."""
 
     def find(self, made_of: Ingredients) -> LayerPlan | None:
         """Return the plan that was made of the same."""
-        known = self._plans.get((made_of.key, made_of.spec.name))
-        return known[1] if known is not None and made_of.are_those_of(known[0]) else None
 
     def keep(self, made_of: Ingredients, plan: LayerPlan) -> None:
         """Keep a plan for the programs after this one."""
-        if len(self._plans) >= _MOST:
-            self._plans = {}
-        self._plans[made_of.key, made_of.spec.name] = (made_of, plan)

@@ -1,4 +1,4 @@
-"""What rules can see that stands in no policy file, in; a digest of it out.
+"""What rules can see beside policy files, in; a digest of it out.
 
 That is the catalogue, the data files that rules name, and the programs of the folder.
 """
@@ -24,7 +24,7 @@ _told = attrgetter(
 )
 
 
-class Beyond:
+class Inputs:
     """Digests for one policy folder; that of a catalogue is kept as long as it stays the same."""
 
     def __init__(self) -> None:

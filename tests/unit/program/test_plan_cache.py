@@ -11,9 +11,9 @@ from policy import PolicyStore, ToolCall, Verdict
 from policy.catalog import Catalog
 from policy.commands import NO_PROFILES, Profiles
 from policy.decision import decide
+from policy.incremental.plan_cache import PlanCache
 from policy.layers import LayeredPolicy, merge
 from policy.program import Floor, Program, compile_policy
-from policy.program.carried import Carried
 from policy.reload import shipped_profiles
 from tests.unit.program.compiling import ANN, HERE, layers, tools
 
@@ -97,7 +97,7 @@ def edited_around(before: Program, after: Program, call: ToolCall) -> list[str]:
 
 def compiled(
     policy: LayeredPolicy,
-    carried: Carried,
+    plans: PlanCache,
     *,
     catalog: Catalog | None = None,
     floor: Floor | None = None,
@@ -109,7 +109,7 @@ def compiled(
         catalog or tools(),
         floor=floor or Floor(),
         profiles=profiles or shipped_profiles(),
-        carried=carried,
+        plans=plans,
     )
 
 
@@ -119,32 +119,32 @@ DELEGATE = 'delegate file_write to agent "ann"'
 
 
 def test_a_floor_that_moved_is_in_force() -> None:
-    carried, policy = Carried(), merged(body="default allow")
-    before = compiled(policy, carried)
-    after = compiled(policy, carried, floor=Floor(files=("/rules/a.policy",)))
+    plans, policy = PlanCache(), merged(body="default allow")
+    before = compiled(policy, plans)
+    after = compiled(policy, plans, floor=Floor(files=("/rules/a.policy",)))
     first, second = edited_around(before, after, WRITE)
     assert "floor" not in first
     assert "floor" in second
 
 
 def test_profiles_that_changed_are_in_force() -> None:
-    carried = Carried()
+    plans = PlanCache()
     policy = merged(body='default allow\nno: deny bash_exec when reads "/etc/**"')
-    before = compiled(policy, carried, profiles=NO_PROFILES)
+    before = compiled(policy, plans, profiles=NO_PROFILES)
     first, second = (
-        decide(one, RUN, ANN, HERE).reasons for one in (before, compiled(policy, carried))
+        decide(one, RUN, ANN, HERE).reasons for one in (before, compiled(policy, plans))
     )
     assert [reason.undecided is None for reason in (first[0], second[0])] == [False, True]
 
 
 def test_a_tool_that_changed_is_judged_as_it_is_now() -> None:
-    carried, policy = Carried(), merged(body='default allow\nno: deny file_write when writes "/**"')
+    plans, policy = PlanCache(), merged(body='default allow\nno: deny file_write when writes "/**"')
     spec = tools().get("file_write")
     assert spec is not None
     others = tuple(one for one in tools().specs if one.name != spec.name)
     bare = replace(spec, resources=(), complete=True)
-    before = compiled(policy, carried, catalog=Catalog(specs=(*others, bare), complete=True))
-    first, second = edited_around(before, compiled(policy, carried), WRITE)
+    before = compiled(policy, plans, catalog=Catalog(specs=(*others, bare), complete=True))
+    first, second = edited_around(before, compiled(policy, plans), WRITE)
     assert "no" not in first.split()
     assert "no" in second.split()
 
@@ -158,24 +158,24 @@ def test_a_tool_that_changed_is_judged_as_it_is_now() -> None:
     ],
 )
 def test_what_stands_around_rules_that_stay_is_in_force(old: str, new: str) -> None:
-    carried = Carried()
+    plans = PlanCache()
     before = merged(body=old)
     edit = replace(merged(body=new), layers=(merged(body=new).layers[0], before.layers[1]))
-    decide(compiled(before, carried), WRITE, ANN, HERE)
-    kept = decide(compiled(edit, carried), WRITE, ANN, HERE)
-    assert kept.reasons == decide(compiled(edit, Carried()), WRITE, ANN, HERE).reasons
+    decide(compiled(before, plans), WRITE, ANN, HERE)
+    kept = decide(compiled(edit, plans), WRITE, ANN, HERE)
+    assert kept.reasons == decide(compiled(edit, PlanCache()), WRITE, ANN, HERE).reasons
 
 
 def test_a_statement_about_a_tool_changes_what_rules_of_every_layer_say() -> None:
-    carried = Carried()
+    plans = PlanCache()
     rule = 'no: deny pay when sends to "eve@example.org"'
     before = merged(body="tool pay sends to input.note\ndefault allow", more=rule)
     after = merged(body="tool pay sends to input.to\ndefault allow", more=rule)
     edit = replace(before, layers=(after.layers[0], before.layers[1]))
     call = ToolCall(tool="pay", input={"to": "eve@example.org"})
-    decide(compiled(before, carried), call, ANN, HERE)
-    kept = decide(compiled(edit, carried), call, ANN, HERE)
-    assert kept.reasons == decide(compiled(edit, Carried()), call, ANN, HERE).reasons
+    decide(compiled(before, plans), call, ANN, HERE)
+    kept = decide(compiled(edit, plans), call, ANN, HERE)
+    assert kept.reasons == decide(compiled(edit, PlanCache()), call, ANN, HERE).reasons
     assert kept.reasons[0].undecided is None
     assert kept.reasons[0].rule == "no"
 
