@@ -3,6 +3,9 @@
 # The environment lives in $(VENV). Its stamps carry a checksum of what was installed, so that a
 # change of the requirements installs again and nothing else does.
 
+# Every process that is started here would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 CASES  ?=

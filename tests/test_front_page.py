@@ -40,7 +40,7 @@ def ran(program: str, folder: Path) -> list[str]:
     done = subprocess.run(
         [sys.executable, "-c", program],
         cwd=folder,
-        env={"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
