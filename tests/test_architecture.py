@@ -27,7 +27,9 @@ ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 # A tree of Python sources: dotted module name (a package by its own name) -> text.
 Modules = Mapping[str, str]
 
-OUTER = frozenset({"approvals", "audit", "reload", "service", "lsp", "proxy", "console", "cli"})
+OUTER = frozenset(
+    {"approvals", "audit", "reload", "service", "lsp", "proxy", "console", "daemon", "cli"}
+)
 IMPURE = frozenset({"open", "print", "input", "eval", "exec", "__import__", "breakpoint"})
 # Who writes code as text and compiles it: of names and quoted literals alone.
 WRITERS = frozenset({"policy.written", "policy.program.generated.layer"})

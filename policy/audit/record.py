@@ -15,6 +15,7 @@ from policy.verdict import Verdict
 
 Outcome: TypeAlias = Literal[
     "ok",
+    "answered",
     "denied",
     "not-found",
     "refused",
@@ -25,7 +26,7 @@ Outcome: TypeAlias = Literal[
     "interrupted",
 ]
 """How a call ended. `refused` is an input that is no call; `denied` a verdict; `failed` a tool.
-
+`answered` is a verdict given to an agent that runs the tool itself: what came of it is not known.
 `interrupted`: the process that ran it ended first, so that nothing is known of its effect.
 """
 

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+
 
 def main() -> None:
     """Run the command line of this process."""
+    # Agents wait for a hook before each of their tools, so it does without click and its imports.
+    if sys.argv[1:2] == ["hook"]:
+        from policy.cli.hook_call import run_hook
+
+        run_hook(sys.argv[2:])
     from policy.cli.group import commands
 
     commands()

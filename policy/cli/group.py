@@ -20,6 +20,8 @@ _COMMANDS = {
     "decide": "Calls as JSON lines in, one decision a line out.",
     "explain": "One decision for people: which rules, which clauses, why not others.",
     "serve": "Offer the governed tools to MCP clients.",
+    "hook": "Decide one tool call of a coding agent, in the agent's own format.",
+    "daemon": "The processes that answer hooks: status, stop.",
     "config": "Show and change the configuration, checked first, while it is in force.",
     "approvals": "The questions that wait for people, and their answers.",
     "status": "Whether a policy is in force and fresh, and what is frozen.",

@@ -105,6 +105,7 @@ from policy.service.trace import (
 )
 from policy.service.usage_rules import usage_rules
 from policy.service.words import because, fit
+from policy.service.world import World
 from policy.service.yaml_form import yaml_of
 
 __all__ = [
@@ -198,6 +199,7 @@ __all__ = [
     "ToolStarted",
     "Traits",
     "Unregistered",
+    "World",
     "answerable_by",
     "because",
     "build_tool_service",

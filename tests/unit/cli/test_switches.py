@@ -59,9 +59,13 @@ OTHERS: dict[str, Words] = {
     "approvals revoke": lambda rules: ("q1", rules),
     "freeze": lambda rules: ("bash", "--because", "x", "--rules", rules),
     "unfreeze": lambda rules: ("--rules", rules),
+    "daemon status": lambda rules: (),
+    "daemon stop": lambda rules: (),
 }
 # Loads them in a server of its own.
 BY_A_SERVER = "demo"
+# Loads them in a daemon, which outlives the command and its environment.
+BY_A_DAEMON = "hook"
 
 
 def leaves(command: click.Command, words: tuple[str, ...] = ()) -> Iterator[str]:
@@ -79,6 +83,7 @@ def leaves(command: click.Command, words: tuple[str, ...] = ()) -> Iterator[str]
 @pytest.fixture
 def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     monkeypatch.setattr(users, "_user", lambda: "ada")
     made = rules_in(tmp_path, placet__toml=SETTINGS)
     file(made, asked("q1"))
@@ -117,7 +122,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
 
 
 def test_every_command_is_known_here() -> None:
-    assert set(leaves(commands)) == {*LOADING, *OTHERS, BY_A_SERVER}
+    assert set(leaves(commands)) == {*LOADING, *OTHERS, BY_A_SERVER, BY_A_DAEMON}
 
 
 @pytest.mark.parametrize("name", LOADING)

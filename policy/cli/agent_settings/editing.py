@@ -1,0 +1,99 @@
+"""Puts the hook into an agent's settings file, or takes it out: shown first, and with a backup."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from difflib import unified_diff
+from pathlib import Path
+
+import click
+
+from policy.cli.agent_settings.entry import hook_command, with_hook, without_hook
+from policy.cli.loading import stop
+from policy.cli.people_only import refuse_agents
+from policy.daemon import agent_files
+from policy.reload import Moved, replace_file
+
+_EMPTY = "{}\n"
+_BACKUP = ".before-placet"
+
+
+def run(given: Namespace) -> int:
+    """Edit the settings file, or print what was asked for, and return the exit status."""
+    files = agent_files(given.agent)
+    if given.tools:
+        click.echo(_listing(files.own_tools))
+        return 0
+    if given.install and given.uninstall:
+        stop("--install or --uninstall, not both")
+    refuse_agents("the settings of an agent's hooks")
+    file = Path(os.path.expanduser(given.settings or files.settings))
+    if given.install:
+        if not os.path.exists(given.policy):
+            stop(f"there is no policy at {given.policy}: name one with --policy")
+        command = hook_command(given)
+        return _edit(
+            file, lambda text: with_hook(text, files.event, given.agent, command), given.dry_run
+        )
+    return _edit(file, lambda text: without_hook(text, files.event, given.agent), given.dry_run)
+
+
+def _edit(file: Path, change: Callable[[str], str], dry_run: bool) -> int:  # noqa: FBT001
+    before = _read(file)
+    try:
+        after = change(before if before is not None else _EMPTY)
+    except ValueError as error:
+        stop(f"{file} cannot be edited: {error}", code=1)
+    if after == before or (before is None and after == _EMPTY):
+        click.echo(f"{file} stays as it is")
+        return 0
+    click.echo(_diff(before or "", after, file), nl=False)
+    if dry_run:
+        return 0
+    file.parent.mkdir(parents=True, exist_ok=True)
+    backup = file.with_name(file.name + _BACKUP)
+    try:
+        if before is not None:
+            older = _read(backup)
+            replace_file(
+                str(backup), before.encode(), before=None if older is None else older.encode()
+            )
+        replace_file(str(file), after.encode(), before=None if before is None else before.encode())
+    except Moved:
+        stop(f"{file} was not changed: somebody else has just written it", code=1)
+    except OSError as error:
+        stop(f"{file} was not changed: {error}", code=1)
+    click.echo(f"wrote {file}")
+    return 0
+
+
+def _read(file: Path) -> str | None:
+    try:
+        return file.read_text("utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        stop(f"{file} cannot be read: {error}")
+
+
+def _diff(before: str, after: str, file: Path) -> str:
+    lines = unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), str(file), str(file)
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def _listing(tools: Mapping[str, str]) -> str:
+    """Return tools as a list for the policy's catalogue, as a server would list them."""
+    listed = [
+        {
+            "name": name,
+            "description": description,
+            "inputSchema": {"type": "object", "additionalProperties": True},
+        }
+        for name, description in tools.items()
+    ]
+    return json.dumps({"tools": listed}, indent=2)

@@ -1,0 +1,120 @@
+"""The hook in an agent's settings: its command, and the settings with it and without it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from argparse import Namespace
+from collections.abc import Mapping
+from typing import Any
+
+from policy.cli.agent_settings.json_text import Node, added, read, removed, replaced
+
+# Seconds that the agent waits; more than a hook call gives itself.
+_SECONDS = 30
+# Whatever ends the hook without an answer becomes the exit status that blocks the call.
+_ELSE = """|| sh -c 'echo "placet: the hook gave no answer" >&2; exit 2'"""
+
+
+def hook_command(given: Namespace) -> str:
+    """Return the command line that is installed, with absolute paths."""
+    words = [*_program(), "hook", given.agent, "--policy", os.path.abspath(given.policy)]
+    for name in ("workspace", "audit"):
+        value = getattr(given, name)
+        if value is not None:
+            words += [f"--{name}", os.path.abspath(value)]
+    if given.caller is not None:
+        words += ["--caller", given.caller]
+    words += ["--deny-asks"] if given.deny_asks else []
+    words += ["--no-daemon"] if given.no_daemon else []
+    return f"{shlex.join(words)} {_ELSE}"
+
+
+def is_ours(command: object, agent: str) -> bool:
+    """Tell whether a command of the settings is a hook that was installed for this agent."""
+    if not isinstance(command, str):
+        return False
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    places = [place for place, word in enumerate(words[:-1]) if word == "hook"]
+    named = bool(places) and words[places[0] + 1] == agent
+    return named and any("placet" in word or word == "policy" for word in words[: places[0]])
+
+
+def with_hook(text: str, event: str, agent: str, command: str) -> str:
+    """Return settings with the hook in them, once; raise ValueError where they are misshapen."""
+    group = _group(agent, command)
+    whole = read(text)
+    hooks = _part(whole, "hooks", dict)
+    if hooks is None:
+        return added(text, whole, {event: [group]}, key="hooks")
+    groups = _part(hooks, event, list)
+    if groups is None:
+        return added(text, hooks, [group], key=event)
+    for found in groups.entries:
+        if _holds_ours(found.node.value, agent):
+            return text if found.node.value == group else replaced(text, found.node, group)
+    return added(text, groups, group)
+
+
+def without_hook(text: str, event: str, agent: str) -> str:
+    """Return settings without the hook; what was made for it alone goes too."""
+    while True:
+        whole = read(text)
+        hooks = _part(whole, "hooks", dict)
+        groups = None if hooks is None else _part(hooks, event, list)
+        if hooks is None or groups is None:
+            return text
+        ours = next((g for g in groups.entries if _holds_ours(g.node.value, agent)), None)
+        if ours is None:
+            return text
+        if len(groups.entries) > 1:
+            text = removed(text, groups, ours)
+        elif len(hooks.entries) > 1:
+            text = removed(text, hooks, next(e for e in hooks.entries if e.key == event))
+        else:
+            text = removed(text, whole, next(e for e in whole.entries if e.key == "hooks"))
+
+
+def _group(agent: str, command: str) -> Mapping[str, Any]:
+    hook: dict[str, Any] = {"type": "command", "command": command}
+    match agent:
+        case "gemini-cli":
+            return {
+                "matcher": ".*",
+                "hooks": [{"name": "placet", **hook, "timeout": _SECONDS * 1000}],
+            }
+        case "claude-code":
+            return {"matcher": "*", "hooks": [{**hook, "timeout": _SECONDS, "onFailure": "block"}]}
+        case _:
+            return {"matcher": "*", "hooks": [{**hook, "timeout": _SECONDS}]}
+
+
+def _holds_ours(group: object, agent: str) -> bool:
+    hooks = group.get("hooks") if isinstance(group, dict) else None
+    if not isinstance(hooks, list):
+        return False
+    return any(isinstance(each, dict) and is_ours(each.get("command"), agent) for each in hooks)
+
+
+def _part(node: Node, key: str, kind: type) -> Node | None:
+    if not isinstance(node.value, dict):
+        raise ValueError("the settings are not a JSON object")
+    found = [entry.node for entry in node.entries if entry.key == key]
+    if len(found) > 1:
+        raise ValueError(f"`{key}` stands in the settings twice")
+    if found and not isinstance(found[0].value, kind):
+        raise ValueError(f"`{key}` of the settings is of another kind than expected")
+    return found[0] if found else None
+
+
+def _program() -> list[str]:
+    """Return the words that start this program, wherever the agent stands."""
+    started = os.path.abspath(sys.argv[0])
+    if os.path.basename(started) == "placet" and os.access(started, os.X_OK):
+        return [started]
+    # `-P`: no module is taken from the folder that the agent stands in.
+    return [sys.executable, "-P", "-m", "policy"]

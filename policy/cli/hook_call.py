@@ -1,0 +1,113 @@
+"""`placet hook`: an agent's hook input on standard input, its own answer and exit status out.
+
+Every hook call is a process of its own, so this imports little. Whatever fails ends in the answer
+that blocks the call: an agent takes most other exit statuses, and its own time limit, for consent.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from typing import NoReturn
+
+from policy.daemon import AGENT_NAMES, BLOCKED, LONGEST_INPUT, Answer, Request, answer_hook, blocked
+
+_PROJECT_VARIABLES = ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR")
+_ABOUT = """\
+Decide one tool call of a coding agent: its hook input on standard input, its own answer out.
+
+The agent is told to allow the call, to ask its user, or to deny it. A resident process decides,
+and is started where there is none. Anything that fails blocks the call.
+"""
+_EXAMPLES = """\
+Examples:
+  placet hook claude-code --policy ~/placet/rules --install
+  placet hook claude-code --policy ~/placet/rules --install --dry-run
+  placet hook codex --uninstall
+  placet hook gemini-cli --policy ~/placet/rules < input.json
+"""
+
+
+def run_hook(arguments: list[str]) -> NoReturn:
+    """Run the command and end the process; see `placet hook --help`."""
+    given = _parser().parse_args(arguments)
+    if given.install or given.uninstall or given.tools:
+        from policy.cli.agent_settings import run
+
+        sys.exit(run(given))
+    try:
+        request = _request(given)
+        answer = answer_hook(request, late=_give_up, use_daemon=not given.no_daemon)
+    except BaseException as error:  # noqa: BLE001 - whatever ends us early must not let a call pass
+        answer = blocked(f"the call could not be decided: {type(error).__name__}: {error}")
+    _end(answer)
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="placet hook",
+        description=_ABOUT,
+        epilog=_EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("agent", choices=AGENT_NAMES, help="whose hook this is")
+    add("--policy", metavar="PATH", default="rules", help="policy folder or file [rules]")
+    add("--workspace", metavar="DIR", help="what rules mean by `workspace`")
+    add("--caller", metavar="NAME", help="which agent calls, as rules know it")
+    add("--audit", metavar="FILE", help="append a record of every call to this file")
+    add("--deny-asks", action="store_true", help="deny instead of asking the agent's user")
+    add("--no-daemon", action="store_true", help="decide in this process")
+    more = parser.add_argument_group("the agent's settings")
+    add = more.add_argument
+    add("--install", action="store_true", help="add the hook to the settings file")
+    add("--uninstall", action="store_true", help="take the hook out again")
+    add("--settings", metavar="FILE", help="the settings file [the user's own]")
+    add("--dry-run", action="store_true", help="show the change and write nothing")
+    add("--tools", action="store_true", help="list the agent's tools that touch no resource")
+    return parser
+
+
+def _request(given: Namespace) -> Request:
+    raw = sys.stdin.buffer.read(LONGEST_INPUT + 1)
+    if len(raw) > LONGEST_INPUT:
+        raise ValueError("the hook's input is too long")
+    project = next((v for name in _PROJECT_VARIABLES if (v := os.environ.get(name))), None)
+    return Request(
+        agent=given.agent,
+        policy=os.path.abspath(given.policy),
+        cwd=os.getcwd(),
+        home=os.path.expanduser("~"),
+        input=raw.decode("utf-8", "surrogateescape"),
+        workspace=_absolute(given.workspace),
+        project=_absolute(project),
+        caller=given.caller,
+        audit=_absolute(given.audit),
+        denies_asks=given.deny_asks,
+    )
+
+
+def _absolute(path: str | None) -> str | None:
+    return None if path is None else os.path.abspath(path)
+
+
+def _give_up() -> NoReturn:
+    _end(blocked("the call could not be decided in time"))
+
+
+def _end(answer: Answer) -> NoReturn:
+    """Print an answer and end the process at once; what cannot be printed is a denial."""
+    try:
+        _print(2, answer.stderr)
+        _print(1, answer.stdout)
+    except OSError:
+        os._exit(BLOCKED)
+    os._exit(answer.status)
+
+
+def _print(descriptor: int, text: str) -> None:
+    left = text.encode("utf-8", "backslashreplace")
+    while left:
+        left = left[os.write(descriptor, left) :]

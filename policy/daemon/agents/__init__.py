@@ -1,0 +1,24 @@
+"""The agents whose hooks are understood, each with its table of tools and its own answers."""
+
+from __future__ import annotations
+
+from policy.daemon.agents.agent import Agent, HookCall, mcp_tool, read_hook
+from policy.daemon.agents.claude_code import CLAUDE_CODE
+from policy.daemon.agents.codex import CODEX
+from policy.daemon.agents.gemini_cli import GEMINI_CLI
+from policy.daemon.agents.mapping import Mapped, OurCall, Row, Unmapped, mapped
+
+AGENTS = {agent.name: agent for agent in (CLAUDE_CODE, GEMINI_CLI, CODEX)}
+
+__all__ = [
+    "AGENTS",
+    "Agent",
+    "HookCall",
+    "Mapped",
+    "OurCall",
+    "Row",
+    "Unmapped",
+    "mapped",
+    "mcp_tool",
+    "read_hook",
+]

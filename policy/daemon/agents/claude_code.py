@@ -1,0 +1,128 @@
+"""Claude Code: the `PreToolUse` hook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from policy.daemon.agents.agent import Agent, HookCall, fitted, json_answer
+from policy.daemon.agents.mapping import Row, words
+from policy.daemon.agents.rows import (
+    command,
+    contents_searched,
+    file_edited,
+    file_edited_often,
+    file_read,
+    file_written,
+    folder_listed,
+    names_searched,
+    page_fetched,
+)
+from policy.daemon.exchange import Answer
+
+ROWS = {
+    "Bash": Row(
+        page="`bash_exec` of `command`",
+        calls=command(milliseconds="timeout"),
+        ignored=words("description run_in_background dangerouslyDisableSandbox"),
+        back={"command": ("command", 1), "timeout": ("timeout", 1000)},
+    ),
+    "Read": Row(
+        page="`file_read` of `file_path`",
+        calls=file_read("file_path"),
+        ignored=words("offset limit pages"),
+    ),
+    "NotebookRead": Row(
+        page="`file_read` of `notebook_path`",
+        calls=file_read("notebook_path"),
+        ignored=words("cell_id"),
+    ),
+    "Write": Row(
+        page="`file_write` of `file_path`",
+        calls=file_written("file_path", "content"),
+    ),
+    "Edit": Row(
+        page="`file_read` and `file_write` of `file_path`",
+        calls=file_edited("file_path", "new_string"),
+        ignored=words("old_string replace_all"),
+    ),
+    "MultiEdit": Row(
+        page="`file_read` and `file_write` of `file_path`",
+        calls=file_edited_often("file_path", "edits", "new_string"),
+    ),
+    "NotebookEdit": Row(
+        page="`file_read` and `file_write` of `notebook_path`",
+        calls=file_edited("notebook_path", "new_source"),
+        ignored=words("cell_id cell_type edit_mode"),
+    ),
+    "LS": Row(
+        page="`file_list` of `path`",
+        calls=folder_listed("path"),
+        ignored=words("ignore"),
+    ),
+    "Glob": Row(
+        page="`file_list` of the tree that `pattern` searches",
+        calls=names_searched("pattern", "path"),
+    ),
+    "Grep": Row(
+        page="`bash_exec` of the `rg --hidden` command that it amounts to",
+        calls=contents_searched("pattern", ("path",), globs=("glob",), kind="type"),
+        ignored=words("output_mode -A -B -C -n -i -o context head_limit offset multiline"),
+    ),
+    "WebFetch": Row(
+        page="`web_fetch` of `url`",
+        calls=page_fetched("url"),
+        ignored=words("prompt"),
+    ),
+}
+
+
+def _answer(decision: str, reason: str, updated: Mapping[str, Any] | None) -> Answer:
+    told: dict[str, Any] = {"hookEventName": "PreToolUse", "permissionDecision": decision}
+    if reason:
+        told["permissionDecisionReason"] = reason
+    if updated is not None:
+        told["updatedInput"] = updated
+    return json_answer({"hookSpecificOutput": told})
+
+
+def _cannot_ask(call: HookCall) -> str | None:
+    # In this mode an ask of a hook has been seen to pass without a question.
+    if call.mode == "bypassPermissions":
+        return "it needs a person's answer, and this session bypasses permissions"
+    return None
+
+
+CLAUDE_CODE = Agent(
+    name="claude-code",
+    event="PreToolUse",
+    rows=ROWS,
+    allow=lambda reason, updated: _answer("allow", reason, updated),
+    ask=lambda reason, updated: _answer("ask", fitted(reason), updated),
+    deny=lambda reason, updated: _answer("deny", fitted(reason), None),
+    cannot_ask=_cannot_ask,
+    settings=(
+        "~/.claude/settings.json",
+        "./.claude/settings.json",
+        "./.claude/settings.local.json",
+    ),
+    own_tools={
+        "Agent": "Start a sub-agent; its own calls are judged like all others.",
+        "AskUserQuestion": "Ask the user a question.",
+        "BashOutput": "Read the output of a command in the background.",
+        "EnterPlanMode": "Plan before anything is changed.",
+        "ExitPlanMode": "Show a plan to the user.",
+        "KillShell": "End a command in the background.",
+        "Skill": "Load a skill of the user's.",
+        "Task": "Start a sub-agent; its own calls are judged like all others.",
+        "TaskCreate": "Add a task to the list of tasks.",
+        "TaskGet": "Look at a task of the list.",
+        "TaskList": "Show the list of tasks.",
+        "TaskOutput": "Read the output of a background task.",
+        "TaskStop": "End a background task.",
+        "TaskUpdate": "Change a task of the list.",
+        "TodoWrite": "Keep a list of what is to be done.",
+        "ToolSearch": "Look for further tools.",
+        "WebSearch": "Search the web, by a service of the agent's maker.",
+    },
+)

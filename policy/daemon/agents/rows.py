@@ -1,0 +1,127 @@
+"""The readers that rows of several agents share: commands, files, searches and pages."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shlex
+
+from policy.daemon.agents.mapping import Fields, OurCall, Reader, Unmapped
+
+# A glob without the signs that an agent may split a list of globs at.
+_ONE_GLOB = re.compile(r"[\w.*/-]+")
+_WILDCARD = re.compile(r"[*?\[{]")
+
+
+def command(*, milliseconds: str | None = None) -> Reader:
+    """Return the reader of a shell command; `milliseconds` names the field of its time limit."""
+
+    def read(fields: Fields) -> tuple[OurCall, ...]:
+        if os.name != "posix":
+            raise Unmapped(f"{fields.tool} does not run bash on this system")
+        given: dict[str, object] = {"command": fields.text("command")}
+        limit = None if milliseconds is None else fields.get(milliseconds)
+        if isinstance(limit, int | float) and limit > 0:
+            given["timeout"] = min(math.ceil(limit / 1000), 3600)
+        return (OurCall(tool="bash_exec", input=given),)
+
+    return read
+
+
+def file_read(*names: str) -> Reader:
+    """Return the reader of a file that is read."""
+    return lambda fields: (_reads(fields.path(*names)),)
+
+
+def file_written(path: str, content: str) -> Reader:
+    """Return the reader of a file that is written anew."""
+    return lambda fields: (_writes(fields.path(path), fields.text(content)),)
+
+
+def file_edited(path: str, *content: str) -> Reader:
+    """Return the reader of an edit: it shows what is around it, so it reads the file as well."""
+
+    def read(fields: Fields) -> tuple[OurCall, ...]:
+        where = fields.path(path)
+        return (_reads(where), _writes(where, fields.optional(*content) or ""))
+
+    return read
+
+
+def file_edited_often(path: str, edits: str, content: str) -> Reader:
+    """Return the reader of several edits of one file."""
+
+    def read(fields: Fields) -> tuple[OurCall, ...]:
+        where, given = fields.path(path), fields.get(edits)
+        if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
+            raise Unmapped(f"`{edits}` of {fields.tool} is not a list of edits")
+        return (_reads(where), _writes(where, "\n".join(str(e.get(content, "")) for e in given)))
+
+    return read
+
+
+def folder_listed(*names: str, deep: bool = False) -> Reader:
+    """Return the reader of a folder that is listed, with all below it where it is `deep`."""
+    return lambda fields: (_lists(fields.folder(*names), deep=deep),)
+
+
+def names_searched(pattern: str, *folders: str) -> Reader:
+    """Return the reader of a search for file names: it lists the tree that the pattern is about."""
+
+    def read(fields: Fields) -> tuple[OurCall, ...]:
+        wanted, folder = fields.text(pattern), fields.folder(*folders)
+        steps = wanted.split("/")
+        fixed = next((i for i, step in enumerate(steps) if _WILDCARD.search(step)), len(steps) - 1)
+        if ".." in steps[fixed:]:
+            raise Unmapped(f"{fields.tool} must not go up behind a wildcard")
+        above = "/".join(steps[:fixed])
+        if wanted.startswith("/"):
+            return (_lists(above or "/", deep=True),)
+        return (_lists(os.path.join(folder, fields.absolute(above or ".")), deep=True),)
+
+    return read
+
+
+def contents_searched(
+    pattern: str, folders: tuple[str, ...], *, globs: tuple[str, ...] = (), kind: str | None = None
+) -> Reader:
+    """Return the reader of a search in files: it is judged as the `rg` command that it amounts to.
+
+    A glob narrows what is read only where it is a single one.
+    """
+
+    def read(fields: Fields) -> tuple[OurCall, ...]:
+        argv = ["rg", "--hidden"]
+        glob = fields.optional(*globs) if globs else None
+        if glob is not None and _ONE_GLOB.fullmatch(glob):
+            argv += ["--glob", glob]
+        language = fields.optional(kind) if kind else None
+        if language is not None and language.isalnum():
+            argv += ["--type", language]
+        argv += ["-e", fields.text(pattern), "--", fields.folder(*folders)]
+        return (OurCall(tool="bash_exec", input={"command": shlex.join(argv)}),)
+
+    return read
+
+
+def page_fetched(url: str) -> Reader:
+    """Return the reader of a page that is fetched."""
+    return lambda fields: (fetches(fields.text(url)),)
+
+
+def fetches(url: str) -> OurCall:
+    """Return the call that fetches a page."""
+    return OurCall(tool="web_fetch", input={"url": url})
+
+
+def _reads(path: str) -> OurCall:
+    return OurCall(tool="file_read", input={"path": path})
+
+
+def _writes(path: str, content: str) -> OurCall:
+    return OurCall(tool="file_write", input={"path": path, "content": content})
+
+
+def _lists(path: str, *, deep: bool) -> OurCall:
+    return OurCall(tool="file_list", input={"path": path, "recursive": deep})

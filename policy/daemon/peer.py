@@ -1,0 +1,32 @@
+"""Whether the process at the other end of a socket belongs to this user."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+
+_HAS_XUCRED = sys.platform.startswith(("darwin", "freebsd"))
+
+
+def is_ours(connection: socket.socket) -> bool:
+    """Tell whether this user runs the other end; False where the system does not say."""
+    try:
+        return _uid(connection) == os.geteuid()
+    except OSError:
+        return False
+
+
+def _uid(connection: socket.socket) -> int:
+    """Return the user id of the other end; raise OSError where it cannot be known."""
+    credentials = getattr(socket, "SO_PEERCRED", None)
+    if credentials is not None:
+        # Linux: struct ucred of pid, uid and gid.
+        told = connection.getsockopt(socket.SOL_SOCKET, credentials, 12)
+        return int.from_bytes(told[4:8], sys.byteorder)
+    if _HAS_XUCRED:
+        # macOS and FreeBSD: struct xucred of version, uid and groups; LOCAL_PEERCRED at level 0.
+        told = connection.getsockopt(0, 1, 76)
+        if len(told) >= 8 and int.from_bytes(told[:4], sys.byteorder) == 0:
+            return int.from_bytes(told[4:8], sys.byteorder)
+    raise OSError("this system does not tell who is at the other end of a socket")

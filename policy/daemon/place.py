@@ -1,0 +1,108 @@
+"""Where the daemon of a policy listens: a socket in a folder that only this user can enter."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from typing import NamedTuple
+
+from policy.digests import sha256
+from policy.version import VERSION
+
+_SOCKET = ".sock"
+
+
+class PlaceUnusable(Exception):
+    """A folder for the socket that cannot be made, or that others could enter."""
+
+
+class Place(NamedTuple):
+    """The files of one daemon.
+
+    `socket` is what it listens on, `lock` what it holds while it lives, `starting` what a client
+    holds while it starts one, `log` what it writes to standard error.
+    """
+
+    folder: str
+    socket: str
+    lock: str
+    starting: str
+    log: str
+
+
+def identity(policy: str) -> str:
+    """Return what a daemon and its clients must have in common: the program and the policy."""
+    program = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    return "\n".join((VERSION, sys.version, program, policy))
+
+
+def place_for(policy: str) -> Place:
+    """Return the place of the daemon that decides by the policy at this absolute path.
+
+    Makes the folder where there is none yet. Raises PlaceUnusable.
+    """
+    folder = _folder()
+    _make(folder)
+    name = _name(policy)
+    return Place(
+        folder=folder,
+        socket=os.path.join(folder, name + _SOCKET),
+        lock=os.path.join(folder, f"{name}.lock"),
+        starting=os.path.join(folder, f"{name}.starting"),
+        log=os.path.join(folder, f"{name}.log"),
+    )
+
+
+def sockets() -> list[str]:
+    """Return the sockets of all daemons that this user may have; raises PlaceUnusable."""
+    folder = _folder()
+    if not os.path.lexists(folder):
+        return []
+    _require_ours(folder)
+    return [
+        os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(_SOCKET)
+    ]
+
+
+def _folder() -> str:
+    """Return the folder of this user's sockets."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    if os.path.isabs(runtime) and os.path.isdir(runtime):
+        return os.path.join(runtime, "placet")
+    return os.path.join(_temporary(), f"placet-{os.geteuid()}")
+
+
+def _temporary() -> str:
+    """Return the folder for temporary files; the per-user one of macOS is named by a variable."""
+    named = os.environ.get("TMPDIR", "") if sys.platform == "darwin" else ""
+    return named if os.path.isabs(named) else "/tmp"  # noqa: S108 - its owner and mode are checked
+
+
+def _name(policy: str) -> str:
+    """Return a short name for a policy: the path of a socket may not be long."""
+    return sha256(os.fsencode(policy)).hexdigest()[:16]
+
+
+def _make(folder: str) -> None:
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise PlaceUnusable(f"{folder} cannot be made: {error.strerror}") from error
+    _require_ours(folder)
+
+
+def _require_ours(folder: str) -> None:
+    """Raise PlaceUnusable unless this is a real folder of ours that nobody else may enter."""
+    try:
+        found = os.lstat(folder)
+    except OSError as error:
+        raise PlaceUnusable(f"{folder} cannot be looked at: {error.strerror}") from error
+    if not stat.S_ISDIR(found.st_mode):
+        raise PlaceUnusable(f"{folder} is not a folder")
+    if found.st_uid != os.geteuid():
+        raise PlaceUnusable(f"{folder} belongs to another user")
+    if found.st_mode & 0o077:
+        raise PlaceUnusable(f"{folder} is open to other users: its mode must be 0700")

@@ -1,0 +1,198 @@
+"""The resident process: answers hook calls on a socket of this user's, and ends when idle."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import signal
+import socket
+import time
+from contextlib import AsyncExitStack, suppress
+
+from policy.daemon.decider import Decider, Setting
+from policy.daemon.exchange import (
+    LONGEST_LINE,
+    Answer,
+    Malformed,
+    Request,
+    line_of,
+    message_in,
+    request_in,
+)
+from policy.daemon.peer import is_ours
+from policy.daemon.place import Place, identity, place_for
+
+IDLE_VARIABLE = "PLACET_DAEMON_IDLE"
+_IDLE = 1800.0  # seconds
+# More settings than one person works in at once; the oldest is let go.
+_MOST_DECIDERS = 8
+# What calls under way may take once the daemon is stopped, and how long the next one waits for it.
+_GRACE = 3.0
+_TRIES, _PAUSE = 100, 0.05
+
+
+def serve(policy: str, ready: int) -> None:
+    """Answer hook calls by the policy until idle, stopped, or asked by another version.
+
+    Writes `1` to the descriptor `ready` once it listens. Returns at once where another daemon of
+    the same policy lives.
+    """
+    place = place_for(policy)
+    lock = os.open(place.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    if not _locked(lock):
+        return
+    listening = _listening(place)
+    try:
+        asyncio.run(_Daemon(policy, place).run(listening, ready))
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(place.socket)
+
+
+def _locked(lock: int) -> bool:
+    """Take the lock of the only daemon; one that is about to end is waited for."""
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_PAUSE)
+        else:
+            return True
+    return False
+
+
+def _listening(place: Place) -> socket.socket:
+    """Return the socket, made anew: what lies there was left by a daemon that was killed."""
+    with suppress(FileNotFoundError):
+        os.unlink(place.socket)
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    made.bind(place.socket)
+    os.chmod(place.socket, 0o600)
+    made.listen(64)
+    return made
+
+
+class _Daemon:
+    """One daemon: its deciders, and when it was last asked."""
+
+    def __init__(self, policy: str, place: Place) -> None:
+        self._policy = policy
+        self._identity = identity(policy)
+        self._place = place
+        self._began = time.time()
+        self._asked = time.monotonic()
+        self._calls = 0
+        self._clients: set[asyncio.Task[None]] = set()
+        self._stopped = asyncio.Event()
+        self._deciders: dict[Setting, tuple[Decider, AsyncExitStack]] = {}
+        self._making = asyncio.Lock()
+
+    async def run(self, listening: socket.socket, ready: int) -> None:
+        """Serve until the end."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._stopped.set)
+        server = await asyncio.start_unix_server(self._connect, sock=listening, limit=LONGEST_LINE)
+        os.write(ready, b"1")
+        os.close(ready)
+        idle = asyncio.create_task(self._end_when_idle())
+        try:
+            await self._stopped.wait()
+        finally:
+            idle.cancel()
+            server.close()
+            if self._clients:
+                await asyncio.wait(self._clients, timeout=_GRACE)
+            for _, stack in self._deciders.values():
+                await stack.aclose()
+
+    def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        client = asyncio.create_task(self._serve(reader, writer))
+        self._clients.add(client)
+        client.add_done_callback(self._clients.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one client, who asks once."""
+        try:
+            peer = writer.get_extra_info("socket")
+            if is_ours(peer):
+                line = await reader.readline()
+                writer.write(await self._reply(line))
+                await writer.drain()
+        except (OSError, ValueError):
+            pass  # the client is gone, or sent more than a request can be: it decides for itself
+        finally:
+            self._asked = time.monotonic()
+            writer.close()
+
+    async def _reply(self, line: bytes) -> bytes:
+        try:
+            message = message_in(line)
+            given = message.get("identity")
+            if message["kind"] == "stop":
+                self._stopped.set()
+                return line_of("stopped")
+            if given is not None and given != self._identity:
+                # Whoever is newer starts another one, and this one has no more to do.
+                self._stopped.set()
+                return line_of("another")
+            if message["kind"] == "status":
+                return line_of("status", **self._status())
+            request = request_in(message)
+        except Malformed as problem:
+            return line_of("malformed", problem=str(problem))
+        self._calls += 1
+        answer = await self._answer(request)
+        return line_of("answer", **answer._asdict())
+
+    async def _answer(self, request: Request) -> Answer:
+        decider = await self._decider(Setting.of(request))
+        return await decider.answer(request)
+
+    async def _decider(self, setting: Setting) -> Decider:
+        """Return what answers for a setting; it follows the policy's files from then on."""
+        async with self._making:
+            found = self._deciders.pop(setting, None)
+            if found is None:
+                decider = await asyncio.to_thread(Decider, setting)
+                stack = AsyncExitStack()
+                await stack.enter_async_context(decider.watching())
+                found = (decider, stack)
+            self._deciders[setting] = found
+            if len(self._deciders) > _MOST_DECIDERS:
+                _, stack = self._deciders.pop(next(iter(self._deciders)))
+                await stack.aclose()
+            return found[0]
+
+    def _status(self) -> dict[str, object]:
+        return {
+            "pid": os.getpid(),
+            "policy": self._policy,
+            "seconds": round(time.time() - self._began),
+            "calls": self._calls,
+            "projects": [
+                {
+                    "folder": setting.project,
+                    "policy": str(decider.store.status),
+                }
+                for setting, (decider, _) in self._deciders.items()
+            ],
+        }
+
+    async def _end_when_idle(self) -> None:
+        limit = _idle_seconds()
+        while True:
+            left = self._asked + limit - time.monotonic()
+            if left <= 0 and not self._clients:
+                self._stopped.set()
+                return
+            await asyncio.sleep(max(left, 0.05))
+
+
+def _idle_seconds() -> float:
+    try:
+        given = float(os.environ.get(IDLE_VARIABLE, ""))
+    except ValueError:
+        return _IDLE
+    return given if given > 0 else _IDLE

@@ -1,0 +1,60 @@
+"""Starts the daemon of a policy, one at a time, and waits until it listens."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from policy.daemon.place import Place
+
+
+def start(place: Place, policy: str, is_there: Callable[[], bool]) -> None:
+    """Return once a daemon listens; of clients that want one at once, the first starts it.
+
+    Raises OSError where none could be started.
+    """
+    with _alone(place.starting):
+        if is_there():
+            return
+        _start(place, policy)
+
+
+@contextmanager
+def _alone(lock: str) -> Iterator[None]:
+    """Hold a lock file for the length of the block; the system lets go of it if we are killed."""
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _start(place: Place, policy: str) -> None:
+    """Start the daemon on its own, and wait until it says that it listens, or ends."""
+    ready, said = os.pipe()
+    try:
+        with open(place.log, "wb", opener=_private) as log:
+            # Our own interpreter and module, and no shell.
+            subprocess.Popen(  # noqa: S603
+                [sys.executable, "-P", "-m", "policy.daemon", policy, str(said)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                pass_fds=(said,),
+                start_new_session=True,
+                cwd="/",
+            )
+    finally:
+        os.close(said)
+    with os.fdopen(ready, "rb") as stream:
+        if stream.read(1) != b"1":
+            raise OSError(f"the daemon did not start: {place.log} tells more")
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)

@@ -1,0 +1,378 @@
+"""The hooks of coding agents, driven as the agents drive them: real processes, recorded inputs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.hooks import POLICY, Scene, scene_in
+
+CLAUDE, GEMINI, CODEX = "claude-code", "gemini-cli", "codex"
+
+
+@contextmanager
+def played(folder: Path, more: Mapping[str, str] | None = None) -> Iterator[Scene]:
+    """Yield a scene, and end its daemons."""
+    # The path of a socket is short, and that of a test's folder is not.
+    with tempfile.TemporaryDirectory(prefix="placet-") as runtime:
+        made = scene_in(folder, Path(runtime), more)
+        try:
+            yield made
+        finally:
+            made.end_daemons()
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Iterator[Scene]:
+    """A scene of one test, without a daemon at first."""
+    with played(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    """A scene whose daemon answers the tests that change nothing."""
+    with played(tmp_path_factory.mktemp("shared")) as made:
+        (made.project / ".env").write_text("k\n")
+        yield made
+
+
+def test_claude_code_is_told_to_allow(shared: Scene) -> None:
+    done = shared.call(CLAUDE, "Bash", {"command": "ls -la", "description": "List"})
+    assert (done.status, done.stderr) == (0, "")
+    assert done.answer == {
+        "hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow"}
+    }
+
+
+def test_gemini_cli_is_told_to_allow(shared: Scene) -> None:
+    done = shared.call(GEMINI, "run_shell_command", {"command": "ls -la"})
+    assert (done.status, done.stderr, done.answer) == (0, "", {"decision": "allow"})
+
+
+def test_codex_hears_nothing_where_a_patch_is_allowed(shared: Scene) -> None:
+    patch = "*** Begin Patch\n*** Add File: new.txt\n+x\n*** End Patch\n"
+    done = shared.call(CODEX, "apply_patch", {"command": patch})
+    assert (done.status, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_claude_code_is_told_to_deny_with_the_rules_reason(shared: Scene) -> None:
+    done = shared.call(CLAUDE, "Read", {"file_path": str(shared.project / ".env")})
+    assert done.status == 0
+    assert done.told["permissionDecision"] == "deny"
+    assert done.told["permissionDecisionReason"] == "placet: keys stay here"
+
+
+def test_gemini_cli_is_told_to_deny(shared: Scene) -> None:
+    done = shared.call(GEMINI, "read_file", {"file_path": "/etc/passwd"})
+    assert (done.status, done.answer["decision"]) == (0, "deny")
+    assert done.answer["reason"] == "placet: no rule allows this"
+
+
+def test_codex_is_told_to_deny_with_a_reason(shared: Scene) -> None:
+    patch = "*** Begin Patch\n*** Update File: ../../elsewhere.txt\n@@\n-a\n+b\n*** End Patch\n"
+    done = shared.call(CODEX, "apply_patch", {"command": patch})
+    assert done.status == 0
+    assert done.told == {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "deny",
+        "permissionDecisionReason": "placet: no rule allows this",
+    }
+
+
+def test_an_ask_becomes_the_agents_own_question(shared: Scene) -> None:
+    claude = shared.call(CLAUDE, "Bash", {"command": "git push origin main"})
+    assert claude.told["permissionDecision"] == "ask"
+    assert claude.told["permissionDecisionReason"] == "placet: pushing is for people"
+    gemini = shared.call(GEMINI, "run_shell_command", {"command": "git push origin main"})
+    assert gemini.answer["decision"] == "ask"
+    assert gemini.answer["systemMessage"] == "placet: pushing is for people"
+
+
+def test_an_ask_is_denied_where_nobody_can_be_asked(shared: Scene) -> None:
+    codex = shared.call(CODEX, "Bash", {"command": "git push origin main"})
+    assert codex.told["permissionDecision"] == "deny"
+    assert "cannot ask" in codex.told["permissionDecisionReason"]
+    bypassing = shared.call(
+        CLAUDE, "Bash", {"command": "git push origin main"}, permission_mode="bypassPermissions"
+    )
+    assert bypassing.told["permissionDecision"] == "deny"
+    refused = shared.call(GEMINI, "run_shell_command", {"command": "git push x"}, "--deny-asks")
+    assert refused.answer["decision"] == "deny"
+
+
+def test_an_approval_by_a_group_is_no_question_for_the_agents_user(shared: Scene) -> None:
+    done = shared.call(CLAUDE, "Bash", {"command": "date"})
+    assert done.told["permissionDecision"] == "deny"
+    assert "finance" in done.told["permissionDecisionReason"]
+
+
+def test_a_rewritten_call_goes_back_with_all_its_fields(scene: Scene) -> None:
+    scene.save(f"{POLICY}short: rewrite bash_exec set input.timeout = at most 60\n")
+    done = scene.call(CLAUDE, "Bash", {"command": "ls -la", "description": "d", "timeout": 120_000})
+    assert done.told["updatedInput"] == {
+        "command": "ls -la",
+        "description": "d",
+        "timeout": 60_000,
+    }
+    # This agent has no field for it.
+    done = scene.call(GEMINI, "run_shell_command", {"command": "ls -la"})
+    assert done.answer["decision"] == "deny"
+    assert "`timeout`" in done.answer["reason"]
+
+
+def test_a_command_is_handed_back_as_it_was_read(shared: Scene) -> None:
+    claude = shared.call(CLAUDE, "Bash", {"command": "cat <<E\nx\nE\n", "description": "d"})
+    assert claude.told["permissionDecision"] == "allow"
+    assert "<<<" in claude.told["updatedInput"]["command"]
+    assert claude.told["updatedInput"]["description"] == "d"
+    gemini = shared.call(GEMINI, "run_shell_command", {"command": "cat <<E\nx\nE\n"})
+    assert list(gemini.answer["hookSpecificOutput"]["tool_input"]) == ["command"]
+
+
+def test_codex_runs_a_command_only_where_it_was_judged(shared: Scene) -> None:
+    done = shared.call(CODEX, "Bash", {"command": "cat a.txt"})
+    assert done.told["permissionDecision"] == "allow"
+    script = done.told["updatedInput"]["command"]
+    here = subprocess.run(
+        ["bash", "-c", script], cwd=shared.project, capture_output=True, text=True
+    )
+    assert (here.returncode, here.stdout) == (0, "a\n")
+    there = subprocess.run(["bash", "-c", script], cwd=shared.home, capture_output=True, text=True)
+    assert (there.returncode, there.stdout) == (126, "")
+    assert "use `cd`" in there.stderr
+
+
+@pytest.mark.parametrize("agent", [CLAUDE, GEMINI, CODEX])
+@pytest.mark.parametrize("text", ["", "{"])
+def test_what_is_no_hook_input_is_denied(shared: Scene, agent: str, text: str) -> None:
+    done = shared.send(agent, text)
+    assert done.status == 0
+    told = done.answer.get("hookSpecificOutput", {})
+    assert "deny" in (done.answer.get("decision"), told.get("permissionDecision"))
+
+
+def test_a_huge_input_blocks_the_call(shared: Scene) -> None:
+    done = shared.send(CLAUDE, b" " * (16 * 1024 * 1024 + 1))
+    assert (done.status, done.stdout) == (2, "")
+    assert "too long" in done.stderr
+
+
+def test_a_large_input_is_decided(shared: Scene) -> None:
+    content = "x" * 5_000_000
+    done = shared.call(
+        CLAUDE, "Write", {"file_path": str(shared.project / "b"), "content": content}
+    )
+    assert done.told["permissionDecision"] == "allow"
+
+
+def test_an_unknown_tool_or_field_is_denied(shared: Scene) -> None:
+    tool = shared.call(CLAUDE, "Teleport", {"to": "x"})
+    assert tool.told["permissionDecision"] == "deny"
+    assert "docs/hooks.md" in tool.told["permissionDecisionReason"]
+    field = shared.call(CLAUDE, "Bash", {"command": "ls", "workdir": "/etc"})
+    assert field.told["permissionDecision"] == "deny"
+    assert "`workdir`" in field.told["permissionDecisionReason"]
+
+
+def test_an_unknown_option_blocks_the_call(shared: Scene) -> None:
+    done = shared.call(CLAUDE, "Bash", {"command": "ls"}, "--polciy", "x")
+    assert (done.status, done.stdout) == (2, "")
+    assert done.stderr
+
+
+def test_one_daemon_answers_all_calls(scene: Scene) -> None:
+    for _ in range(3):
+        scene.call(CLAUDE, "Bash", {"command": "ls"})
+    (daemon,) = scene.daemons()
+    assert (daemon["calls"], daemon["policy"]) == (3, str(scene.rules))
+
+
+def test_two_calls_at_once_start_one_daemon(scene: Scene) -> None:
+    begun = [scene.begun(CLAUDE) for _ in range(4)]
+    given = json.dumps(scene.input(CLAUDE, "Bash", {"command": "ls"})).encode()
+    with ThreadPoolExecutor(len(begun)) as pool:
+        done = list(pool.map(lambda process: scene.ended(process, given), begun))
+    assert {each.told["permissionDecision"] for each in done} == {"allow"}
+    (daemon,) = scene.daemons()
+    assert daemon["calls"] == len(begun)
+
+
+def test_a_daemon_that_is_killed_leaves_the_decision_to_the_client(scene: Scene) -> None:
+    scene.call(CLAUDE, "Bash", {"command": "ls"})
+    first = scene.pid()
+    os.kill(first, signal.SIGKILL)
+    scene.wait_for_the_end()
+    done = scene.call(CLAUDE, "Bash", {"command": "ls"})
+    assert done.told["permissionDecision"] == "allow"
+    assert scene.pid() != first
+
+
+def test_a_daemon_that_dies_in_the_middle_of_a_call_leaves_it_to_the_client(scene: Scene) -> None:
+    scene.call(CLAUDE, "Bash", {"command": "ls"})
+    pid = scene.pid()
+    # Stopped, it takes the call and does not answer; then it is gone.
+    os.kill(pid, signal.SIGSTOP)
+    process = scene.begun(CLAUDE)
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(scene.input(CLAUDE, "Bash", {"command": "ls"})).encode())
+    process.stdin.close()
+    process.stdin = None
+    os.kill(pid, signal.SIGKILL)
+    done = scene.ended(process, b"")
+    assert done.told["permissionDecision"] == "allow"
+
+
+def test_a_daemon_that_hangs_leaves_the_decision_to_the_client(scene: Scene) -> None:
+    scene.call(CLAUDE, "Bash", {"command": "ls"})
+    pid = scene.pid()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        done = scene.call(CLAUDE, "Bash", {"command": "ls"})
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert done.told["permissionDecision"] == "allow"
+
+
+def test_a_daemon_of_another_version_is_replaced(scene: Scene) -> None:
+    scene.call(CLAUDE, "Bash", {"command": "ls"})
+    first = scene.pid()
+    (where,) = (scene.runtime / "placet").glob("*.sock")
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(where))
+        connection.sendall(b'{"kind": "ask", "identity": "another"}\n')
+        connection.shutdown(socket.SHUT_WR)
+        assert json.loads(connection.recv(1000))["kind"] == "another"
+    scene.wait_for_the_end()
+    assert scene.call(CLAUDE, "Bash", {"command": "ls"}).told["permissionDecision"] == "allow"
+    assert scene.pid() != first
+
+
+def test_a_folder_that_others_can_enter_is_not_used(scene: Scene) -> None:
+    (scene.runtime / "placet").mkdir(mode=0o755)
+    done = scene.call(CLAUDE, "Bash", {"command": "ls"})
+    assert done.told["permissionDecision"] == "allow"
+    assert list((scene.runtime / "placet").iterdir()) == []
+    (scene.runtime / "placet").chmod(0o700)
+
+
+def test_a_link_in_place_of_the_folder_is_not_used(scene: Scene) -> None:
+    elsewhere = scene.folder / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    (scene.runtime / "placet").symlink_to(elsewhere)
+    assert scene.call(CLAUDE, "Bash", {"command": "ls"}).told["permissionDecision"] == "allow"
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_broken_policy_denies(scene: Scene) -> None:
+    scene.save("policy for every agent\n\nallow file_raed\n")
+    done = scene.call(CLAUDE, "Bash", {"command": "ls"})
+    assert done.told["permissionDecision"] == "deny"
+    assert "no policy" in done.told["permissionDecisionReason"]
+
+
+def test_a_policy_that_is_not_there_denies(scene: Scene) -> None:
+    scene.policy.unlink()
+    scene.rules.rmdir()
+    done = scene.call(CLAUDE, "Bash", {"command": "ls"})
+    assert done.told["permissionDecision"] == "deny"
+
+
+def test_an_edit_of_the_policy_takes_effect_in_the_daemon(scene: Scene) -> None:
+    assert scene.call(CLAUDE, "Bash", {"command": "ls"}).told["permissionDecision"] == "allow"
+    scene.save(POLICY.replace("look: allow bash_exec when runs only look\n", ""))
+    # The daemon follows the files by itself; how soon is for the tests of reloading.
+    for _ in range(200):
+        decision = scene.call(CLAUDE, "Bash", {"command": "ls"}).told["permissionDecision"]
+        if decision == "deny":
+            break
+    assert decision == "deny"
+    assert len(scene.daemons()) == 1
+
+
+def test_a_broken_edit_keeps_the_last_good_policy(scene: Scene) -> None:
+    assert scene.call(CLAUDE, "Bash", {"command": "ls"}).told["permissionDecision"] == "allow"
+    scene.save("policy for every agent\n\nallow file_raed\n")
+    for _ in range(200):
+        (daemon,) = scene.daemons()
+        if "stale" in daemon["projects"][0]["policy"]:
+            break
+    assert scene.call(CLAUDE, "Bash", {"command": "ls"}).told["permissionDecision"] == "allow"
+
+
+def test_a_daemon_ends_when_it_is_idle(tmp_path: Path) -> None:
+    with played(tmp_path, {"PLACET_DAEMON_IDLE": "0.2"}) as scene:
+        assert scene.call(CLAUDE, "Bash", {"command": "ls"}).told["permissionDecision"] == "allow"
+        scene.wait_for_the_end()
+        assert scene.daemons() == []
+        assert list((scene.runtime / "placet").glob("*.sock")) == []
+
+
+def test_every_call_is_on_record(scene: Scene) -> None:
+    scene.call(CLAUDE, "Bash", {"command": "ls"})
+    scene.call(CLAUDE, "Read", {"file_path": "/etc/passwd"})
+    scene.call(CLAUDE, "Teleport", {"to": "x"})
+    allowed, denied, unknown = scene.records()
+    assert (allowed["asked_tool"], allowed["tool"]) == ("Bash", "bash_exec")
+    assert (allowed["verdict"], allowed["outcome"]) == ("allow", "answered")
+    assert allowed["caller"]["agent"] == CLAUDE
+    assert allowed["caller"]["session"] == "s-1"
+    assert (denied["verdict"], denied["outcome"]) == ("deny", "denied")
+    assert (unknown["asked_tool"], unknown["tool"]) == ("Teleport", None)
+    assert unknown["outcome"] == "not-found"
+
+
+def test_what_cannot_be_recorded_is_denied(scene: Scene) -> None:
+    scene.audit.mkdir()
+    done = scene.call(CLAUDE, "Bash", {"command": "ls"})
+    assert done.told["permissionDecision"] == "deny" if done.stdout else done.status == 2
+
+
+def test_the_settings_of_the_hook_are_out_of_bounds(shared: Scene) -> None:
+    settings = shared.project / ".claude" / "settings.json"
+    done = shared.call(CLAUDE, "Write", {"file_path": str(settings), "content": "{}"})
+    assert done.told["permissionDecision"] == "deny"
+    assert "out of reach" in done.told["permissionDecisionReason"]
+
+
+def test_a_module_in_the_project_is_not_imported(shared: Scene) -> None:
+    (shared.project / "json.py").write_text("raise SystemExit(0)\n")
+    assert shared.call(CLAUDE, "Bash", {"command": "ls"}).told["permissionDecision"] == "allow"
+
+
+def test_a_closed_output_is_no_consent(shared: Scene) -> None:
+    given = json.dumps(shared.input(CLAUDE, "Read", {"file_path": "/etc/passwd"}))
+    command = f"{' '.join(shared.command(CLAUDE))} >&-"
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=shared.project,
+        env=shared.environment,
+        input=given,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+
+
+def test_a_hook_call_imports_little() -> None:
+    program = (
+        "import sys\n"
+        "import policy.cli.hook_call, policy.daemon.client, policy.daemon.place\n"
+        "print('\\n'.join(sys.modules))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    heavy = {"asyncio", "click", "dataclasses", "inspect", "lark", "logging", "pydantic", "tomlkit"}
+    assert heavy & set(done.stdout.split()) == set()
+    ours = [name for name in done.stdout.split() if name.startswith("policy")]
+    assert len(ours) < 15
