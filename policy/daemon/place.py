@@ -6,8 +6,8 @@ import os
 import stat
 import sys
 from typing import NamedTuple
+from zlib import crc32
 
-from policy.digests import sha256
 from policy.version import VERSION
 
 _SOCKET = ".sock"
@@ -80,8 +80,11 @@ def _temporary() -> str:
 
 
 def _name(policy: str) -> str:
-    """Return a short name for a policy: the path of a socket may not be long."""
-    return sha256(os.fsencode(policy)).hexdigest()[:16]
+    """Return a short name for a policy: the path of a socket may not be long.
+
+    Two policies with the same name would get a daemon each in turn, by what it says it is.
+    """
+    return f"{crc32(os.fsencode(policy)):08x}"
 
 
 def _make(folder: str) -> None:
