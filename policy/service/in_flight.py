@@ -7,8 +7,7 @@ nothing and judges for itself.
 
 from __future__ import annotations
 
-import os
-from collections import deque
+import secrets
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -70,7 +69,7 @@ class InFlight:
     )
 
     def __init__(self, caller: Caller = _NOBODY, raw: RawCall | None = None) -> None:
-        self.id = _new_id()
+        self.id = secrets.token_hex(16)
         self.caller = caller
         self.context: ExecutionContext | None = None
         self.raw = raw
@@ -152,20 +151,3 @@ class carrying:  # noqa: N801 - used as a statement, `with carrying(call):`
 
     def __exit__(self, *raised: object) -> None:
         HERE.reset(self._token)
-
-
-# Names of calls to come: asking the system for each alone would take longer than judging a call.
-_NAMES: deque[str] = deque()
-_NAMES_AT_ONCE = 128
-# A process that was forked off must not give the names that its parent gives.
-os.register_at_fork(after_in_child=_NAMES.clear)
-
-
-def _new_id() -> str:
-    """Return a name that no other call has, and nobody can guess."""
-    while True:
-        try:
-            return _NAMES.pop()
-        except IndexError:
-            digits = os.urandom(16 * _NAMES_AT_ONCE).hex()
-            _NAMES.extend(digits[at : at + 32] for at in range(0, len(digits), 32))

@@ -186,12 +186,12 @@ class _Copying:
 
     def copy(self, value: Any, depth: int) -> Any:
         """Copy the value, which stands at `depth`; refuse it for anything in it."""
-        self._take(1)
         # The kinds themselves first: `isinstance` of an abstract class costs more than the rest.
         kind = type(value)
         if kind is str:
-            self._check_text(value)
+            self._take(1 + _size(value))
             return value
+        self._take(1)
         if kind is dict:
             return self._copy_object(value, depth)
         if kind is list:
@@ -228,7 +228,7 @@ class _Copying:
     def _text(self, given: str) -> str:
         """Return the characters themselves, whatever a class of texts of its own says of them."""
         text = str.__str__(given)
-        self._check_text(text)
+        self._take(_size(text))
         return text
 
     def _is_short(self, value: int) -> bool:
@@ -252,18 +252,19 @@ class _Copying:
         if depth >= self.limits.depth:
             _refuse("nested too deeply")
 
-    def _check_text(self, text: str) -> None:
-        if text.isascii():
-            self._take(len(text))
-            return
-        if not is_encodable(text):
-            _refuse("not valid Unicode")
-        self._take(len(text.encode()))
-
     def _take(self, count: int) -> None:
         self.room -= count
         if self.room < 0:
             _refuse("more bytes than the limit")
+
+
+def _size(text: str) -> int:
+    """Return how many bytes a text takes."""
+    if text.isascii():
+        return len(text)
+    if not is_encodable(text):
+        _refuse("not valid Unicode")
+    return len(text.encode())
 
 
 def _plain_number(given: float | Decimal) -> float | Decimal:
