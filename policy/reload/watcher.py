@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from policy.reload.folder import signature
-from policy.reload.turns import short_turns
 from policy.reload.walk import DATA_SUFFIXES, POLICY_SUFFIX
 from policy.threads import Threads
 
@@ -91,15 +90,13 @@ async def watch_path(
             if ready is not None:
                 ready.set()
             while targets(path) == here:
-                # From here on, so that every step from thread to thread is a short one.
-                with short_turns():
-                    began = ticks()
-                    now = await looking.run(signature, path)
-                    if woken or now != seen:
-                        seen = now
-                        await changed()
-                    else:
-                        looked(began)
+                began = ticks()
+                now = await looking.run(signature, path)
+                if woken or now != seen:
+                    seen = now
+                    await changed()
+                else:
+                    looked(began)
                 woken = await _woken(wake, poll)
         finally:
             stop.set()
