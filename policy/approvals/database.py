@@ -1,8 +1,8 @@
-"""An SQLite database of approvals, in a file or in memory: opened, and used in transactions.
+"""The SQLite database of a store: opening it, its tables, and transactions.
 
-A file is used by one thread alone, so that the event loop never waits for a disk; memory needs
-none. Every change is one transaction that takes the only write lock before it reads, so that
-processes that share a file change it one after another.
+A file is used by a thread of its own, so that the event loop never waits for the disk; a database
+in memory is used directly. A change takes the write lock before it reads, so that processes that
+share a file change it one after another.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _Result = TypeVar("_Result")
 Work: TypeAlias = Callable[[sqlite3.Connection], _Result]
 
 MEMORY = ":memory:"
-# What the file says it is ("plca"), and the version of the tables below.
+# The application id of the file ("plca"), and the version of the tables below.
 _APPLICATION = 0x706C6361
 _VERSION = 1
-# Another process holds the lock for one small transaction; longer is no traffic but a fault.
+# Other processes hold the lock for one small transaction; longer than this is a fault.
 _BUSY_SECONDS = 10.0
 
-# Texts are looked up by their digest, for they may hold anything; what they say, and all else, is
-# in the document, whose seal tells whether it is as it was written.
+# Ids, keys and sessions may be any string, so their digests are stored and looked up. The document
+# holds everything else; its seal is a digest that shows whether it is as it was written.
 _TABLES = (
     "CREATE TABLE counter (revision INTEGER NOT NULL)",
     "INSERT INTO counter VALUES (0)",
@@ -78,7 +78,7 @@ _TABLES = (
 
 
 class Database:
-    """An open database. Raises StoreUnusable where it cannot be opened, read or written.
+    """An open database. Raises StoreUnusable if it cannot be opened, read or written.
 
     `path` is None for one in memory.
     """
@@ -100,19 +100,19 @@ class Database:
         self._file = identity_of(self.path)
 
     async def read(self, work: Work[_Result]) -> _Result:
-        """Run `work` on the database as it is at one moment."""
+        """Run `work` in a transaction that only reads."""
         return await self._run(lambda: self._transact("BEGIN DEFERRED", work))
 
     async def write(self, work: Work[_Result]) -> _Result:
-        """Run `work` as one change: all of it is kept, or nothing.
+        """Run `work` in a transaction: all of its changes are stored, or none.
 
-        What it changes before it raises AnswerRefused or NotFiled is kept: that a question was
-        found to have expired, for example.
+        Changes before it raises AnswerRefused or NotFiled are stored: that a question has expired,
+        for example.
         """
         return await self._run(lambda: self._transact("BEGIN IMMEDIATE", work))
 
     def close(self) -> None:
-        """Close the database, after what is under way; it is of no use any more."""
+        """Close the database, after the transaction under way."""
         if self._thread is None:
             self._connection.close()
             return
@@ -121,7 +121,7 @@ class Database:
         self._thread.shutdown()
 
     async def aclose(self) -> None:
-        """Close the database, without making the event loop wait for what is under way."""
+        """Close the database; the event loop does not wait for the transaction under way."""
         with suppress(StoreUnusable):
             await self._run(self._connection.close)
         if self._thread is not None:
@@ -130,7 +130,7 @@ class Database:
     def _transact(self, begin: str, work: Work[_Result]) -> _Result:
         connection = self._connection
         if self.path is not None and identity_of(self.path) != self._file:
-            # Whoever answers would look for the questions in another file than this one.
+            # People would answer questions in another file than this one.
             raise sqlite3.OperationalError("it was deleted or exchanged while it was in use")
         connection.execute(begin)
         try:
@@ -157,7 +157,7 @@ class Database:
         except sqlite3.Error as error:
             raise _unusable(self.path, str(error)) from error
         try:
-            # What has begun is done, whoever waits for it: nothing is left half known.
+            # What has begun is completed, even if the task that waits is cancelled.
             return await asyncio.shield(doing)
         except sqlite3.Error as error:
             raise _unusable(self.path, str(error)) from error
@@ -193,17 +193,17 @@ def _opened(path: Path | None) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path | None) -> None:
-    # Nothing is written before it is known that the file is ours, or empty.
+    # Nothing is written before it is known that the file is a store, or empty.
     connection.execute("PRAGMA trusted_schema=OFF")
-    # In one transaction: between two looks, another process may make the store that this one wants.
+    # In one transaction: another process may be creating the store at this moment.
     connection.execute("BEGIN")
-    _require_ours(connection, path)
+    _version_of(connection, path)
     connection.execute("COMMIT")
     _write_ahead(connection)
-    # An approval that was taken stays taken, whatever happens to the power.
+    # A used approval must stay used when the power fails.
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("BEGIN IMMEDIATE")
-    if _require_ours(connection, path) is None:
+    if _version_of(connection, path) is None:
         for statement in _TABLES:
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id={_APPLICATION}")
@@ -211,8 +211,8 @@ def _prepare(connection: sqlite3.Connection, path: Path | None) -> None:
     connection.execute("COMMIT")
 
 
-def _require_ours(connection: sqlite3.Connection, path: Path | None) -> int | None:
-    """Return the version of the tables, None for an empty file; raise StoreUnusable otherwise."""
+def _version_of(connection: sqlite3.Connection, path: Path | None) -> int | None:
+    """Return the version of the tables, None for an empty file; else raise StoreUnusable."""
     application = _number(connection, "PRAGMA application_id")
     version = _number(connection, "PRAGMA user_version")
     if not (application or version or _number(connection, "SELECT COUNT(*) FROM sqlite_master")):
@@ -231,7 +231,7 @@ def _number(connection: sqlite3.Connection, statement: str) -> int:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Let readers and the writer work side by side; of many that say so at once, one must wait."""
+    """Switch to write-ahead logging, which fails while another process does the same."""
     end = time.monotonic() + _BUSY_SECONDS
     while True:
         try:

@@ -1,7 +1,7 @@
-"""Questions in the rows of a database: found, changed and forgotten within one transaction.
+"""Questions as rows of a database: put, found, changed and deleted within one transaction.
 
-Each is a document beside the columns that it is found by. One that cannot be read is no question:
-it is left out of lists, and asking for it raises NotDecodable.
+A row holds the question as a document, and the columns that it is looked up by. A row that cannot
+be read is left out of lists, and looking it up raises NotDecodable.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from policy.approvals.request import ApprovalRequest
 from policy.approvals.store import Bounds, NotFiled
 
 _LOG = logging.getLogger("policy.approvals")
-# What a file holds may be anything.
+# A file may hold anything.
 _Row: TypeAlias = tuple[Any, ...]
 
 _SELECT = "SELECT id, key, session, is_open, revision, document, seal FROM question WHERE "
@@ -34,89 +34,89 @@ _FORGET_CLOSED = """
 
 
 def put(
-    file: Connection, request: ApprovalRequest, key: str, *, now: datetime, bounds: Bounds
+    db: Connection, request: ApprovalRequest, key: str, *, now: datetime, bounds: Bounds
 ) -> Filed:
-    """Put a question, or take up an open one of its key."""
-    for filed in _found(file, "key = ? AND is_open ORDER BY revision", digest(key)):
-        if takes_up(as_it_stands(file, filed, now), request):
+    """Insert a question, or return an open one of the same key."""
+    for filed in _found(db, "key = ? AND is_open ORDER BY revision", digest(key)):
+        if takes_up(as_it_stands(db, filed, now), request):
             return filed
-    if file.execute(f"{_SELECT} id = ?", (digest(request.id),)).fetchone():
+    if db.execute(f"{_SELECT} id = ?", (digest(request.id),)).fetchone():
         raise NotFiled("a question of this id has been put already")
-    if _count_open(file) >= bounds.open:
-        for filed in _found(file, "is_open = 1"):
-            as_it_stands(file, filed, now)
-    if _count_open(file) >= bounds.open:
+    if _count_open(db) >= bounds.open:
+        for filed in _found(db, "is_open = 1"):
+            as_it_stands(db, filed, now)
+    if _count_open(db) >= bounds.open:
         raise NotFiled("too many questions wait for an answer")
-    filed = _numbered(file, as_of(Filed(request=request, key=key), now))
-    file.execute(_INSERT, _row(filed))
-    file.execute(_FORGET_CLOSED, (bounds.closed,))
+    filed = _numbered(db, as_of(Filed(request=request, key=key), now))
+    db.execute(_INSERT, _row(filed))
+    db.execute(_FORGET_CLOSED, (bounds.closed,))
     return filed
 
 
-def find(file: Connection, id: str) -> Filed | None:
-    """Return one question as it was kept."""
-    row = file.execute(f"{_SELECT} id = ?", (digest(id),)).fetchone()
+def find(db: Connection, id: str) -> Filed | None:
+    """Return one question as it is stored."""
+    row = db.execute(f"{_SELECT} id = ?", (digest(id),)).fetchone()
     return None if row is None else _read(row)
 
 
-def pending(file: Connection, session: str | None, *, now: datetime) -> tuple[Filed, ...]:
+def pending(db: Connection, session: str | None, *, now: datetime) -> tuple[Filed, ...]:
     """Return the pending questions, oldest first, of one session tree if one is named."""
     tree = None if session is None else digest(session)
-    kept = _found(file, "is_open = 1 AND (?1 IS NULL OR session = ?1) ORDER BY number", tree)
+    kept = _found(db, "is_open = 1 AND (?1 IS NULL OR session = ?1) ORDER BY number", tree)
     found = (as_of(filed, now) for filed in kept)
     return tuple(filed for filed in found if filed.state == "pending")
 
 
-def changed(file: Connection, revision: int) -> tuple[Filed, ...]:
+def changed(db: Connection, revision: int) -> tuple[Filed, ...]:
     """Return the questions that changed after `revision`, in that order."""
-    return tuple(_found(file, "revision > ? ORDER BY revision", revision))
+    return tuple(_found(db, "revision > ? ORDER BY revision", revision))
 
 
-def last_revision(file: Connection) -> int:
+def last_revision(db: Connection) -> int:
     """Return the number of the last change."""
-    return int(file.execute("SELECT revision FROM counter").fetchone()[0])
+    return int(db.execute("SELECT revision FROM counter").fetchone()[0])
 
 
-def answer(file: Connection, id: str, by: Callable[[Filed], Filed], *, now: datetime) -> Filed:
-    """Change one question, as it stands now; raise AnswerRefused where there is none."""
-    filed = find(file, id)
+def answer(db: Connection, id: str, by: Callable[[Filed], Filed], *, now: datetime) -> Filed:
+    """Change one question as it is at `now`; raise AnswerRefused if there is none."""
+    filed = find(db, id)
     if filed is None:
         raise AnswerRefused("there is no such question")
-    return keep(file, by(as_it_stands(file, filed, now)))
+    return keep(db, by(as_it_stands(db, filed, now)))
 
 
-def as_it_stands(file: Connection, filed: Filed, now: datetime) -> Filed:
-    """Return a question as it stands now, and keep it if it has expired."""
+def as_it_stands(db: Connection, filed: Filed, now: datetime) -> Filed:
+    """Return a question as it is at `now`, and store that it has expired if it has."""
     found = as_of(filed, now)
-    return filed if found is filed else keep(file, found)
+    return filed if found is filed else keep(db, found)
 
 
-def keep(file: Connection, filed: Filed) -> Filed:
-    """Keep a question as changed, under the next number."""
-    filed = _numbered(file, filed)
+def keep(db: Connection, filed: Filed) -> Filed:
+    """Store a changed question under the next revision, and return it."""
+    filed = _numbered(db, filed)
     id, _, _, is_open, revision, document, seal = _row(filed)
-    file.execute(
+    db.execute(
         "UPDATE question SET is_open = ?, revision = ?, document = ?, seal = ? WHERE id = ?",
         (is_open, revision, document, seal, id),
     )
     return filed
 
 
-def _numbered(file: Connection, filed: Filed) -> Filed:
-    file.execute("UPDATE counter SET revision = revision + 1")
-    return replace(filed, revision=last_revision(file))
+def _numbered(db: Connection, filed: Filed) -> Filed:
+    db.execute("UPDATE counter SET revision = revision + 1")
+    return replace(filed, revision=last_revision(db))
 
 
-def _count_open(file: Connection) -> int:
-    return int(file.execute("SELECT COUNT(*) FROM question WHERE is_open = 1").fetchone()[0])
+def _count_open(db: Connection) -> int:
+    return int(db.execute("SELECT COUNT(*) FROM question WHERE is_open = 1").fetchone()[0])
 
 
-def _found(file: Connection, where: str, *values: Any) -> Iterator[Filed]:
-    for row in file.execute(_SELECT + where, values).fetchall():
+def _found(db: Connection, where: str, *values: Any) -> Iterator[Filed]:
+    for row in db.execute(_SELECT + where, values).fetchall():
         try:
             yield _read(row)
         except NotDecodable as error:
-            _LOG.warning("a question is passed over: %s", error)
+            _LOG.warning("a question is left out: %s", error)
 
 
 def _row(filed: Filed) -> _Row:
@@ -135,7 +135,7 @@ def _columns(filed: Filed) -> _Row:
 
 
 def _read(row: _Row) -> Filed:
-    """Return the question of a row, every column of which must agree with it."""
+    """Return the question of a row; the columns must agree with the document."""
     *columns, document, seal = row
     filed = unsealed(Filed, document, seal)
     if _columns(filed) != tuple(columns) or not is_sound(filed):

@@ -1,4 +1,4 @@
-"""`SqliteApprovals`: the store of questions and standing approvals, in a file or in memory."""
+"""`SqliteApprovals`: the store of questions, refusals and standing approvals."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from policy.approvals.store import Bounds
 class SqliteApprovals:
     """A `Desk` and a `Ledger` in the file at `path`, which several processes may use at once.
 
-    The file, and a folder that has to be made for it, are for their owner only: whoever can write
-    there can approve. `:memory:` is a store without a file, which ends with this object. Opened at
-    once; raises StoreUnusable where it cannot be.
+    The file, and a folder made for it, belong to their owner only: whoever can write there can
+    approve. `:memory:` is a store without a file, which ends with this object. Raises StoreUnusable
+    if the store cannot be opened.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, bounds: Bounds | None = None) -> None:
@@ -57,21 +57,21 @@ class SqliteApprovals:
     async def file(self, request: ApprovalRequest, key: str, *, now: datetime) -> Filed:
         """Put a question; one of the same key that is open, or approved and unused, is taken up."""
         return await self._database.write(
-            lambda file: question_rows.put(file, request, key, now=now, bounds=self._bounds)
+            lambda db: question_rows.put(db, request, key, now=now, bounds=self._bounds)
         )
 
     async def get(self, id: str, *, now: datetime) -> Filed | None:
         """Return one question; raise StoreUnusable where it cannot be read."""
-        found = await self._database.read(lambda file: question_rows.find(file, id))
+        found = await self._database.read(lambda db: question_rows.find(db, id))
         return None if found is None else as_of(found, now)
 
     async def open(self, *, now: datetime, session: str | None = None) -> tuple[Filed, ...]:
         """Return the pending questions, oldest first, of one session tree if one is named."""
-        return await self._database.read(lambda file: question_rows.pending(file, session, now=now))
+        return await self._database.read(lambda db: question_rows.pending(db, session, now=now))
 
     async def since(self, revision: int) -> tuple[Filed, ...]:
         """Return the questions that changed after `revision`, in that order."""
-        return await self._database.read(lambda file: question_rows.changed(file, revision))
+        return await self._database.read(lambda db: question_rows.changed(db, revision))
 
     async def revision(self) -> int:
         """Return the number of the last change."""
@@ -83,9 +83,7 @@ class SqliteApprovals:
         def agree(filed: Filed) -> Filed:
             return agreed(filed, person)
 
-        return await self._database.write(
-            lambda file: question_rows.answer(file, id, agree, now=now)
-        )
+        return await self._database.write(lambda db: question_rows.answer(db, id, agree, now=now))
 
     async def refuse(
         self, id: str, person: Person, *, now: datetime, message: str | None = None
@@ -95,9 +93,9 @@ class SqliteApprovals:
         def deny(filed: Filed) -> Filed:
             return denied(filed, person, message)
 
-        def refuse(file: Connection) -> Filed:
-            refused = question_rows.answer(file, id, deny, now=now)
-            self._note_refused(file, refused)
+        def refuse(db: Connection) -> Filed:
+            refused = question_rows.answer(db, id, deny, now=now)
+            self._note_refused(db, refused)
             return refused
 
         return await self._database.write(refuse)
@@ -107,13 +105,13 @@ class SqliteApprovals:
     ) -> tuple[Filed, ...]:
         """Deny every pending question of a session tree at once; return them."""
 
-        def refuse(file: Connection) -> tuple[Filed, ...]:
-            found = question_rows.pending(file, session, now=now)
+        def refuse(db: Connection) -> tuple[Filed, ...]:
+            found = question_rows.pending(db, session, now=now)
             refused = tuple(
-                question_rows.keep(file, denied(filed, person, message)) for filed in found
+                question_rows.keep(db, denied(filed, person, message)) for filed in found
             )
             for filed in refused:
-                self._note_refused(file, filed)
+                self._note_refused(db, filed)
             return refused
 
         return await self._database.write(refuse)
@@ -121,12 +119,12 @@ class SqliteApprovals:
     async def end(self, id: str, state: Ended, *, now: datetime) -> Filed | None:
         """End a question otherwise, and return it; None where it had ended already."""
 
-        def end(file: Connection) -> Filed | None:
-            filed = question_rows.find(file, id)
+        def end(db: Connection) -> Filed | None:
+            filed = question_rows.find(db, id)
             if filed is None:
                 return None
-            closed = ended(question_rows.as_it_stands(file, filed, now), state)
-            return None if closed is None else question_rows.keep(file, closed)
+            closed = ended(question_rows.as_it_stands(db, filed, now), state)
+            return None if closed is None else question_rows.keep(db, closed)
 
         return await self._database.write(end)
 
@@ -135,47 +133,47 @@ class SqliteApprovals:
     async def count(self, session: str, *, limit: int) -> bool:
         """Count one more question of a session tree; False, and not counted, beyond `limit`."""
         return await self._database.write(
-            lambda file: ledger_rows.count(file, session, limit=limit, bounds=self._bounds)
+            lambda db: ledger_rows.count(db, session, limit=limit, bounds=self._bounds)
         )
 
     async def recount(self, session: str) -> None:
-        """Begin to count the questions of a session tree anew: whoever asks begins anew."""
-        await self._database.write(lambda file: ledger_rows.recount(file, session))
+        """Set the count of a session tree to zero, as when a server starts again."""
+        await self._database.write(lambda db: ledger_rows.recount(db, session))
 
     async def refused(self, session: str, digest: str) -> bool:
         """Tell whether this very call was refused in this session tree."""
-        return await self._database.read(lambda file: ledger_rows.is_refused(file, session, digest))
+        return await self._database.read(lambda db: ledger_rows.is_refused(db, session, digest))
 
     async def note_refusal(self, session: str, digest: str, *, now: datetime) -> None:
         """Remember that this very call was refused in this session tree."""
         await self._database.write(
-            lambda file: ledger_rows.note_refusal(file, session, digest, bounds=self._bounds)
+            lambda db: ledger_rows.note_refusal(db, session, digest, bounds=self._bounds)
         )
 
     async def give(self, grant: Grant) -> None:
         """Keep a standing approval; one of an id that is kept already stays as it is."""
-        await self._database.write(lambda file: ledger_rows.give(file, grant, bounds=self._bounds))
+        await self._database.write(lambda db: ledger_rows.give(db, grant, bounds=self._bounds))
 
     async def grants(self, caller: str, *, now: datetime) -> tuple[Grant, ...]:
         """Return what still serves a caller, oldest first."""
-        return await self._database.read(lambda file: ledger_rows.grants(file, caller, now=now))
+        return await self._database.read(lambda db: ledger_rows.grants(db, caller, now=now))
 
     async def spend(self, ids: tuple[str, ...], *, now: datetime) -> bool:
         """Take one use of each of these grants, or of none where one of them no longer serves."""
-        return await self._database.write(lambda file: ledger_rows.spend(file, ids, now=now))
+        return await self._database.write(lambda db: ledger_rows.spend(db, ids, now=now))
 
     async def revoke(self, id: str) -> Grant | None:
         """Take a standing approval back; None if there is none."""
-        return await self._database.write(lambda file: ledger_rows.revoke(file, id))
+        return await self._database.write(lambda db: ledger_rows.revoke(db, id))
 
     async def standing(self, *, now: datetime) -> tuple[Grant, ...]:
         """Return everything that still serves somebody, oldest first."""
-        return await self._database.read(lambda file: ledger_rows.grants(file, None, now=now))
+        return await self._database.read(lambda db: ledger_rows.grants(db, None, now=now))
 
-    def _note_refused(self, file: Connection, filed: Filed) -> None:
-        """Remember a refusal, whether or not a call still waits to hear of it."""
+    def _note_refused(self, db: Connection, filed: Filed) -> None:
+        """Store a refusal, whether or not a call still waits for the answer."""
         session, call = root_session(filed.request.caller), filed.request.digest
-        ledger_rows.note_refusal(file, session, call, bounds=self._bounds)
+        ledger_rows.note_refusal(db, session, call, bounds=self._bounds)
 
 
 class MemoryApprovals(SqliteApprovals):

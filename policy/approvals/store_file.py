@@ -1,4 +1,4 @@
-"""The file of a store: made for those who may use it, and told from another of the same name."""
+"""The file of a store: created with the right permissions, and recognized when exchanged."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def make_file(path: Path) -> None:
-    """Make the file and its folder, for those who may use it; a file that is there becomes so.
+    """Create the file and its folder, or restrict the permissions of a file that is there.
 
-    Raises OSError where that cannot be.
+    Raises OSError if that fails.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     wanted = _mode_in(path.parent)
@@ -33,7 +33,7 @@ def make_file(path: Path) -> None:
 
 
 def identity_of(path: Path) -> tuple[int, int] | None:
-    """Return which file a path names; None where there is none, or it cannot be seen."""
+    """Return the device and inode of a file; None if it cannot be seen."""
     try:
         found = path.stat()
     except OSError:
@@ -42,10 +42,10 @@ def identity_of(path: Path) -> tuple[int, int] | None:
 
 
 def _make_empty(path: Path) -> None:
-    """Make an empty file under this name, or raise FileExistsError.
+    """Create an empty file, or raise FileExistsError.
 
-    It gets its name after it was closed: closing a file drops every lock that this process has on
-    it, those of a connection in another thread as well.
+    It gets its name after it is closed: closing a file drops every lock of this process on it,
+    including those of a connection in another thread.
     """
     unnamed = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
     os.close(os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY))
@@ -56,10 +56,10 @@ def _make_empty(path: Path) -> None:
 
 
 def _mode_in(folder: Path) -> int:
-    """Return who may use a store in a folder: its owner.
+    """Return the mode of a store in a folder: for its owner only.
 
-    Or the group of the folder, where that hands its group on (setgid) and lets it write: several
-    people can only answer, each in their own name, if they share the file.
+    In a folder that passes its group on (setgid) and that the group may write, the group may use
+    the store as well: several people can answer, each in their own name, if they share the file.
     """
     mode = folder.stat().st_mode
     shared = mode & stat.S_ISGID and mode & stat.S_IWGRP and not mode & stat.S_IWOTH
