@@ -14,7 +14,8 @@ import pytest
 
 from policy.errors import PermissionDenied
 from policy.service import SqliteApprovals
-from tests.service.approvals.worker import ANN, stage
+from tests.service.approvals.earlier_store import given
+from tests.service.approvals.worker import ANN, NOW, stage
 
 ROOT = Path(__file__).parents[3]
 
@@ -146,6 +147,22 @@ async def test_two_processes_take_one_approval_once(others: Others) -> None:
             told.append(said)
         assert sorted(told) == ["denied", "ran 1"]
         assert refused == 1
+
+
+async def test_no_use_comes_back_when_a_process_is_killed(others: Others) -> None:
+    many = 100_000
+    async with SqliteApprovals(others.file) as desk:
+        await desk.give(given("g1", uses=many))
+        process = await others.start("spend")
+        for _ in range(20):
+            assert await line(process) == "used"
+        process.kill()
+        rest, _ = await process.communicate()
+        told = 20 + rest.count(b"used\n")
+        [grant] = await desk.standing(now=NOW)
+        # What was reported is used; of what was under way at the end, one at most is used as well.
+        assert grant.uses in (many - told, many - told - 1)
+        assert await desk.spend(("g1",), now=NOW)
 
 
 async def test_a_thousand_calls_wait_on_a_file_with_one_thread(others: Others) -> None:

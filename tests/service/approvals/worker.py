@@ -1,7 +1,8 @@
 """Another process with the same file of approvals: run as a script, it does one thing and ends.
 
 `call FILE FOLDER` puts the call of a tool through a service and prints what became of it;
-`approve FILE` and `deny FILE` answer every open question.
+`approve FILE` and `deny FILE` answer every open question; `spend FILE` uses a standing approval up
+and prints a line for each use.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from pathlib import Path
 
 from policy.errors import PermissionDenied
 from policy.service import ApprovalGate, Person, SqliteApprovals
+from tests.fakes import FakeClock
 from tests.service.asking.stage import Stage
 
 RULES = 'pay-out: allow pay with approval by "finance"\n'
 ANN = Person(id="ann", groups=("finance",))
+NOW = FakeClock()()
 
 
 def stage(folder: Path, desk: SqliteApprovals) -> tuple[Stage, ApprovalGate]:
@@ -46,10 +49,18 @@ async def answer(desk: SqliteApprovals, folder: Path, *, yes: bool) -> str:
     return "answered"
 
 
+async def spend(desk: SqliteApprovals) -> str:
+    while await desk.spend(("g1",), now=NOW):
+        print("used", flush=True)
+    return "used up"
+
+
 async def main(what: str, file: str, folder: str) -> None:
     async with SqliteApprovals(file) as desk:
         if what == "call":
             done = await call(desk, Path(folder))
+        elif what == "spend":
+            done = await spend(desk)
         else:
             done = await answer(desk, Path(folder), yes=what == "approve")
     print(done, flush=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 import stat
@@ -139,6 +140,20 @@ async def test_a_file_that_another_process_keeps_locked_is_of_no_use(
             with pytest.raises(StoreUnusable, match="locked"):
                 await store.give(a_grant())
         assert await store.end("q1", "used", now=NOW) is not None
+
+
+async def test_all_who_share_a_file_take_each_use_once(tmp_path: Path) -> None:
+    path = tmp_path / "approvals.db"
+    async with SqliteApprovals(path) as one, SqliteApprovals(path) as other:
+        await one.give(a_grant(uses=7))
+        spent = await asyncio.gather(
+            *(store.spend(("g1",), now=NOW) for _ in range(10) for store in (one, other))
+        )
+        assert sum(spent) == 7
+        counted = await asyncio.gather(
+            *(store.count("s", limit=5) for _ in range(6) for store in (one, other))
+        )
+        assert sum(counted) == 5
 
 
 async def test_a_full_disk_keeps_nothing_and_hurts_nothing_that_was_kept(tmp_path: Path) -> None:
