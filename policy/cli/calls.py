@@ -6,23 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from policy.call import Caller, GuestScope, freeze, thaw
-from policy.cli.fields import (
-    REQUIRED,
-    Misfit,
-    Place,
-    Unnamed,
-    fields_of,
-    list_of,
-    names_to,
-    one_of,
-    or_null,
-    read_any,
-    read_object,
-    read_text,
-)
 from policy.diagnostics import did_you_mean
 from policy.facts import Facts, PastCall, Resolvers
 from policy.values import Unreadable, escape_for_people, parse_time, read_json
@@ -52,6 +40,150 @@ class NoCall:
         return {"id": self.id, "error": {"code": self.code, "message": self.message}}
 
 
+# ------------------------------------------------------------------ the parts of a line
+
+
+def _time(value: Any) -> datetime:
+    read = parse_time(value) if isinstance(value, str) else Unreadable(reason="is no text")
+    if isinstance(read, Unreadable):
+        said = read.reason
+        raise ValueError(said if said.startswith("is ") else f"is {said}")
+    return read
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def _id(value: Any) -> str | int | None:
+    if value is None or _is_id(value):
+        known: str | int | None = value
+        return known
+    raise ValueError("is neither a text nor a whole number")
+
+
+def _absolute(path: str) -> str:
+    if not path.startswith("/"):
+        raise ValueError("is no absolute path")
+    return path
+
+
+_Id = Annotated[str | int | None, BeforeValidator(_id)]
+_Time = Annotated[datetime, BeforeValidator(_time)]
+_Folder = Annotated[str, AfterValidator(_absolute)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Scope(_Part):
+    allowed_tools: list[str] = []
+    expires_at: _Time | None = None
+
+    def scope(self) -> GuestScope:
+        return GuestScope(allowed_tools=tuple(self.allowed_tools), expires_at=self.expires_at)
+
+
+class _Caller(_Part):
+    agent: str = "default"
+    session: str = "default"
+    role: str = "owner"
+    user: str | None = None
+    groups: list[str] = []
+    scope: _Scope | None = None
+    parent: _Caller | None = None
+
+    def caller(self) -> Caller:
+        return Caller(
+            agent=self.agent,
+            session=self.session,
+            role=self.role,
+            user=self.user,
+            groups=tuple(self.groups),
+            scope=None if self.scope is None else self.scope.scope(),
+            parent=None if self.parent is None else self.parent.caller(),
+        )
+
+
+class _Past(_Part):
+    tool: str
+    input: dict[str, Any] = {}
+    result: Any = None
+    outcome: Literal["ok", "failed", "timeout", "cancelled", "running"] = "ok"
+    at: _Time | None = None
+    session: str | None = None
+    agent: str | None = None
+    user: str | None = None
+
+    def call(self) -> PastCall:
+        return PastCall(
+            tool=self.tool,
+            input=MappingProxyType({name: freeze(item) for name, item in self.input.items()}),
+            result=freeze(self.result),
+            outcome=self.outcome,
+            at=self.at,
+            session=self.session,
+            agent=self.agent,
+            user=self.user,
+        )
+
+
+class _Facts(_Part):
+    resolver: dict[str, list[str] | None] | None = None
+    context: dict[str, Any] = {}
+    sandbox: str | None = None
+
+    def host(self, name: str) -> tuple[str, ...] | None:
+        """Return the addresses that the line gives for a name."""
+        found = (self.resolver or {}).get(name)
+        return None if found is None else tuple(found)
+
+
+class _Line(_Part):
+    id: _Id = None
+    tool: str
+    input: Any = None
+    cwd: _Folder | None = None
+    workspace: _Folder | None = None
+    home: _Folder | None = None
+    caller: _Caller | None = None
+    now: _Time | None = None
+    said: list[str] = []
+    facts: _Facts | None = None
+    history: list[_Past] = []
+
+    def known(self, disk: Resolvers) -> Facts:
+        """Return the facts that the line gives; `disk` answers for paths."""
+        more = self.facts or _Facts()
+        return Facts(
+            cwd=self.cwd,
+            workspace=self.workspace,
+            home=self.home,
+            now=self.now,
+            said=tuple(self.said),
+            history=tuple(past.call() for past in self.history),
+            context={name: freeze(item) for name, item in more.context.items()},
+            resolvers=replace(disk, host=None if more.resolver is None else more.host),
+            sandbox=more.sandbox,
+        )
+
+
+_NAMES = sorted(
+    {name for part in (_Line, _Caller, _Scope, _Past, _Facts) for name in part.model_fields}
+)
+_SAID = {
+    "missing": "is missing",
+    "string_type": "is no text",
+    "list_type": "is no list",
+    "dict_type": "is no object",
+    "model_type": "is no object",
+    "model_attributes_type": "is no object",
+    "literal_error": "is none of `ok`, `failed`, `timeout`, `cancelled`, `running`",
+    "extra_forbidden": "is no field of a call",
+}
+
+
 def read_call(line: str | bytes, *, disk: Resolvers) -> AskedCall | NoCall:
     """Read one line as a call; without a caller it is the owner, as agent `default`.
 
@@ -65,128 +197,26 @@ def read_call(line: str | bytes, *, disk: Resolvers) -> AskedCall | NoCall:
     # The input is judged as it was read; the rest of the line is plain data.
     rest = {key: thaw(item) for key, item in value.items() if key != "input"}
     try:
-        read = fields_of(rest, (), _LINE)
-    except Misfit as misfit:
+        read = _Line.model_validate(rest)
+    except ValidationError as error:
         given = value.get("id")
         known = given if _is_id(given) else None
-        return NoCall(id=known, code="not-a-call", message=_sentence(misfit))
+        return NoCall(id=known, code="not-a-call", message=_first_problem(error))
     return AskedCall(
-        id=read["id"],
-        tool=read["tool"],
+        id=read.id,
+        tool=read.tool,
         input=value.get("input"),
-        caller=read["caller"] or Caller(),
-        facts=_facts(read, disk=disk),
+        caller=Caller() if read.caller is None else read.caller.caller(),
+        facts=read.known(disk),
     )
 
 
-def _sentence(misfit: Misfit) -> str:
-    place = escape_for_people(".".join(misfit.place), 100)
-    help = did_you_mean(misfit.place[-1], _NAMES) if isinstance(misfit, Unnamed) else None
-    return f"`{place}` {misfit.said}" + (f": {help}" if help else "")
-
-
-# ------------------------------------------------------------------ the parts of a line
-
-
-def _is_id(value: Any) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
-
-
-def _id(value: Any, place: Place) -> str | int | None:
-    if value is None or _is_id(value):
-        known: str | int | None = value
-        return known
-    raise Misfit(place, "is neither a text nor a whole number")
-
-
-def _time(value: Any, place: Place) -> datetime:
-    read = parse_time(value) if isinstance(value, str) else Unreadable(reason="is no text")
-    if isinstance(read, Unreadable):
-        said = read.reason
-        raise Misfit(place, said if said.startswith("is ") else f"is {said}")
-    return read
-
-
-def _folder(value: Any, place: Place) -> str:
-    path = read_text(value, place)
-    if not path.startswith("/"):
-        raise Misfit(place, "is no absolute path")
-    return path
-
-
-def _scope(value: Any, place: Place) -> GuestScope:
-    return GuestScope(**fields_of(value, place, _SCOPE))
-
-
-def _caller(value: Any, place: Place) -> Caller:
-    return Caller(**fields_of(value, place, _CALLER))
-
-
-def _past(value: Any, place: Place) -> PastCall:
-    read = fields_of(value, place, _PAST)
-    return PastCall(**read | {"input": freeze(read["input"]), "result": freeze(read["result"])})
-
-
-def _more(value: Any, place: Place) -> dict[str, Any]:
-    return fields_of(value, place, _MORE)
-
-
-_OUTCOMES = ("ok", "failed", "timeout", "cancelled", "running")
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
-_TEXT_OR_NULL = or_null(read_text)
-
-_SCOPE = {"allowed_tools": (list_of(read_text), ()), "expires_at": (or_null(_time), None)}
-_CALLER = {
-    "agent": (read_text, "default"),
-    "session": (read_text, "default"),
-    "role": (read_text, "owner"),
-    "user": (_TEXT_OR_NULL, None),
-    "groups": (list_of(read_text), ()),
-    "scope": (or_null(_scope), None),
-    "parent": (or_null(_caller), None),
-}
-_PAST = {
-    "tool": (read_text, REQUIRED),
-    "input": (read_object, _NOTHING),
-    "result": (read_any, None),
-    "outcome": (one_of(_OUTCOMES), "ok"),
-    "at": (or_null(_time), None),
-    "session": (_TEXT_OR_NULL, None),
-    "agent": (_TEXT_OR_NULL, None),
-    "user": (_TEXT_OR_NULL, None),
-}
-_MORE = {
-    "resolver": (or_null(names_to(or_null(list_of(read_text)))), None),
-    "context": (read_object, _NOTHING),
-    "sandbox": (_TEXT_OR_NULL, None),
-}
-_LINE = {
-    "id": (_id, None),
-    "tool": (read_text, REQUIRED),
-    "input": (read_any, None),
-    "cwd": (or_null(_folder), None),
-    "workspace": (or_null(_folder), None),
-    "home": (or_null(_folder), None),
-    "caller": (or_null(_caller), None),
-    "now": (or_null(_time), None),
-    "said": (list_of(read_text), ()),
-    "facts": (or_null(_more), None),
-    "history": (list_of(_past), ()),
-}
-_NAMES = sorted({name for part in (_LINE, _CALLER, _SCOPE, _PAST, _MORE) for name in part})
-
-
-def _facts(read: Mapping[str, Any], *, disk: Resolvers) -> Facts:
-    more = read["facts"] or {name: default for name, (_, default) in _MORE.items()}
-    answers: Mapping[str, tuple[str, ...] | None] | None = more["resolver"]
-    return Facts(
-        cwd=read["cwd"],
-        workspace=read["workspace"],
-        home=read["home"],
-        now=read["now"],
-        said=read["said"],
-        history=read["history"],
-        context={name: freeze(item) for name, item in more["context"].items()},
-        resolvers=replace(disk, host=None if answers is None else answers.get),
-        sandbox=more["sandbox"],
-    )
+def _first_problem(error: ValidationError) -> str:
+    found = error.errors(include_url=False, include_input=False)[0]
+    names = [str(step) for step in found["loc"]]
+    place = escape_for_people(".".join(names), 100)
+    if found["type"] == "value_error":
+        return f"`{place}` {found['ctx']['error']}"
+    is_unnamed = found["type"] == "extra_forbidden"
+    help = did_you_mean(names[-1], _NAMES) if is_unnamed else None
+    return f"`{place}` {_SAID.get(found['type'], 'cannot be read')}" + (f": {help}" if help else "")
