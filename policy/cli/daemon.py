@@ -9,7 +9,7 @@ import click
 
 from policy.cli.loading import stop as fail
 from policy.cli.people_only import refuse_agents
-from policy.daemon import DaemonStatus, daemons, stop_daemon
+from policy.daemon import daemons, stop_daemon
 from policy.diagnostics import visible
 
 
@@ -32,48 +32,41 @@ def status(*, format: str) -> None:
     """Show each daemon: its policy, how long it has run, and how many calls it has decided."""
     found = _found()
     if format == "json":
-        click.echo(json.dumps({"daemons": [_document(each) for each in found]}))
+        click.echo(json.dumps({"daemons": found}))
         return
-    if not found:
-        click.echo("no daemon is running")
-    for each in found:
-        click.echo(_line(each))
+    for line in [_line(each) for each in found] or ["no daemon is running"]:
+        click.echo(line)
 
 
 @command.command("stop")
 def stop() -> None:
     """End every daemon of this user; the next hook call starts a new one."""
     refuse_agents("stopping a daemon")
-    found = [each for each in _found() if each.problem is None]
+    found = [each for each in _found() if each["problem"] is None]
     for each in found:
-        problem = stop_daemon(each)
-        if problem is not None:
-            fail(f"the daemon of {each.policy} does not stop: {problem}", code=1)
-        click.echo(f"stopped the daemon of {visible(each.policy, 500)}")
+        try:
+            stop_daemon(each["socket"])
+        except OSError as error:
+            fail(f"the daemon at {each['socket']} does not stop: {error}", code=1)
+        click.echo(f"stopped the daemon of {visible(each['policy'], 500)}")
     if not found:
         click.echo("no daemon is running")
 
 
-def _found() -> list[DaemonStatus]:
+def _found() -> list[dict[str, Any]]:
     try:
         return daemons()
     except OSError as error:
         fail(str(error))
 
 
-def _line(each: DaemonStatus) -> str:
-    if each.problem is not None:
-        return f"{visible(each.socket, 500)}: does not answer: {visible(each.problem, 500)}"
-    lines = [
-        f"{visible(each.policy, 500)}: process {each.pid}, running {each.seconds} s,"
-        f" {each.calls} calls"
-    ]
+def _line(each: dict[str, Any]) -> str:
+    if each["problem"] is not None:
+        return f"{each['socket']} does not answer: {visible(each['problem'], 500)}"
+    policy, pid, seconds, calls = (each[name] for name in ("policy", "pid", "seconds", "calls"))
+    lines = [f"{visible(policy, 500)}: process {pid}, running {seconds} s, {calls} calls"]
     lines += [
         f"  {visible(project['folder'], 500)}: {visible(project['policy'], 1000)}"
-        for project in each.projects
+        for project in each["projects"]
     ]
     return "\n".join(lines)
-
-
-def _document(each: DaemonStatus) -> dict[str, Any]:
-    return each._asdict()

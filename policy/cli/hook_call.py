@@ -9,9 +9,12 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from typing import NoReturn
 
-from policy.daemon import AGENT_NAMES, BLOCKED, LONGEST_INPUT, Answer, Request, answer_hook, blocked
+from policy.daemon import AGENT_NAMES, BLOCKED, LONGEST_INPUT, answer_hook, blocked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 _PROJECT_VARIABLES = ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR")
 _ABOUT = """\
@@ -70,23 +73,25 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def _request(given: Namespace) -> Request:
+def _request(given: Namespace) -> dict[str, Any]:
+    """Return the message that asks about the call on standard input."""
     raw = sys.stdin.buffer.read(LONGEST_INPUT + 1)
     if len(raw) > LONGEST_INPUT:
         raise ValueError("the hook's input is too long")
     project = next((v for name in _PROJECT_VARIABLES if (v := os.environ.get(name))), None)
-    return Request(
-        agent=given.agent,
-        policy=os.path.abspath(given.policy),
-        cwd=os.getcwd(),
-        home=os.path.expanduser("~"),
-        input=raw.decode("utf-8", "surrogateescape"),
-        workspace=_absolute(given.workspace),
-        project=_absolute(project),
-        caller=given.caller,
-        audit=_absolute(given.audit),
-        denies_asks=given.deny_asks,
-    )
+    return {
+        "kind": "ask",
+        "agent": given.agent,
+        "policy": os.path.abspath(given.policy),
+        "cwd": os.getcwd(),
+        "home": os.path.expanduser("~"),
+        "input": raw.decode("utf-8", "surrogateescape"),
+        "workspace": _absolute(given.workspace),
+        "project": _absolute(project),
+        "caller": given.caller,
+        "audit": _absolute(given.audit),
+        "denies_asks": given.deny_asks,
+    }
 
 
 def _absolute(path: str | None) -> str | None:
@@ -97,14 +102,14 @@ def _give_up() -> NoReturn:
     _end(blocked("the call could not be decided in time"))
 
 
-def _end(answer: Answer) -> NoReturn:
+def _end(answer: dict[str, Any]) -> NoReturn:
     """Print an answer and end the process at once; what cannot be printed is a denial."""
     try:
-        _print(2, answer.stderr)
-        _print(1, answer.stdout)
+        _print(2, answer["stderr"])
+        _print(1, answer["stdout"])
     except OSError:
         os._exit(BLOCKED)
-    os._exit(answer.status)
+    os._exit(answer["status"])
 
 
 def _print(descriptor: int, text: str) -> None:

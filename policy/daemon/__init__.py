@@ -6,23 +6,17 @@ is imported by the daemon, or by a client that finds none.
 
 from __future__ import annotations
 
-from policy.daemon.answering import answer_hook, decide_here
-from policy.daemon.control import DaemonStatus, daemons, stop_daemon
-from policy.daemon.exchange import BLOCKED, LONGEST_INPUT, Answer, Request, blocked
-from policy.daemon.names import AGENT_NAMES, AgentFiles, agent_files
+from policy.daemon.answering import answer_hook
+from policy.daemon.control import AGENT_NAMES, agent_settings, daemons, stop_daemon
+from policy.daemon.exchange import BLOCKED, LONGEST_INPUT, blocked
 
 __all__ = [
     "AGENT_NAMES",
     "BLOCKED",
     "LONGEST_INPUT",
-    "AgentFiles",
-    "Answer",
-    "DaemonStatus",
-    "Request",
-    "agent_files",
+    "agent_settings",
     "answer_hook",
     "blocked",
     "daemons",
-    "decide_here",
     "stop_daemon",
 ]

@@ -7,78 +7,81 @@ end of the time the process ends itself with the answer that blocks the call.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
-from policy.daemon.exchange import Answer, Request
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-# Seconds: for the daemon, its start included, and for all of a call. The settings that are
-# installed give the agent's own limit more.
+    from policy.daemon.exchange import Message
+
+# Seconds: for the daemon, its start included, and for a decision in this process. The settings that
+# are installed give the agent's own limit more than both together.
 FOR_THE_DAEMON = 6.0
-FOR_ALL = 20.0
+FOR_ITSELF = 14.0
 
 
 class Late(Exception):
-    """The time for something is over."""
+    """The time for the daemon is over."""
 
 
-def answer_hook(request: Request, *, late: Callable[[], None], use_daemon: bool) -> Answer:
+def answer_hook(request: Message, *, late: Callable[[], None], use_daemon: bool) -> Message:
     """Return the answer; call `late`, which must end the process, once the time is over."""
     if os.name != "posix":
-        with _timer(late):
-            return decide_here(request)
+        return _decided_by_a_timer(request, late)
+    import signal
+
     try:
-        if use_daemon:
-            with _alarm(FOR_THE_DAEMON, _raise_late):
-                from policy.daemon.client import NoDaemon, ask_daemon
-                from policy.daemon.place import PlaceUnusable
-
-                try:
-                    return ask_daemon(request)
-                except (OSError, NoDaemon, PlaceUnusable):
-                    pass  # then the call is decided here
+        signal.signal(signal.SIGALRM, _raise_late)
+        answer = _asked(request) if use_daemon else None
     except Late:
-        pass
-    with _alarm(FOR_ALL - FOR_THE_DAEMON, late):
-        return decide_here(request)
+        answer = None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    if answer is not None:
+        return answer
+    signal.signal(signal.SIGALRM, lambda number, frame: late())
+    signal.setitimer(signal.ITIMER_REAL, FOR_ITSELF)
+    answer = _decided_here(request)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    return answer
 
 
-def decide_here(request: Request) -> Answer:
+def _asked(request: Message) -> Message | None:
+    """Return the daemon's answer, None where there is none to be had."""
+    import signal
+
+    from policy.daemon.client import NoDaemon, ask_daemon
+    from policy.daemon.place import PlaceUnusable
+
+    signal.setitimer(signal.ITIMER_REAL, FOR_THE_DAEMON)
+    try:
+        return ask_daemon(request)
+    except (OSError, NoDaemon, PlaceUnusable):
+        return None
+
+
+def _raise_late(number: int, frame: object) -> None:
+    raise Late
+
+
+def _decided_here(request: Message) -> Message:
     """Decide in this process, which loads the whole policy."""
     import asyncio
 
     from policy.daemon.decider import Decider, Setting
+    from policy.daemon.request import Request
 
-    return asyncio.run(Decider(Setting.of(request)).answer(request))
-
-
-def _raise_late() -> None:
-    raise Late
+    asked = Request.of(request)
+    return asyncio.run(Decider(Setting.of(asked)).answer(asked)).message()
 
 
-@contextmanager
-def _alarm(seconds: float, rings: Callable[[], None]) -> Iterator[None]:
-    """Call `rings` in the main thread after some seconds, unless the block has ended by then."""
-    import signal
-
-    before = signal.signal(signal.SIGALRM, lambda number, frame: rings())
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-@contextmanager
-def _timer(late: Callable[[], None]) -> Iterator[None]:
-    """Call `late` in a thread at the end of all the time, where the system has no alarms."""
+def _decided_by_a_timer(request: Message, late: Callable[[], None]) -> Message:
+    """Decide in this process, in a time that a thread keeps: this system has no alarms."""
     from threading import Timer
 
-    timer = Timer(FOR_ALL, late)
+    timer = Timer(FOR_ITSELF, late)
     timer.daemon = True
     timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+    answer = _decided_here(request)
+    timer.cancel()
+    return answer

@@ -1,83 +1,67 @@
-"""A hook call in, the daemon's answer out; it is started where there is none."""
+"""A hook request in, the daemon's answer out; it is started where there is none."""
 
 from __future__ import annotations
 
 import socket
-from typing import Any
 
-from policy.daemon.exchange import (
-    LONGEST_LINE,
-    Answer,
-    Malformed,
-    Request,
-    answer_in,
-    line_of,
-    message_in,
-)
+from policy.daemon.exchange import LONGEST_LINE, Malformed, line_of, message_in
 from policy.daemon.peer import is_ours
-from policy.daemon.place import Place, identity, place_for
+from policy.daemon.place import Place, identity
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from policy.daemon.exchange import Message
 
 
 class NoDaemon(Exception):
     """Nobody answered, and why."""
 
 
-class _Another(Exception):
-    """The daemon that answered is of another version, or has another policy; it ends."""
+def ask_daemon(request: Message) -> Message:
+    """Return the daemon's answer; start it where there is none.
 
-
-def ask_daemon(request: Request) -> Answer:
-    """Return the daemon's answer; start it where there is none. Raises NoDaemon and OSError."""
-    place = place_for(request.policy)
+    Raises NoDaemon, PlaceUnusable and OSError.
+    """
+    place, who = Place(request["policy"]), identity(request["policy"])
+    line = line_of({**request, "kind": "ask", "identity": who})
     try:
-        return _asked(place, request)
-    except (FileNotFoundError, ConnectionRefusedError, _Another):
+        answer = exchanged(place.socket, line)
+    except (FileNotFoundError, ConnectionRefusedError):
+        answer = None
+    if answer is None or answer["kind"] == "another":
         from policy.daemon.starting import start
 
-        start(place, request.policy, lambda: _is_there(place, request.policy))
-    try:
-        return _asked(place, request)
-    except _Another as error:
-        raise NoDaemon("a daemon of another version is in the way") from error
+        start(place, request["policy"], lambda: _is_there(place, who))
+        answer = exchanged(place.socket, line)
+    if answer["kind"] != "answer":
+        raise NoDaemon(f"it said {answer['kind']}")
+    return answer
 
 
-def told(where: str, kind: str) -> dict[str, Any]:
-    """Return a daemon's answer to `status` or `stop`; raises NoDaemon and OSError."""
-    try:
-        return _exchanged(where, line_of(kind))
-    except Malformed as error:
-        raise NoDaemon(f"it answered wrongly: {error}") from error
+def exchanged(where: str, line: bytes) -> Message:
+    """Send one line to the daemon at a socket, and return the message that comes back.
 
-
-def _asked(place: Place, request: Request) -> Answer:
-    line = line_of("ask", identity=identity(request.policy), **request._asdict())
-    try:
-        message = _exchanged(place.socket, line)
-        if message["kind"] == "another":
-            raise _Another("another version or policy")
-        return answer_in(message)
-    except Malformed as error:
-        raise NoDaemon(f"its answer cannot be read: {error}") from error
-
-
-def _is_there(place: Place, policy: str) -> bool:
-    """Tell whether a daemon of this version answers for this policy."""
-    try:
-        said = _exchanged(place.socket, line_of("status", identity=identity(policy)))
-    except (OSError, Malformed, NoDaemon):
-        return False
-    return bool(said["kind"] == "status")
-
-
-def _exchanged(where: str, line: bytes) -> dict[str, Any]:
-    """Send one line, and return the message that comes back."""
+    Raises NoDaemon and OSError.
+    """
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.connect(where)
         if not is_ours(connection):
             raise NoDaemon("the socket belongs to another user")
         connection.sendall(line)
         connection.shutdown(socket.SHUT_WR)
-        return message_in(_line(connection))
+        try:
+            return message_in(_line(connection))
+        except Malformed as error:
+            raise NoDaemon(f"its answer cannot be read: {error}") from error
+
+
+def _is_there(place: Place, who: str) -> bool:
+    """Tell whether a daemon of this version answers for this policy."""
+    try:
+        said = exchanged(place.socket, line_of({"kind": "status", "identity": who}))
+    except (OSError, NoDaemon):
+        return False
+    return bool(said["kind"] == "status")
 
 
 def _line(connection: socket.socket) -> bytes:

@@ -1,27 +1,24 @@
-"""The daemons that there are: what each says of itself, and how to end one."""
+"""What the command line asks of daemons and agents besides hook calls.
+
+Hook calls import this with the package, so everything else is imported by who calls.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+# A test holds these to the tables of `agents`.
+AGENT_NAMES = ("claude-code", "gemini-cli", "codex")
 
 
-class DaemonStatus(NamedTuple):
-    """What one daemon says of itself; `problem` is why it does not answer, None where it does.
+def daemons() -> list[dict[str, Any]]:
+    """Return what each daemon of this user says of itself, with its `socket`.
 
-    `projects` are the folders it has decided calls for, with the state of the policy for each.
+    One that does not answer has a `problem`. Raises OSError where their folder cannot be used.
     """
-
-    socket: str
-    problem: str | None = None
-    pid: int = 0
-    policy: str = ""
-    seconds: int = 0
-    calls: int = 0
-    projects: tuple[dict[str, Any], ...] = ()
-
-
-def daemons() -> list[DaemonStatus]:
-    """Return the daemons of this user; raise OSError where their folder cannot be used."""
     from policy.daemon.place import PlaceUnusable, sockets
 
     try:
@@ -31,32 +28,35 @@ def daemons() -> list[DaemonStatus]:
     return [status for socket in found if (status := _status(socket)) is not None]
 
 
-def stop_daemon(daemon: DaemonStatus) -> str | None:
-    """End a daemon; return why it does not end, None where it does."""
-    from policy.daemon.client import NoDaemon, told
-
-    try:
-        told(daemon.socket, "stop")
-    except (OSError, NoDaemon) as error:
-        return str(error)
-    return None
+def stop_daemon(socket: str) -> None:
+    """End the daemon at a socket; raise OSError where it does not answer."""
+    _told(socket, "stop")
 
 
-def _status(socket: str) -> DaemonStatus | None:
+def agent_settings(name: str) -> tuple[str, str, Mapping[str, str]]:
+    """Return an agent's hook event, its user's settings file, and its tools without resources."""
+    from policy.daemon.agents import AGENTS
+
+    agent = AGENTS[name]
+    return agent.event, agent.settings[0], agent.own_tools
+
+
+def _status(socket: str) -> dict[str, Any] | None:
     """Return the status of a daemon, None where one was killed and left its socket behind."""
-    from policy.daemon.client import NoDaemon, told
-
     try:
-        said: dict[str, Any] = told(socket, "status")
-        return DaemonStatus(
-            socket=socket,
-            pid=int(said["pid"]),
-            policy=str(said["policy"]),
-            seconds=int(said["seconds"]),
-            calls=int(said["calls"]),
-            projects=tuple(said["projects"]),
-        )
+        return {"socket": socket, "problem": None, **_told(socket, "status")}
     except (FileNotFoundError, ConnectionRefusedError):
         return None
-    except (OSError, NoDaemon, KeyError, TypeError, ValueError) as error:
-        return DaemonStatus(socket=socket, problem=str(error))
+    except OSError as error:
+        return {"socket": socket, "problem": str(error)}
+
+
+def _told(socket: str, kind: str) -> dict[str, Any]:
+    from policy.daemon.client import NoDaemon, exchanged
+    from policy.daemon.exchange import line_of
+
+    try:
+        said = exchanged(socket, line_of({"kind": kind}))
+    except NoDaemon as error:
+        raise OSError(str(error)) from error
+    return {name: value for name, value in said.items() if name != "kind"}

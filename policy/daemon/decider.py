@@ -25,10 +25,11 @@ from policy.daemon.agents import (
     mcp_tool,
     read_hook,
 )
-from policy.daemon.exchange import Answer, Request, blocked
+from policy.daemon.exchange import BLOCKED
 from policy.daemon.handing_back import handed_back
-from policy.daemon.place import PlaceUnusable, place_for
+from policy.daemon.place import Place, PlaceUnusable
 from policy.daemon.records import Arrived, record_of_call
+from policy.daemon.request import Answer, Request
 from policy.decision import Decision
 from policy.errors import NotFound, PermissionDenied, ToolError
 from policy.reload import Disk, Generation, PolicyStore
@@ -94,7 +95,7 @@ class Decider:
         """Return the answer to one hook call; nothing but an explicit allow ends in allow."""
         agent = AGENTS.get(request.agent)
         if agent is None:
-            return blocked(f"no agent is called {request.agent}")
+            return Answer(status=BLOCKED, stderr=f"placet: no agent is called {request.agent}\n")
         began, at = time.monotonic(), datetime.now(UTC)
         try:
             call = read_hook(agent, request.input, cwd=request.cwd)
@@ -299,5 +300,5 @@ def _guarded(setting: Setting) -> list[str]:
         for place in agent.settings
     ]
     with suppress(PlaceUnusable):  # without a place for it there is no daemon either
-        named += place_for(setting.policy)
+        named += Place(setting.policy).files
     return [*named, *(os.path.realpath(path) for path in named)]

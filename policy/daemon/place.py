@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from typing import NamedTuple
 from zlib import crc32
 
 from policy.version import VERSION
@@ -17,18 +16,29 @@ class PlaceUnusable(Exception):
     """A folder for the socket that cannot be made, or that others could enter."""
 
 
-class Place(NamedTuple):
-    """The files of one daemon.
+class Place:
+    """The files of the daemon that decides by the policy at an absolute path.
 
     `socket` is what it listens on, `lock` what it holds while it lives, `starting` what a client
-    holds while it starts one, `log` what it writes to standard error.
+    holds while it starts one, `log` what it writes to standard error. Makes the folder where there
+    is none yet. Raises PlaceUnusable.
     """
 
-    folder: str
-    socket: str
-    lock: str
-    starting: str
-    log: str
+    def __init__(self, policy: str) -> None:
+        folder = _folder()
+        _make(folder)
+        # Short, since the path of a socket must be. Policies that happen to share a name take
+        # turns: each daemon ends when it is asked about another policy than its own.
+        name = os.path.join(folder, f"{crc32(os.fsencode(policy)):08x}")
+        self.socket = name + _SOCKET
+        self.lock = f"{name}.lock"
+        self.starting = f"{name}.starting"
+        self.log = f"{name}.log"
+
+    @property
+    def files(self) -> list[str]:
+        """All of them."""
+        return [self.socket, self.lock, self.starting, self.log]
 
 
 def identity(policy: str) -> str:
@@ -37,32 +47,17 @@ def identity(policy: str) -> str:
     return "\n".join((VERSION, sys.version, program, policy))
 
 
-def place_for(policy: str) -> Place:
-    """Return the place of the daemon that decides by the policy at this absolute path.
-
-    Makes the folder where there is none yet. Raises PlaceUnusable.
-    """
-    folder = _folder()
-    _make(folder)
-    name = _name(policy)
-    return Place(
-        folder=folder,
-        socket=os.path.join(folder, name + _SOCKET),
-        lock=os.path.join(folder, f"{name}.lock"),
-        starting=os.path.join(folder, f"{name}.starting"),
-        log=os.path.join(folder, f"{name}.log"),
-    )
-
-
 def sockets() -> list[str]:
     """Return the sockets of all daemons that this user may have; raises PlaceUnusable."""
     folder = _folder()
     if not os.path.lexists(folder):
         return []
     _require_ours(folder)
-    return [
-        os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(_SOCKET)
-    ]
+    return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if _is_socket(name)]
+
+
+def _is_socket(name: str) -> bool:
+    return name.endswith(_SOCKET)
 
 
 def _folder() -> str:
@@ -77,14 +72,6 @@ def _temporary() -> str:
     """Return the folder for temporary files; the per-user one of macOS is named by a variable."""
     named = os.environ.get("TMPDIR", "") if sys.platform == "darwin" else ""
     return named if os.path.isabs(named) else "/tmp"  # noqa: S108 - its owner and mode are checked
-
-
-def _name(policy: str) -> str:
-    """Return a short name for a policy: the path of a socket may not be long.
-
-    Two policies with the same name would get a daemon each in turn, by what it says it is.
-    """
-    return f"{crc32(os.fsencode(policy)):08x}"
 
 
 def _make(folder: str) -> None:

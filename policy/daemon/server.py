@@ -9,19 +9,13 @@ import signal
 import socket
 import time
 from contextlib import AsyncExitStack, suppress
+from typing import Any
 
 from policy.daemon.decider import Decider, Setting
-from policy.daemon.exchange import (
-    LONGEST_LINE,
-    Answer,
-    Malformed,
-    Request,
-    line_of,
-    message_in,
-    request_in,
-)
+from policy.daemon.exchange import LONGEST_LINE, Malformed, line_of, message_in
 from policy.daemon.peer import is_ours
-from policy.daemon.place import Place, identity, place_for
+from policy.daemon.place import Place, identity
+from policy.daemon.request import Answer, Request
 
 IDLE_VARIABLE = "PLACET_DAEMON_IDLE"
 _IDLE = 1800.0  # seconds
@@ -38,7 +32,7 @@ def serve(policy: str, ready: int) -> None:
     Writes `1` to the descriptor `ready` once it listens. Returns at once where another daemon of
     the same policy lives.
     """
-    place = place_for(policy)
+    place = Place(policy)
     lock = os.open(place.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     if not _locked(lock):
         return
@@ -128,23 +122,24 @@ class _Daemon:
 
     async def _reply(self, line: bytes) -> bytes:
         try:
-            message = message_in(line)
-            given = message.get("identity")
-            if message["kind"] == "stop":
-                self._stopped.set()
-                return line_of("stopped")
-            if given is not None and given != self._identity:
-                # Whoever is newer starts another one, and this one has no more to do.
-                self._stopped.set()
-                return line_of("another")
-            if message["kind"] == "status":
-                return line_of("status", **self._status())
-            request = request_in(message)
+            return line_of(await self._said_to(message_in(line)))
         except Malformed as problem:
-            return line_of("malformed", problem=str(problem))
+            return line_of({"kind": "malformed", "problem": str(problem)})
+
+    async def _said_to(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Return the message that a message is answered by."""
+        if message["kind"] == "stop":
+            self._stopped.set()
+            return {"kind": "stopped"}
+        if message.get("identity", self._identity) != self._identity:
+            # Whoever is newer starts another one, and this one has no more to do.
+            self._stopped.set()
+            return {"kind": "another"}
+        if message["kind"] == "status":
+            return {"kind": "status", **self._status()}
+        request = Request.of(message)
         self._calls += 1
-        answer = await self._answer(request)
-        return line_of("answer", **answer._asdict())
+        return (await self._answer(request)).message()
 
     async def _answer(self, request: Request) -> Answer:
         decider = await self._decider(Setting.of(request))
@@ -165,7 +160,7 @@ class _Daemon:
                 await stack.aclose()
             return found[0]
 
-    def _status(self) -> dict[str, object]:
+    def _status(self) -> dict[str, Any]:
         return {
             "pid": os.getpid(),
             "policy": self._policy,

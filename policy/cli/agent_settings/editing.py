@@ -14,7 +14,7 @@ import click
 from policy.cli.agent_settings.entry import hook_command, with_hook, without_hook
 from policy.cli.loading import stop
 from policy.cli.people_only import refuse_agents
-from policy.daemon import agent_files
+from policy.daemon import agent_settings
 from policy.reload import Moved, replace_file
 
 _EMPTY = "{}\n"
@@ -23,22 +23,20 @@ _BACKUP = ".before-placet"
 
 def run(given: Namespace) -> int:
     """Edit the settings file, or print what was asked for, and return the exit status."""
-    files = agent_files(given.agent)
+    event, settings, own_tools = agent_settings(given.agent)
     if given.tools:
-        click.echo(_listing(files.own_tools))
+        click.echo(_listing(own_tools))
         return 0
     if given.install and given.uninstall:
         stop("--install or --uninstall, not both")
     refuse_agents("the settings of an agent's hooks")
-    file = Path(os.path.expanduser(given.settings or files.settings))
+    file = Path(os.path.expanduser(given.settings or settings))
     if given.install:
         if not os.path.exists(given.policy):
             stop(f"there is no policy at {given.policy}: name one with --policy")
         command = hook_command(given)
-        return _edit(
-            file, lambda text: with_hook(text, files.event, given.agent, command), given.dry_run
-        )
-    return _edit(file, lambda text: without_hook(text, files.event, given.agent), given.dry_run)
+        return _edit(file, lambda text: with_hook(text, event, given.agent, command), given.dry_run)
+    return _edit(file, lambda text: without_hook(text, event, given.agent), given.dry_run)
 
 
 def _edit(file: Path, change: Callable[[str], str], dry_run: bool) -> int:  # noqa: FBT001

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from policy.catalog import Origin, identifier_problem
 from policy.daemon.agents.mapping import Row, Unmapped
-from policy.daemon.exchange import Answer
+from policy.daemon.request import Answer
 from policy.diagnostics import visible
 from policy.values import Unreadable, read_plain_json
 

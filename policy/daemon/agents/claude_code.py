@@ -18,7 +18,7 @@ from policy.daemon.agents.rows import (
     names_searched,
     page_fetched,
 )
-from policy.daemon.exchange import Answer
+from policy.daemon.request import Answer
 
 ROWS = {
     "Bash": Row(

@@ -9,7 +9,7 @@ from policy.daemon.agents.agent import Agent, HookCall, fitted, json_answer
 from policy.daemon.agents.mapping import Row
 from policy.daemon.agents.patch import patch_applied
 from policy.daemon.agents.rows import command
-from policy.daemon.exchange import Answer
+from policy.daemon.request import Answer
 
 ROWS = {
     "Bash": Row(

@@ -18,7 +18,7 @@ from policy.daemon.agents.rows import (
     folder_listed,
     names_searched,
 )
-from policy.daemon.exchange import Answer
+from policy.daemon.request import Answer
 
 # What JavaScript takes for white space: the words of a prompt are told apart by it.
 _BLANKS = re.compile("[\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
