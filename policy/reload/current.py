@@ -31,6 +31,7 @@ from policy.reload.freezing import Freezer
 from policy.reload.generation import Generation
 from policy.reload.guarded import Guarded, audit_guarded, state_guarded, store_guarded
 from policy.reload.nothing import refuse
+from policy.reload.pause import no_collecting
 from policy.reload.status import Reloaded, Status, first_error
 from policy.reload.watcher import watch_path
 from policy.syntax import Engine
@@ -288,7 +289,7 @@ class PolicyStore:
         The watcher does exactly this. Blocks while it reads and builds.
         """
         started = time.perf_counter()
-        with self._building:
+        with self._building, no_collecting():
             before, looked = self._state, (self._ticks(), self._clock())
             try:
                 self._bring_up_to_date()

@@ -12,6 +12,7 @@ from policy.reload.deprecated import accept_cache, chosen_engine
 from policy.reload.folder import read_folder
 from policy.reload.generation import Generation
 from policy.reload.guarded import Guarded, state_guarded
+from policy.reload.pause import no_collecting
 from policy.syntax import Engine
 
 
@@ -32,12 +33,13 @@ def read_policy(
         engine=engine,
         shortcuts=shortcuts,
     )
-    return builder.build(
-        read_folder(path),
-        catalog=catalog or builtin_catalog(),
-        number=1,
-        now=datetime.now(UTC),
-    )
+    with no_collecting():
+        return builder.build(
+            read_folder(path),
+            catalog=catalog or builtin_catalog(),
+            number=1,
+            now=datetime.now(UTC),
+        )
 
 
 def load(
