@@ -35,6 +35,12 @@ class Span:
         return self._of.name
 
     @property
+    def text(self) -> str:
+        """The text it covers; empty where nobody holds the text of the file."""
+        of = self._of
+        return of.text[self.start : self.end] if isinstance(of, Source) else ""
+
+    @property
     def line(self) -> int:
         """The line it starts in."""
         return self._first()[0]

@@ -16,7 +16,7 @@ from policy.checks.scopes import Bound, Scope, define
 from policy.checks.sources import BINDER_KINDS, DEFAULT_BINDERS, PolicySources, Table
 from policy.diagnostics import Label, did_you_mean
 from policy.source import Span
-from policy.syntax import beside_rules, tree
+from policy.syntax import tree
 from policy.values import has_wildcard
 
 EVERY = LayerKey(kind="every")
@@ -40,11 +40,13 @@ class Unit:
 
     `prefix` stands before its rules' names: the `names` that packs were used by on the way here,
     which may hold dots themselves. `gives` says whether its `allow`, `default`,
-    `delegate` and `assume` count; `table` that its rules are keys of a configuration table.
+    `delegate` and `assume` count; `table` that its rules are keys of a configuration table. The
+    rules that `known` holds were not parsed.
     """
 
     statements: tuple[tree.Statement, ...]
     scope: Scope
+    known: tuple[tree.KnownRule, ...] = ()
     names: tuple[str, ...] = ()
     gives: bool = True
     table: bool = False
@@ -55,6 +57,10 @@ class Unit:
     def prefix(self) -> str:
         """What stands before the names of the unit's rules."""
         return "".join([f"{name}." for name in self.names]) if self.names else ""
+
+    def in_order(self) -> list[tree.Statement | tree.KnownRule]:
+        """Return all statements in the order of the text."""
+        return sorted((*self.statements, *self.known), key=lambda one: one.span.start)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -92,7 +98,7 @@ def assemble(sources: PolicySources, report: Report) -> tuple[Layer, ...]:
         _check_binder(file.header, file.source.name, sources.binders, report)
         layer = _layer_of(layers, file.header.binding)
         layer.span = layer.span or file.header.span
-        layer.units.append(Unit(statements=file.statements, scope=layer.scope))
+        layer.units.append(Unit(statements=file.statements, known=file.known, scope=layer.scope))
     for table in sources.tables:
         _add_table(layers, table)
     ordered = [glob, *sorted((x for x in layers.values() if x is not glob), key=layer_order)]
@@ -167,7 +173,7 @@ def _open(layer: Layer, packs: Mapping[str, tree.PolicyFile], report: Report) ->
 
 
 def _gather(statements: Iterable[tree.Statement], scope: Scope, report: Report) -> None:
-    for statement in beside_rules(statements):
+    for statement in statements:
         if isinstance(statement, _NAMED):
             define(scope, statement, report)
 
@@ -181,7 +187,7 @@ def unfold(
 ) -> list[Unit]:
     """Return the units of all packs that `unit` uses, in order, those that they use after each."""
     units: list[Unit] = []
-    for statement in beside_rules(unit.statements):
+    for statement in unit.statements:
         if isinstance(statement, tree.Use):
             units.extend(_use(statement, unit, packs, report, chain=chain))
     return units
@@ -209,6 +215,7 @@ def _use(
     _bind(use, unit.scope, scope, report)
     inner = Unit(
         statements=file.statements,
+        known=file.known,
         scope=scope,
         names=(*unit.names, use.alias or name),
         gives=unit.gives and use.granting,
@@ -280,7 +287,7 @@ def alone(
     nowhere = Scope(title="the test")
     for name, value in given.items():
         scope.bound[name] = Bound(value, nowhere)
-    unit = Unit(statements=file.statements, scope=scope, pack=True)
+    unit = Unit(statements=file.statements, known=file.known, scope=scope, pack=True)
     path = file.source.name
     layer.units = [unit, *unfold(unit, packs, report, chain=(path,))]
     return layer

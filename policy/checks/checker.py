@@ -16,7 +16,7 @@ from policy.checks.sources import Checked, PolicySources
 from policy.checks.statements import read_declarations, read_layer
 from policy.checks.tools import ToolReader
 from policy.checks.world import World
-from policy.syntax import beside_rules, tree
+from policy.syntax import tree
 
 
 def check(
@@ -97,7 +97,7 @@ def _open_tools(layers: tuple[Layer, ...], world: World) -> frozenset[str]:
     found: set[str] = set()
     for layer in layers:
         for unit in layer.units:
-            for statement in beside_rules(unit.statements):
+            for statement in unit.statements:
                 if not isinstance(statement, tree.ToolDeclaration) or not statement.extra_fields:
                     continue
                 tools = tree.Tools(included=(statement.tool,), span=statement.tool.span)

@@ -18,7 +18,7 @@ from policy.checks.sources import PolicySources
 from policy.checks.statements import read_declarations, read_layer
 from policy.checks.world import World
 from policy.source import Span
-from policy.syntax import beside_rules, tree
+from policy.syntax import tree
 from policy.verdict import Verdict
 
 Packs = Mapping[str, tree.PolicyFile]
@@ -62,7 +62,7 @@ def read_suites(sources: PolicySources, world: World, names: Names) -> tuple[Exa
 
 
 def _tests(file: tree.PolicyFile) -> tuple[tree.Test, ...]:
-    return tuple(s for s in beside_rules(file.statements) if isinstance(s, tree.Test))
+    return tuple(s for s in file.statements if isinstance(s, tree.Test))
 
 
 # ------------------------------------------------------------------ packs

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
 from policy.checks.assembly import Unit
 from policy.checks.checked import CheckedRule, LayerKey
 from policy.diagnostics import Diagnostic
 from policy.syntax import tree
 
+_Rule: TypeAlias = tree.Rule | tree.KnownRule
+
 
 class UnitMemory(Protocol):
-    """One unit being checked; `rules` are those that count, in the order of the text."""
-
-    rules: list[CheckedRule]
+    """One unit being checked."""
 
     @property
     def kept(self) -> tuple[CheckedRule, ...] | None:
         """All rules of the unit, if they are known."""
 
-    def find(self, rule: tree.Rule, *, id: str) -> CheckedRule | None:
+    def find(self, rule: _Rule, *, id: str) -> CheckedRule | None:
         """Return what a rule comes to, if that is known."""
 
-    def note(self, rule: tree.Rule, checked: CheckedRule, *, said: Iterable[Diagnostic]) -> None:
+    def note(self, rule: _Rule, checked: CheckedRule, *, said: Iterable[Diagnostic]) -> None:
         """Take notice of what a rule came to, and what was said while it was checked."""
 
 
@@ -42,13 +42,12 @@ class CheckMemory(Protocol):
 class _NewUnit:
     """A unit of which nothing is known."""
 
-    rules: list[CheckedRule] = field(default_factory=list)
     kept: None = None
 
-    def find(self, rule: tree.Rule, *, id: str) -> CheckedRule | None:
+    def find(self, rule: _Rule, *, id: str) -> CheckedRule | None:
         return None
 
-    def note(self, rule: tree.Rule, checked: CheckedRule, *, said: Iterable[Diagnostic]) -> None:
+    def note(self, rule: _Rule, checked: CheckedRule, *, said: Iterable[Diagnostic]) -> None:
         pass
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeAlias, get_args
 
 from policy.catalog import ToolSelector
 from policy.checks.approval import read_terms
@@ -32,7 +33,10 @@ RESERVED = frozenset(
     "default none schema scope identity floor frozen confirmation pin table".split()
 )
 
-WITH_NAMES = (tree.Rule, tree.Rewrite, tree.RedactResults, tree.Limit, tree.Invariant)
+_Named: TypeAlias = (
+    tree.Rule | tree.KnownRule | tree.Rewrite | tree.RedactResults | tree.Limit | tree.Invariant
+)
+WITH_NAMES = get_args(_Named)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -163,7 +167,7 @@ def rule_id(name: str | None, span: Span, prefix: str) -> str:
 
 
 def check_name(
-    statement: tree.Rule | tree.Rewrite | tree.RedactResults | tree.Limit | tree.Invariant,
+    statement: _Named,
     unit: Unit,
     names: Names,
     world: World,
@@ -195,7 +199,9 @@ def check_name(
     )
 
 
-def claim_names(statements: Iterable[tree.Statement], unit: Unit, names: Names) -> bool:
+def claim_names(
+    statements: Iterable[tree.Statement | tree.KnownRule], unit: Unit, names: Names
+) -> bool:
     """Take the names of a unit's statements, all at once where there is nothing to say of any.
 
     Return whether that was so; otherwise none is taken, and `check_name` says what is wrong.

@@ -42,7 +42,7 @@ from policy.checks.texts import SAMPLES, constant, value_of_param
 from policy.checks.world import World
 from policy.diagnostics import Label
 from policy.source import Span
-from policy.syntax import KnownRule, beside_rules, print_tools, tree
+from policy.syntax import parse_known, print_tools, tree
 from policy.verdict import Verdict
 
 
@@ -63,7 +63,7 @@ def read_declarations(layer: Layer, world: World) -> tuple[CheckedDeclaration, .
     return tuple(
         read_declaration(statement, unit, world)
         for unit in layer.units
-        for statement in beside_rules(unit.statements)
+        for statement in unit.statements
         if isinstance(statement, tree.ToolDeclaration)
     )
 
@@ -104,34 +104,37 @@ def _read_unit(
 ) -> None:
     """Read a unit's statements; all of its rules at once where they are all remembered."""
     run = memory.unit(key, unit)
-    claimed = claim_names(unit.statements, unit, names)
+    claimed = claim_names((*unit.statements, *unit.known), unit, names)
     known = run.kept is not None
     if run.kept is not None:
         parts.rules.extend(run.kept)
-    for statement in beside_rules(unit.statements) if known and claimed else unit.statements:
+    for statement in unit.statements if known and claimed else unit.in_order():
         if not claimed and isinstance(statement, WITH_NAMES):
             check_name(statement, unit, names, world)
-        if not isinstance(statement, tree.Rule):
+        if not isinstance(statement, tree.Rule | tree.KnownRule):
             _read(statement, unit, key, parts, world)
         elif not known:
             _read_rule(statement, unit, parts, world, run)
 
 
 def _read_rule(
-    statement: tree.Rule, unit: Unit, parts: _Parts, world: World, run: UnitMemory
+    statement: tree.Rule | tree.KnownRule,
+    unit: Unit,
+    parts: _Parts,
+    world: World,
+    run: UnitMemory,
 ) -> None:
     counts = unit.gives or statement.verdict is not Verdict.ALLOW
     rule = run.find(statement, id=rule_id(statement.name, statement.span, unit.prefix))
     if rule is None:
         before = world.report.spoken
-        node = statement.whole() if isinstance(statement, KnownRule) else statement
+        node = statement if isinstance(statement, tree.Rule) else parse_known(statement)
         rule = read_rule(node, unit, world, knowledge=parts.knowledge)
         run.note(statement, rule, said=world.report.since(before))
         if counts:
             world.fresh.append(rule)
     if counts:
         parts.rules.append(rule)
-        run.rules.append(rule)
 
 
 def _read(
@@ -253,7 +256,7 @@ def _resource(verb: tree.Verb, path: tree.FieldPath, reading: Reading) -> Resour
 
 def _check_definitions(unit: Unit, world: World) -> None:
     """Read every name once, so that a mistake in one is said even where nothing uses it."""
-    for statement in beside_rules(unit.statements):
+    for statement in unit.statements:
         if not isinstance(
             statement,
             (

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from policy.checks import CheckedRule, LayerKey, Unit
 from policy.diagnostics import Diagnostic
 from policy.incremental.checked_rules import CheckedRules
 from policy.incremental.surroundings import context
 from policy.source import Span
-from policy.syntax import KnownRule, tree
+from policy.syntax import tree
+
+_Rule: TypeAlias = tree.Rule | tree.KnownRule
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -21,30 +24,24 @@ class UnitRun:
     context: str | None
     remembered: CheckedRules
     kept: tuple[CheckedRule, ...] | None = None
-    rules: list[CheckedRule] = field(default_factory=list)
-    # Rules of which nothing was said, and whether they are all.
-    silent: list[tuple[KnownRule, CheckedRule]] = field(default_factory=list)
-    whole: bool = True
+    # Rules of which nothing was said.
+    silent: list[tuple[_Rule, CheckedRule]] = field(default_factory=list)
     # Something was said at another place than the rule's own, which another rule may then not say.
     doubtful: bool = False
 
-    def find(self, rule: tree.Rule, *, id: str) -> CheckedRule | None:
+    def find(self, rule: _Rule, *, id: str) -> CheckedRule | None:
         """Return what a rule comes to, if that is remembered."""
-        if self.context is None or not isinstance(rule, KnownRule):
+        if self.context is None:
             return None
         return self.remembered.rule(self.context, rule, id=id)
 
-    def note(self, rule: tree.Rule, checked: CheckedRule, *, said: Iterable[Diagnostic]) -> None:
+    def note(self, rule: _Rule, checked: CheckedRule, *, said: Iterable[Diagnostic]) -> None:
         """Note what a rule came to, and what was said while it was checked."""
         said = tuple(said)
         if said and any(d.span is None or not _within(d.span, rule.span) for d in said):
             self.doubtful = True
-        if said or not isinstance(rule, KnownRule):
-            self.whole = False
-        else:
+        if not said:
             self.silent.append((rule, checked))
-            # Nobody asks for its parts again; while others are read, there is room for those.
-            rule.forget()
 
 
 class CheckRun:
@@ -73,24 +70,21 @@ class CheckRun:
 
     def _remember(self, run: UnitRun, flagged: set[tuple[str, int]]) -> None:
         assert run.context is not None
-        whole = run.whole
         for rule, checked in run.silent:
-            if (rule.span.file, rule.span.start) in flagged:
-                whole = False
-            else:
+            if (rule.span.file, rule.span.start) not in flagged:
                 self._remembered.keep(run.context, rule, checked)
-        if whole:
-            self._remembered.keep_unit(run.context, run.unit.statements, tuple(run.rules))
 
 
 def _known(where: str, unit: Unit, remembered: CheckedRules) -> tuple[CheckedRule, ...] | None:
     """Return the rules of a unit, if all of them are remembered."""
-    kept = remembered.unit(where, unit.statements)
+    if any(isinstance(statement, tree.Rule) for statement in unit.statements):
+        return None
+    kept = remembered.unit(where, unit.known)
     if kept is None:
-        found = remembered.all_of(where, unit.statements, prefix=unit.prefix, gives=unit.gives)
+        found = remembered.all_of(where, unit.known, prefix=unit.prefix, gives=unit.gives)
         if found is not None:
             kept = tuple(found)
-            remembered.keep_unit(where, unit.statements, kept)
+            remembered.keep_unit(where, unit.known, kept)
     return kept
 
 

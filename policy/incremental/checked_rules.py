@@ -7,12 +7,12 @@ surroundings stay, wherever its text stands. See `surroundings`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from policy.checks import CheckedRule, rule_id
 from policy.source import Span
-from policy.syntax import Head, KnownRule, tree
+from policy.syntax import tree
 from policy.verdict import Verdict
 
 # A unit's kind, and the text of a rule in it.
@@ -24,13 +24,13 @@ _MOST_FORGOTTEN = 200
 
 
 class CheckedRules:
-    """The heads and the checked forms of the rules of one policy, kept from build to build.
+    """The texts and the checked forms of the rules of one policy, kept from build to build.
 
     Not for several threads at once. What no file holds any more goes with `prune`.
     """
 
     def __init__(self) -> None:
-        self.heads: dict[str, Head] = {}
+        self.known: dict[str, tree.KnownRule] = {}
         self._surroundings = ""
         self._rules: dict[Key, CheckedRule] = {}
         # What stood in other surroundings until something was good again.
@@ -52,46 +52,42 @@ class CheckedRules:
         self._before = ("", {})
 
     def unit(
-        self, context: str, statements: tuple[tree.Statement, ...]
+        self, context: str, known: tuple[tree.KnownRule, ...]
     ) -> tuple[CheckedRule, ...] | None:
-        """Return the checked rules of the very same statements, if all were remembered."""
-        found = self._units.get((context, id(statements)))
-        return None if found is None or found[0] is not statements else found[1]
+        """Return the checked forms of the very same rules, if all were remembered."""
+        found = self._units.get((context, id(known)))
+        return None if found is None or found[0] is not known else found[1]
 
     def keep_unit(
         self,
         context: str,
-        statements: tuple[tree.Statement, ...],
+        known: tuple[tree.KnownRule, ...],
         rules: tuple[CheckedRule, ...],
     ) -> None:
         """Keep what a unit came to; all of its rules are remembered."""
-        self._units[context, id(statements)] = (statements, rules)
+        self._units[context, id(known)] = (known, rules)
 
     def all_of(
-        self, context: str, statements: Sequence[tree.Statement], *, prefix: str, gives: bool
+        self, context: str, rules: tuple[tree.KnownRule, ...], *, prefix: str, gives: bool
     ) -> list[CheckedRule] | None:
-        """Return what the rules of a unit come to, as `rule` does, if all of them are known.
+        """Return what the rules of a unit come to, as `rule` does, if all of them are remembered.
 
         Of a unit that gives nothing, what gives is left out.
         """
-        known = self._rules
-        keys = {(context, one.head.text) for one in statements if type(one) is KnownRule}
-        if not known.keys() >= keys:
-            return None
         found: list[CheckedRule] = []
-        for rule in statements:
-            if type(rule) is KnownRule:
-                key, span = (context, rule.head.text), rule.span
-                checked = known[key] = _placed(known[key], rule_id(rule.name, span, prefix), span)
-                if gives or checked.verdict is not Verdict.ALLOW:
-                    found.append(checked)
-            elif isinstance(rule, tree.Rule):
+        for rule in rules:
+            checked = self.rule(context, rule, id=rule_id(rule.name, rule.span, prefix))
+            if checked is None:
                 return None
+            if gives or checked.verdict is not Verdict.ALLOW:
+                found.append(checked)
         return found
 
-    def rule(self, context: str, rule: KnownRule, *, id: str) -> CheckedRule | None:
+    def rule(
+        self, context: str, rule: tree.Rule | tree.KnownRule, *, id: str
+    ) -> CheckedRule | None:
         """Return what a rule comes to, at its place and under its `id`."""
-        key = (context, rule.head.text)
+        key = (context, text_of(rule))
         found = self._rules.get(key)
         if found is None:
             return None
@@ -99,37 +95,31 @@ class CheckedRules:
         placed = self._rules[key] = _placed(found, id, rule.span)
         return placed
 
-    def keep(self, context: str, rule: KnownRule, checked: CheckedRule) -> None:
+    def keep(self, context: str, rule: tree.Rule | tree.KnownRule, checked: CheckedRule) -> None:
         """Keep what a rule came to, of which nothing was said."""
-        self._rules[context, rule.head.text] = checked
+        self._rules[context, text_of(rule)] = checked
 
-    def meet(self, statements: Iterable[tree.Statement]) -> None:
-        """Know the rules of a file that was parsed by their texts, and let go of their parts."""
-        heads = self.heads
-        for rule in statements:
-            if isinstance(rule, KnownRule):
-                if rule.is_parsed:
-                    rule.forget()
-                head = rule.head
-                if heads.get(head.text) is not head:
-                    heads[head.text] = head
+    def meet(self, file: tree.PolicyFile) -> None:
+        """Know the rules of a file by their texts."""
+        self.known.update({rule.text: rule for rule in file.known})
 
-    def prune(self, trees: Iterable[tree.PolicyFile]) -> None:
+    def prune(self, trees: Sequence[tree.PolicyFile]) -> None:
         """Forget what no tree holds any more, once that is much of what is remembered."""
-        statements = [file.statements for file in trees]
-        most = _MOST_FORGOTTEN + 5 * sum(map(len, statements)) // 4
-        if max(len(self.heads), len(self._rules), len(self._units)) <= most:
+        known = [file.known for file in trees]
+        most = _MOST_FORGOTTEN + 5 * sum(map(len, known)) // 4
+        if max(len(self.known), len(self._rules), len(self._units)) <= most:
             return
-        live = {
-            rule.head.text: rule.head
-            for rules in statements
-            for rule in rules
-            if isinstance(rule, KnownRule)
-        }
-        held = set(map(id, statements))
-        self.heads = live
+        held = set(map(id, known))
+        self.known = {rule.text: rule for rules in known for rule in rules}
+        parsed = (one for file in trees for one in file.statements if isinstance(one, tree.Rule))
+        live = self.known.keys() | {rule.span.text for rule in parsed}
         self._rules = {key: rule for key, rule in self._rules.items() if key[1] in live}
         self._units = {key: unit for key, unit in self._units.items() if key[1] in held}
+
+
+def text_of(rule: tree.Rule | tree.KnownRule) -> str:
+    """Return the text of a rule as written, comments included."""
+    return rule.text if isinstance(rule, tree.KnownRule) else rule.span.text
 
 
 def _placed(found: CheckedRule, id: str, span: Span) -> CheckedRule:

@@ -12,13 +12,17 @@ from policy.incremental.inputs import Inputs
 from policy.incremental.plan_cache import PlanCache
 from policy.incremental.surroundings import surroundings
 from policy.source import Source
-from policy.syntax import Engine, Parsed, parse, tree
+from policy.syntax import Engine, Parsed, parse, tree, without_parts
 
 
 class Incremental:
-    """What is known from the builds of one policy. Not for several threads at once."""
+    """What is known from the builds of one policy. Not for several threads at once.
 
-    def __init__(self) -> None:
+    `engine` is what reads statements.
+    """
+
+    def __init__(self, *, engine: Engine = "tables") -> None:
+        self._engine = engine
         self.plans = PlanCache()
         self._rules = CheckedRules()
         self._inputs = Inputs()
@@ -26,12 +30,12 @@ class Incremental:
         self._files: dict[tuple[str, str], Parsed] = {}
         self._read: dict[tuple[str, str], Parsed] = {}
 
-    def parse(self, source: Source, *, engine: Engine = "tables") -> Parsed:
+    def parse(self, source: Source) -> Parsed:
         """Parse a file, or return what it came to in the build before."""
         key = (source.name, source.text)
         found = self._files.get(key)
         if found is None:
-            found = parse(source, known=self._rules.heads, engine=engine)
+            found = parse(source, known=self._rules.known, engine=self._engine)
         self._read[key] = found
         return found
 
@@ -51,12 +55,17 @@ class Incremental:
         self._rules.enter(surroundings(sources, inputs))
         return CheckRun(self._rules)
 
-    def checked(self, trees: Iterable[tree.PolicyFile]) -> None:
-        """End the check of these files: keep the texts of new rules, and nothing long gone."""
+    def checked(self, others: Iterable[tree.PolicyFile]) -> None:
+        """End the check of these files: keep the texts of rules, and nothing long gone.
+
+        `others` were not parsed here.
+        """
         for key, parsed in self._read.items():
+            if any(isinstance(one, tree.Rule) for one in parsed.tree.statements):
+                self._read[key] = without_parts(parsed, engine=self._engine)
             if key not in self._files:
-                self._rules.meet(parsed.tree.statements)
-        self._rules.prune(trees)
+                self._rules.meet(self._read[key].tree)
+        self._rules.prune([*(one.tree for one in self._read.values()), *others])
         self._files, self._read = self._read, {}
 
     def built(self) -> None:

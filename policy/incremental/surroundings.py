@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterator
 
 from policy.checks import LayerKey, PolicySources, Unit
-from policy.syntax import beside_rules, print_binding, tree
+from policy.syntax import print_binding, tree
 
 # What no rule sees.
 _UNSEEN = (tree.Rule, tree.Test)
@@ -51,7 +51,7 @@ def _parts(sources: PolicySources) -> Iterator[str]:
 
 
 def _of_file(file: tree.PolicyFile) -> Iterator[str]:
-    seen = [one for one in beside_rules(file.statements) if not isinstance(one, _UNSEEN)]
+    seen = [one for one in file.statements if not isinstance(one, _UNSEEN)]
     match file.header:
         case tree.PackHeader(name=name):
             # Others name it by its path, and its rules by its name.

@@ -33,7 +33,7 @@ from policy.reload.text import decode
 from policy.reload.tools import Catalogues
 from policy.reload.walk import DATA_SUFFIXES, SETTINGS_FILE
 from policy.source import Source
-from policy.syntax import Engine, parse, tables_to_layers, tree
+from policy.syntax import Engine, Parsed, parse, tables_to_layers, tree
 from policy.verify import ExampleResult, run_examples
 
 _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
@@ -81,7 +81,7 @@ class Builder:
         shortcuts: Shortcuts = ALL_SHORTCUTS,
     ) -> None:
         self.guarded = guarded
-        self._memory = Incremental() if remembering else None
+        self._memory = Incremental(engine=engine) if remembering else None
         self._engine = engine
         self._shortcuts = shortcuts
         self._catalogues = Catalogues()
@@ -179,20 +179,24 @@ class Builder:
             return check(sources, catalog)
         run = memory.check_run(sources, catalog, digests=digests, programs=programs)
         checked = check(sources, catalog, memory=run)
-        memory.checked((*sources.files, *sources.shipped.values()))
+        memory.checked(sources.shipped.values())
         return checked
+
+    def _parsed(self, source: Source) -> Parsed:
+        if self._memory is None:
+            return parse(source, engine=self._engine)
+        return self._memory.parse(source)
 
     def _policies(self, work: _Reading) -> tuple[tree.PolicyFile, ...]:
         """Parse the policy files; of a folder around a single file only the packs count."""
         snapshot = work.snapshot
-        read = parse if self._memory is None else self._memory.parse
         trees: list[tree.PolicyFile] = []
         for name in snapshot.policies:
             source, problems = decode(name, snapshot.files[name].content)
             if source is None:
                 work.problems += problems if snapshot.only in (None, name) else ()
                 continue
-            parsed = read(source, engine=self._engine)
+            parsed = self._parsed(source)
             is_pack = isinstance(parsed.tree.header, tree.PackHeader)
             if snapshot.only not in (None, name) and not is_pack:
                 continue

@@ -13,7 +13,7 @@ from policy.diagnostics import Diagnostic, diagnose, visible
 from policy.reload.folder import Snapshot
 from policy.reload.text import decode
 from policy.reload.walk import DATA_SUFFIXES
-from policy.syntax import beside_rules, tree
+from policy.syntax import tree
 from policy.values import Unreadable, check_value, read_json
 
 
@@ -26,7 +26,7 @@ def data_files(
     named = {
         statement.file
         for file in trees
-        for statement in beside_rules(file.statements)
+        for statement in file.statements
         if isinstance(statement, tree.SetFromFile | tree.DataTable)
     }
     for name in sorted(named):

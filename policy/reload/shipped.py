@@ -11,7 +11,7 @@ from types import MappingProxyType
 from policy.commands import Profiles
 from policy.reload.walk import POLICY_SUFFIX
 from policy.source import Source
-from policy.syntax import NO_HEADS, Engine, beside_rules, parse, tree
+from policy.syntax import Engine, parse, tree
 
 # What the names of these packs begin with, where a policy uses them.
 SHIPPED = "placet:"
@@ -69,13 +69,13 @@ def used_packs(
 
 
 def _uses(file: tree.PolicyFile) -> list[str]:
-    uses = (one.path for one in beside_rules(file.statements) if isinstance(one, tree.Use))
+    uses = (one.path for one in file.statements if isinstance(one, tree.Use))
     return [path for path in uses if path.startswith(SHIPPED)]
 
 
 @cache
 def _parsed(name: str, engine: Engine) -> tree.PolicyFile:
-    return parse(shipped_packs()[name], known=NO_HEADS, engine=engine).tree
+    return parse(shipped_packs()[name], engine=engine).tree
 
 
 @cache

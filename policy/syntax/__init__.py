@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from policy.syntax import tree
 from policy.syntax.formatter import format_source
-from policy.syntax.known import NO_HEADS, Head, Heads, KnownRule, beside_rules
+from policy.syntax.known import parse_known, without_parts
 from policy.syntax.parser import Parsed, parse
 from policy.syntax.printer import print_tree
-from policy.syntax.statement import Engine
 from policy.syntax.toml_table import TableRules, tables_to_layers
+from policy.syntax.tree import Engine
 from policy.syntax.wording import (
     Spelled,
     print_binding,
@@ -20,17 +20,13 @@ from policy.syntax.wording import (
 )
 
 __all__ = [
-    "NO_HEADS",
     "Engine",
-    "Head",
-    "Heads",
-    "KnownRule",
     "Parsed",
     "Spelled",
     "TableRules",
-    "beside_rules",
     "format_source",
     "parse",
+    "parse_known",
     "print_binding",
     "print_change",
     "print_clause",
@@ -40,4 +36,5 @@ __all__ = [
     "print_tree",
     "tables_to_layers",
     "tree",
+    "without_parts",
 ]

@@ -8,7 +8,6 @@ is understood, and one mistake never hides another.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -91,17 +90,12 @@ class _Seen:
     deep: dict[int, int]
 
 
-def cut(source: Source, *, quick: bool = True, known: Collection[str] = ()) -> Cuts:
-    """Cut a file into its statements; without `quick` every character is looked at.
-
-    `known` are texts of statements, comments blanked out, that do not nest too deep.
-    """
+def cut(source: Source, *, quick: bool = True) -> Cuts:
+    """Cut a file into its statements; without `quick` every character is looked at."""
     text = source.text
     begin = 1 if text.startswith(BYTE_ORDER_MARK) else 0
     first = [] if text[begin : begin + 1] in ("", " ", "\t", "\r", "\n", "#") else [begin]
-    seen = (
-        _glance(text, begin, first, known) if quick else _scan(text, begin, len(text), starts=first)
-    )
+    seen = _glance(text, begin, first) if quick else _scan(text, begin, len(text), starts=first)
     code = _without(text, seen.comments)
     return Cuts(
         code=code,
@@ -111,18 +105,15 @@ def cut(source: Source, *, quick: bool = True, known: Collection[str] = ()) -> C
     )
 
 
-def _glance(text: str, begin: int, first: list[int], known: Collection[str]) -> _Seen:
+def _glance(text: str, begin: int, first: list[int]) -> _Seen:
     """Scan only the statements that may hold a comment or nest too deep.
 
     No string, regular expression or comment goes on in the next line, so statements start where
-    lines do, and what stands in one statement says nothing about the next. What is known as it
-    stands here has no comments to blank out.
+    lines do, and what stands in one statement says nothing about the next.
     """
     starts = first + [found.end() for found in _START.finditer(text, begin)]
     seen = _Seen(starts=starts, comments=[], deep={})
     for number, (start, end) in enumerate(pairwise([begin, *starts, len(text)])):
-        if known and text[start:end].rstrip(_BLANK) in known:
-            continue
         if text.find("#", start, end) >= 0 or (
             end - start > MAX_DEPTH
             and sum(text.count(one, start, end) for one in "([{") > MAX_DEPTH
@@ -168,6 +159,12 @@ def _scan(text: str, start: int, end: int, *, starts: list[int]) -> _Seen:
             case _:
                 pass  # a string is stepped over whole
     return _Seen(starts=starts, comments=comments, deep=deep)
+
+
+def without_comments(source: Source, start: int, end: int) -> str:
+    """Return the text of one statement, with its comments blanked out."""
+    text = source.text[start:end]
+    return _without(text, _scan(text, 0, len(text), starts=[]).comments) if "#" in text else text
 
 
 def unseen(text: str) -> list[int]:

@@ -7,17 +7,25 @@ tree whatever stands beside it. Nothing here raises, and nothing recurses.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from types import MappingProxyType
 from typing import TypeAlias
 
 from policy.diagnostics import Diagnostic, diagnose, in_order
 from policy.source import Source, span_in
 from policy.syntax.cutter import BYTE_ORDER_MARK, MAX_DEPTH, Cuts, Piece, cut, unseen
 from policy.syntax.grammar import Start
-from policy.syntax.known import NO_HEADS, Head, Heads, KnownRule, ReadRule, known_rule
-from policy.syntax.statement import Engine, parse_statement
-from policy.syntax.tree import Header, PackHeader, PolicyFile, PolicyHeader, Rule, Statement
+from policy.syntax.statement import parse_statement
+from policy.syntax.tree import (
+    Engine,
+    Header,
+    KnownRule,
+    PackHeader,
+    PolicyFile,
+    PolicyHeader,
+    Statement,
+)
 
 # A file full of unseen characters is one mistake many times; these suffice to find it.
 _MAX_UNSEEN = 20
@@ -29,6 +37,9 @@ _HEADER = re.compile(r"(?:policy|pack)(?![A-Za-z0-9_-])(?![ \t]*:)")
 # Nothing nests without one of these, so a statement with few of them needs no measuring. They are
 # counted one by one: that takes a tenth of the time of an expression that finds them all.
 _NESTING = ("(", "[", "{", ".", "+", "*", "-", "not", "any", "all")
+
+
+_NONE_KNOWN: Mapping[str, KnownRule] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,29 +56,28 @@ _Node: TypeAlias = Header | Statement
 def parse(
     source: Source,
     *,
-    known: Heads | None = None,
+    known: Mapping[str, KnownRule] = _NONE_KNOWN,
     engine: Engine = "tables",
 ) -> Parsed:
     """Read one policy file; any text whatever gives a tree and diagnostics.
 
-    With `known`, the rules that it holds by their texts are not parsed until somebody asks for
-    their parts, and every rule about which nothing is said is a `KnownRule`. It means the same.
+    The rules that `known` holds by their texts, as written, are not parsed again: they are the
+    tree's `known`.
     With `engine="lark"` Lark reads every statement: the same again, and slower.
     """
-    heads = NO_HEADS if known is None else known
-    cuts = cut(source, quick=engine != "lark", known=heads)
+    cuts = cut(source, quick=engine != "lark")
     unseen_at = unseen(source.text)
     marked = frozenset(unseen_at)
     diagnostics = [*_marks(source, unseen_at), *_stray(source, cuts)]
     header: Header | None = None
     statements: list[Statement] = []
-    read = _read_by_lark if engine == "lark" else _read_rule
+    unchanged: list[KnownRule] = []
     for number, piece in enumerate(cuts.pieces):
         text = piece.text
-        head = heads.get(text)
-        if head is not None:
+        before = known.get(source.text[piece.start : piece.end])
+        if before is not None:
             span = span_in(source, piece.start, piece.end)
-            statements.append(known_rule(head, source, span, read))
+            unchanged.append(replace(before, source=source, span=span, engine=engine))
             continue
         is_header = _is_header(text)
         node, problems = _parse_piece(
@@ -79,12 +89,14 @@ def parse(
             if header is None and isinstance(node, PolicyHeader | PackHeader):
                 header = node
         elif node is not None and not isinstance(node, PolicyHeader | PackHeader):
-            if known is not None and isinstance(node, Rule) and not problems:
-                node = _with_text(node, text, source, read)
             statements.append(node)
     diagnostics += _missing(source, cuts)
     tree = PolicyFile(
-        source=source, header=header, statements=tuple(statements), comments=cuts.comments
+        source=source,
+        header=header,
+        statements=tuple(statements),
+        known=tuple(unchanged),
+        comments=cuts.comments,
     )
     return Parsed(tree=tree, diagnostics=in_order(diagnostics))
 
@@ -93,25 +105,6 @@ def _is_header(text: str) -> bool:
     # The usual ones need no expression.
     is_usual = text.startswith(("policy for ", 'pack "'))
     return is_usual or (text[0] == "p" and _HEADER.match(text) is not None)
-
-
-def _with_text(rule: Rule, text: str, source: Source, read: ReadRule) -> KnownRule:
-    head = Head(text=text, name=rule.name, verdict=rule.verdict, shadow=rule.shadow)
-    return known_rule(head, source, rule.span, read, whole=rule)
-
-
-def _read_rule(source: Source, text: str, start: int) -> Rule:
-    """Read a statement that is known to be a rule, at its place."""
-    node = parse_statement(source, text, start, start_rule="statement").node
-    assert isinstance(node, Rule)
-    return node
-
-
-def _read_by_lark(source: Source, text: str, start: int) -> Rule:
-    """Read the same by Lark."""
-    node = parse_statement(source, text, start, start_rule="statement", engine="lark").node
-    assert isinstance(node, Rule)
-    return node
 
 
 def _parse_piece(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from policy.diagnostics import Diagnostic
 from policy.source import Source
@@ -10,13 +10,10 @@ from policy.syntax import driver
 from policy.syntax.builder import Builder
 from policy.syntax.grammar import Start
 from policy.syntax.tables import tables
-from policy.syntax.tree import Header, Statement
+from policy.syntax.tree import Engine, Header, Statement
 
 if TYPE_CHECKING:
     from lark import UnexpectedInput
-
-# What reads statements: the driver of the packaged tables, or Lark. They give the same.
-Engine: TypeAlias = Literal["tables", "lark"]
 
 
 class Reading(NamedTuple):

@@ -13,6 +13,9 @@ from typing import Literal, TypeAlias
 from policy.source import Source, Span
 from policy.verdict import Verdict
 
+# What reads statements: the driver of the packaged tables, or Lark. They give the same.
+Engine: TypeAlias = Literal["tables", "lark"]
+
 
 def _span() -> Span:
     return field(compare=False, repr=False)  # type: ignore[no-any-return]
@@ -828,6 +831,22 @@ class Test:
     span: Span = field(compare=False, repr=False)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownRule:
+    """A rule whose text was parsed before, without a diagnostic about it: `parse_known` does again.
+
+    `text` is the rule as written, comments included, and `engine` what reads it again.
+    """
+
+    name: str | None
+    verdict: Verdict
+    shadow: bool
+    text: str
+    engine: Engine = field(default="tables", compare=False, repr=False)
+    source: Source = field(compare=False, repr=False)
+    span: Span = field(compare=False, repr=False)
+
+
 Header: TypeAlias = PolicyHeader | PackHeader
 
 Statement: TypeAlias = (
@@ -855,10 +874,13 @@ Statement: TypeAlias = (
 class PolicyFile:
     """One file's tree. `header` is None where the file has no valid first statement.
 
-    `comments` are all comments of the file in order; they do not take part in comparison.
+    `known` are the rules that were not parsed, as their texts had been parsed before; no other
+    rule is among them, and they are in order. `comments` are all comments of the file in order;
+    they do not take part in comparison.
     """
 
     source: Source = field(compare=False, repr=False)
     header: Header | None
     statements: tuple[Statement, ...]
+    known: tuple[KnownRule, ...] = ()
     comments: tuple[Comment, ...] = field(default=(), compare=False, repr=False)

@@ -30,21 +30,6 @@ from policy.checks.scopes import Scope
 from policy.incremental.inputs import Inputs
 from policy.source import Source
 from policy.syntax import parse
-from policy.syntax.cutter import cut
-from tests.laws.test_syntax import commented
-
-# Words that begin and end what cutting looks for, so that texts are full of them.
-WORDS = ["#", '"', "\\", "/", "matches ", "(", ")", "\n", "\n ", " ", "a: deny x", "\r\n", "\ufeff"]
-odd_texts = st.lists(st.sampled_from(WORDS), max_size=30).map("".join)
-
-
-@given(odd_texts | commented() | odd_texts.map(lambda text: "deny x" + "(" * 70 + text))
-def test_known_statements_have_the_positions_of_a_full_parse(text: str) -> None:
-    source = Source(name="a.policy", text=text)
-    cuts = cut(source)
-    known = {piece.text for piece in cuts.pieces if piece.too_deep is None}
-    event(f"comments: {bool(cuts.comments)}, known: {bool(known)}")
-    assert cut(source, known=known) == cuts == cut(source, quick=False)
 
 
 @given(

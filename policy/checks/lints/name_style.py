@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from policy.checks.lints.scene import Scene
-from policy.syntax import beside_rules, tree
+from policy.syntax import tree
 
 _NAMED = (
     tree.ToolSet,
@@ -19,7 +19,7 @@ def find(scene: Scene) -> None:
     """Say so of every name with a capital letter."""
     for layer in scene.layers:
         for unit in layer.units:
-            for statement in beside_rules(unit.statements):
+            for statement in unit.statements:
                 if isinstance(statement, _NAMED) and statement.name != statement.name.lower():
                     scene.world.report.say(
                         "name-style",

@@ -13,7 +13,7 @@ def find(scene: Scene) -> None:
         for unit in layer.units:
             if unit.use is None or unit.gives:
                 continue
-            words = sorted({word for s in unit.statements if (word := _giving(s))})
+            words = sorted({word for s in (*unit.statements, *unit.known) if (word := _giving(s))})
             if words:
                 scene.world.report.say(
                     "not-granted",
@@ -23,9 +23,9 @@ def find(scene: Scene) -> None:
                 )
 
 
-def _giving(statement: tree.Statement) -> str | None:
+def _giving(statement: tree.Statement | tree.KnownRule) -> str | None:
     match statement:
-        case tree.Rule(verdict=Verdict.ALLOW):
+        case tree.Rule(verdict=Verdict.ALLOW) | tree.KnownRule(verdict=Verdict.ALLOW):
             return "`allow`"
         case tree.Default():
             return "`default`"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from policy.checks.lints.scene import Scene
 from policy.syntax import tree
 
-_RULES = (tree.Rule, tree.Rewrite)
+_RULES = (tree.Rule, tree.KnownRule, tree.Rewrite)
 
 
 def find(scene: Scene) -> None:
     """Say so of every rule that has no name."""
     for layer in scene.layers:
         for unit in layer.units:
-            for statement in unit.statements:
+            for statement in (*unit.statements, *unit.known):
                 if isinstance(statement, _RULES) and statement.name is None:
                     scene.world.report.say(
                         "unnamed-rule",

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from policy.checks.lints.scene import Scene
 from policy.source import Source
-from policy.syntax import beside_rules, tree
+from policy.syntax import tree
 
 _NAMED = (tree.ToolSet, tree.NamedSet, tree.SetFromFile, tree.DataTable, tree.Let)
 _Named = tree.ToolSet | tree.NamedSet | tree.SetFromFile | tree.DataTable | tree.Let
@@ -55,7 +55,7 @@ def _defined(scene: Scene) -> Iterator[_Named]:
     for layer in scene.layers:
         for unit in layer.units:
             if not unit.pack:
-                for statement in beside_rules(unit.statements):
+                for statement in unit.statements:
                     if isinstance(statement, _NAMED) and statement.span.file in scene.sources:
                         yield statement
 
