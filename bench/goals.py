@@ -89,7 +89,7 @@ def _loads() -> Iterator[Goal]:
 
 def _layers() -> Iterator[Goal]:
     yield _at_most(
-        "a call through all layers, to five empty wrappers", "layers ÷ wrappers", 75, "{:.0f} ×"
+        "a call through all layers, to five empty wrappers", "layers ÷ wrappers", 100, "{:.0f} ×"
     )
     yield Goal(
         what="calls a second on one core",
