@@ -83,6 +83,9 @@ def _loads() -> Iterator[Goal]:
     yield _at_most("the same, as megabytes", "memory 10,000 MB", 60, "{:.0f} MB")
     yield _at_most("after every tool was called once", "memory 10,000 called MB", 120, "{:.0f} MB")
     yield _at_most(
+        "a hook call with its daemon, to `python -c pass`", "hook ÷ nothing", 3, "{:.1f} ×"
+    )
+    yield _at_most(
         "`placet decide`, 50 rules, to `python -c pass`", "decide ÷ nothing", 8, "{:.1f} ×"
     )
 

@@ -23,6 +23,14 @@ from bench.timing import median, ratio, timed
 _RULES = 50
 _NOTHING = "Python: nothing"
 _DECIDE = "placet: decide, one call"
+_HOOK = "placet: hook, daemon warm"
+_HOOK_CALL = {
+    "hook_event_name": "PreToolUse",
+    "session_id": "s",
+    "cwd": "/",
+    "tool_name": "Read",
+    "tool_input": {"file_path": "/workspace/p1/a"},
+}
 _CALL = {"tool": "srv000__write_0", "input": {"path": "/workspace/p1/a", "size": 3}}
 _PEER = (
     "import json, sys; from bench.subjects import engine; e = engine(sys.argv[1]); "
@@ -34,6 +42,9 @@ _PEER = (
 def measure(effort: Effort) -> Part:
     """Return the table of whole processes."""
     with tempfile.TemporaryDirectory() as folder:
+        runtime = Path(folder, "run")
+        runtime.mkdir(mode=0o700)
+        _ENVIRONMENT["XDG_RUNTIME_DIR"] = str(runtime)
         commands = _commands(Path(folder))
         taken: dict[str, list[list[int]]] = {what: [] for what in commands}
         for number in range(effort.starts + 1):
@@ -42,12 +53,14 @@ def measure(effort: Effort) -> Part:
                 nanoseconds = run()
                 if number:
                     taken[what].append([nanoseconds])
+        _run([sys.executable, "-m", "policy", "daemon", "stop"])
     against = {_NOTHING: taken[_NOTHING]}
     rows = []
     for what, rounds in taken.items():
         who, _, does = what.partition(": ")
         rows.append(row(rounds, engine=who, what=does, against=against))
     figures = {
+        "hook ÷ nothing": ratio(taken[_HOOK], taken[_NOTHING]) or 0.0,
         "decide ÷ nothing": ratio(taken[_DECIDE], taken[_NOTHING]) or 0.0,
         "decide ms": median([one for each in taken[_DECIDE] for one in each]) / 1e6,
     }
@@ -85,7 +98,12 @@ def _commands(folder: Path) -> dict[str, Callable[[], int]]:
         f"{key}: import, read, decide": [*python, _PEER, key, str(folder / f"{key}.json")]
         for key in PEERS
     }
-    return {what: partial(_timed, command) for what, command in {**plain, **peers}.items()}
+    hook = [*placet, "hook", "claude-code", "--policy", str(rules)]
+    asked = json.dumps(_HOOK_CALL)
+    return {
+        **{what: partial(_timed, command) for what, command in {**plain, **peers}.items()},
+        _HOOK: partial(_timed, hook, asked),
+    }
 
 
 def _tools() -> list[str]:
@@ -98,17 +116,16 @@ def _translated(key: str) -> str:
     return adapter.translate(workload.make_rules(_RULES))  # type: ignore[no-any-return]
 
 
-def _timed(command: list[str]) -> int:
+def _timed(command: list[str], given: str = "") -> int:
     """Return how long a command takes."""
-    environment = dict(os.environ)
-    # What is installed is compiled once, by the first process if by nobody before.
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    return timed(lambda: _run(command, environment))
+    return timed(lambda: _run(command, given))
 
 
-def _run(command: list[str], environment: dict[str, str]) -> None:
-    ended = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment
-    )
+# What is installed is compiled once, by the first process if by nobody before.
+_ENVIRONMENT = {n: v for n, v in os.environ.items() if n != "PYTHONDONTWRITEBYTECODE"}
+
+
+def _run(command: list[str], given: str = "") -> None:
+    ended = subprocess.run(command, input=given, capture_output=True, text=True, env=_ENVIRONMENT)
     if ended.returncode:
         raise Failed(f"{command}: {ended.stderr[-2000:]}")
