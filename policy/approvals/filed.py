@@ -19,10 +19,10 @@ State: TypeAlias = Literal["pending", "approved", "denied", "cancelled", "expire
 """`used`: approved, and the call that asked took the answer. Only `pending` can be answered."""
 
 Ended: TypeAlias = Literal["cancelled", "expired", "used"]
-"""How a question ends without a refusal."""
+"""How a question ends without a denial."""
 
 OPEN: frozenset[State] = frozenset({"pending", "approved"})
-"""What a call may still run by: a question that waits, and an answer that nobody took yet."""
+"""The states in which a question may still let its call run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Filed:
 
 
 class AnswerRefused(Exception):
-    """An answer that cannot be taken: the question is gone, or the person is not entitled."""
+    """An answer that cannot be taken: the question has ended, or the person is not entitled."""
 
 
 _STATES: dict[State, str] = {
@@ -56,7 +56,7 @@ _STATES: dict[State, str] = {
 
 
 def as_of(filed: Filed, now: datetime) -> Filed:
-    """Return the question as it stands at `now`: an open one expires with its time."""
+    """Return the question as it is at `now`: an open one may have expired."""
     if filed.state in OPEN and is_past(filed.request.expires, now):
         return replace(filed, state="expired")
     return filed

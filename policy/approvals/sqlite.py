@@ -55,7 +55,7 @@ class SqliteApprovals:
     # ---- the desk
 
     async def file(self, request: ApprovalRequest, key: str, *, now: datetime) -> Filed:
-        """Put a question; one of the same key that is open, or approved and unused, is taken up."""
+        """Put a question, or return an open one of the same key."""
         return await self._database.write(
             lambda db: question_rows.put(db, request, key, now=now, bounds=self._bounds)
         )
@@ -74,11 +74,11 @@ class SqliteApprovals:
         return await self._database.read(lambda db: question_rows.changed(db, revision))
 
     async def revision(self) -> int:
-        """Return the number of the last change."""
+        """Return the revision of the last change."""
         return await self._database.read(question_rows.last_revision)
 
     async def agree(self, id: str, person: Person, *, now: datetime) -> Filed:
-        """Note that somebody agrees; raise AnswerRefused where the answer cannot be taken."""
+        """Record that a person agrees; raise AnswerRefused if the answer cannot be taken."""
 
         def agree(filed: Filed) -> Filed:
             return agreed(filed, person)
@@ -88,7 +88,7 @@ class SqliteApprovals:
     async def refuse(
         self, id: str, person: Person, *, now: datetime, message: str | None = None
     ) -> Filed:
-        """Deny a question; raise AnswerRefused where it is not pending any more."""
+        """Deny a question; raise AnswerRefused if it is not pending."""
 
         def deny(filed: Filed) -> Filed:
             return denied(filed, person, message)
@@ -117,7 +117,7 @@ class SqliteApprovals:
         return await self._database.write(refuse)
 
     async def end(self, id: str, state: Ended, *, now: datetime) -> Filed | None:
-        """End a question otherwise, and return it; None where it had ended already."""
+        """End a question without a denial, and return it; None if it had ended."""
 
         def end(db: Connection) -> Filed | None:
             filed = question_rows.find(db, id)
@@ -141,33 +141,33 @@ class SqliteApprovals:
         await self._database.write(lambda db: ledger_rows.recount(db, session))
 
     async def refused(self, session: str, digest: str) -> bool:
-        """Tell whether this very call was refused in this session tree."""
+        """Tell whether this exact call was refused in this session tree."""
         return await self._database.read(lambda db: ledger_rows.is_refused(db, session, digest))
 
     async def note_refusal(self, session: str, digest: str, *, now: datetime) -> None:
-        """Remember that this very call was refused in this session tree."""
+        """Record that this exact call was refused in this session tree."""
         await self._database.write(
             lambda db: ledger_rows.note_refusal(db, session, digest, bounds=self._bounds)
         )
 
     async def give(self, grant: Grant) -> None:
-        """Keep a standing approval; one of an id that is kept already stays as it is."""
+        """Store a standing approval; one that is stored under this id stays as it is."""
         await self._database.write(lambda db: ledger_rows.give(db, grant, bounds=self._bounds))
 
     async def grants(self, caller: str, *, now: datetime) -> tuple[Grant, ...]:
-        """Return what still serves a caller, oldest first."""
+        """Return the approvals that still serve a caller, oldest first."""
         return await self._database.read(lambda db: ledger_rows.grants(db, caller, now=now))
 
     async def spend(self, ids: tuple[str, ...], *, now: datetime) -> bool:
-        """Take one use of each of these grants, or of none where one of them no longer serves."""
+        """Use each of these approvals once; none, and return False, if one no longer serves."""
         return await self._database.write(lambda db: ledger_rows.spend(db, ids, now=now))
 
     async def revoke(self, id: str) -> Grant | None:
-        """Take a standing approval back; None if there is none."""
+        """Revoke a standing approval and return it; None if there is none."""
         return await self._database.write(lambda db: ledger_rows.revoke(db, id))
 
     async def standing(self, *, now: datetime) -> tuple[Grant, ...]:
-        """Return everything that still serves somebody, oldest first."""
+        """Return all approvals that still serve a caller, oldest first."""
         return await self._database.read(lambda db: ledger_rows.grants(db, None, now=now))
 
     def _note_refused(self, db: Connection, filed: Filed) -> None:

@@ -18,12 +18,12 @@ from policy.approvals.request import ApprovalRequest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """How much a store keeps; beyond it the longest unused is forgotten first.
+    """How much a store keeps; beyond that, the least recently used is deleted first.
 
-    Open questions are never forgotten: where there are too many, one more is not put, and its call
-    is denied. `closed` are kept so that everybody who waits learns how a question ended, and far
-    outnumber what can change between two looks at a desk. A session that is forgotten starts anew,
-    which costs people questions and never lets a call through; so does a refusal, or a grant.
+    Open questions are never deleted: if there are too many, a new one is not put, and its call is
+    denied. `closed` questions are kept so that every call that waits learns how its question ended;
+    there are far more of them than can change between two looks at a desk. When a session, refusal
+    or standing approval is deleted, people are asked again; no call runs because of it.
     """
 
     open: int = 10_000
@@ -34,15 +34,15 @@ class Bounds:
 
 
 class Desk(Protocol):
-    """The questions that wait for people. Every method is atomic, across processes too.
+    """The questions that wait for people. Every method is atomic, also between processes.
 
-    Whoever looks at a question after it expires finds it `expired`, unless it was closed before.
+    After its expiry a question is `expired`, unless it ended before.
     """
 
     async def file(self, request: ApprovalRequest, key: str, *, now: datetime) -> Filed:
-        """Put a question; one of the same key that is open, or approved and unused, is taken up.
+        """Put a question, or return an open one of the same key: pending, or approved and unused.
 
-        Taken up, it keeps its id, its expiry and its people. Raise NotFiled where it cannot be put.
+        An open one keeps its id, expiry and people. Raise NotFiled if the question cannot be put.
         """
         ...
 
@@ -59,23 +59,23 @@ class Desk(Protocol):
         ...
 
     async def revision(self) -> int:
-        """Return the number of the last change."""
+        """Return the revision of the last change."""
         ...
 
     async def agree(self, id: str, person: Person, *, now: datetime) -> Filed:
-        """Note that somebody agrees; raise AnswerRefused where the answer cannot be taken.
+        """Record that a person agrees; raise AnswerRefused if the answer cannot be taken.
 
-        The question is `approved` once everything that asks has been answered by people entitled
-        to it.
+        The question is `approved` once people entitled to them have answered all of its opinions.
         """
         ...
 
     async def refuse(
         self, id: str, person: Person, *, now: datetime, message: str | None = None
     ) -> Filed:
-        """Deny a question; raise AnswerRefused where it is not pending any more.
+        """Deny a question; raise AnswerRefused if it is not pending.
 
-        A store that is a `Ledger` too notes the refusal in the same step: its call may be gone.
+        A store that is also a `Ledger` records the refusal in the same transaction, as the call may
+        not wait any more.
         """
         ...
 
@@ -86,47 +86,47 @@ class Desk(Protocol):
         ...
 
     async def end(self, id: str, state: Ended, *, now: datetime) -> Filed | None:
-        """End a question otherwise, and return it; None where it had ended already.
+        """End a question without a denial, and return it; None if it had ended.
 
-        `used` ends one that is approved, and exactly one of all who try is returned it. The others
-        end whatever is open, an approval that nobody took included.
+        `used` ends an approved question, and succeeds for one caller only. The others end any open
+        question, also an approved one that is not used yet.
         """
         ...
 
 
 class Ledger(Protocol):
-    """What asking must remember of sessions and callers. Every method is atomic."""
+    """What the service remembers of sessions and callers. Every method is atomic."""
 
     async def count(self, session: str, *, limit: int) -> bool:
         """Count one more question of a session tree; False, and not counted, beyond `limit`."""
         ...
 
     async def refused(self, session: str, digest: str) -> bool:
-        """Tell whether this very call was refused in this session tree."""
+        """Tell whether this exact call was refused in this session tree."""
         ...
 
     async def note_refusal(self, session: str, digest: str, *, now: datetime) -> None:
-        """Remember that this very call was refused in this session tree."""
+        """Record that this exact call was refused in this session tree."""
         ...
 
     async def give(self, grant: Grant) -> None:
-        """Keep a standing approval; one of an id that is kept already stays as it is."""
+        """Store a standing approval; one that is stored under this id stays as it is."""
         ...
 
     async def grants(self, caller: str, *, now: datetime) -> tuple[Grant, ...]:
-        """Return what still serves a caller, oldest first."""
+        """Return the approvals that still serve a caller, oldest first."""
         ...
 
     async def spend(self, ids: tuple[str, ...], *, now: datetime) -> bool:
-        """Take one use of each of these grants, or of none where one of them no longer serves."""
+        """Use each of these approvals once; none, and return False, if one no longer serves."""
         ...
 
     async def revoke(self, id: str) -> Grant | None:
-        """Take a standing approval back; None if there is none."""
+        """Revoke a standing approval and return it; None if there is none."""
         ...
 
     async def standing(self, *, now: datetime) -> tuple[Grant, ...]:
-        """Return everything that still serves somebody, oldest first."""
+        """Return all approvals that still serve a caller, oldest first."""
         ...
 
 
@@ -135,4 +135,4 @@ class NotFiled(Exception):
 
 
 class StoreUnusable(Exception):
-    """Approvals that cannot be read or kept: no such store, of a newer version, damaged, full."""
+    """A store that cannot be read or written: not a store, a newer version, damaged, full."""

@@ -17,12 +17,12 @@ _TOO_SOON = 2.0
 
 
 class TerminalApprover:
-    """Prints the question, reads one line, `y` or `yes` agrees.
+    """Prints the question and reads one line; `y` or `yes` approves.
 
-    `read` may block: it runs in a thread of its own, so that the service goes on meanwhile.
-    Questions are put one after another; a line given while none is open answers none. Nor does one
-    that comes right after a question took the place of another, which was given up unanswered:
-    whoever typed it had read that one, and an agent can choose the moment to give it up.
+    `read` may block, as it runs in a thread of its own. Questions are put one after another. A line
+    typed while no question is open answers none. Neither does a line typed right after a question
+    replaced one that was cancelled: it was meant for the cancelled one, and an agent can choose the
+    moment to cancel.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class TerminalApprover:
         self._one_at_a_time = asyncio.Lock()
 
     async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
-        """Put the question and wait for a line; the end of input refuses."""
+        """Put the question and wait for a line; the end of input denies."""
         async with self._one_at_a_time:
             took_a_place = self._lines.is_reading
             self._write(f"{question(request)}\nallow this once? [y/N] ")
@@ -55,10 +55,10 @@ class TerminalApprover:
 
 
 class _Lines:
-    """Lines from a blocking reader, one at a time and each only to who waits when it comes.
+    """Lines of a blocking reader; each goes only to the question that waits when it comes.
 
-    The thread is a daemon, so neither an abandoned question nor the exit waits for a person; and
-    there is never more than one, so an abandoned question takes no line from the next.
+    The reader runs in a daemon thread, so that the process can end while a person thinks. There is
+    only one, so that a cancelled question takes no line from the next.
     """
 
     def __init__(self, read: Callable[[], str]) -> None:
@@ -68,11 +68,11 @@ class _Lines:
 
     @property
     def is_reading(self) -> bool:
-        """Whether a line is waited for that was meant for a question given up since."""
+        """Whether the thread still waits for a line that a cancelled question asked for."""
         return self._reading
 
     async def next(self) -> str:
-        """Return the next line, an empty one where reading fails."""
+        """Return the next line; an empty one if reading fails."""
         loop = asyncio.get_running_loop()
         self._waiting = loop.create_future()
         if not self._reading:
