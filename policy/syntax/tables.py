@@ -28,12 +28,8 @@ class Terminal:
     def __init__(self, *, name: str, pattern: str, first: str, kept: bool, blanks: str) -> None:
         self.name = name
         self.kept = kept
-        self._first = frozenset(first)
+        self.first = frozenset(first)
         self._pattern = f"({pattern})(?:{blanks})?"
-
-    def may_begin_with(self, character: str) -> bool:
-        """Tell whether a text of this terminal may begin with a character."""
-        return character in self._first or not character.isascii()
 
     @cached_property
     def match(self) -> Callable[[str, int], re.Match[str] | None]:
@@ -99,16 +95,17 @@ class State:
         """Return the terminals that may stand here and begin with a character, in their order."""
         found = self._candidates.get(character)
         if found is None:
-            found = [one for one in self._awaited if one.may_begin_with(character)]
-            if character.isascii():
-                self._candidates[character] = found
+            if not character.isascii():
+                return self._awaited
+            found = [one for one in self._awaited if character in one.first]
+            self._candidates[character] = found
         return found
 
     def after(self, symbol: str, terminal: str) -> State:
         """Return the state after a symbol that a terminal follows.
 
-        Rules that only rename the symbol there are skipped: an operand of a comparison is a sum, a
-        product, a factor and more by nine of them.
+        Rules that only rename the symbol there are skipped: a number is renamed up to nine times
+        before it is an operand of a comparison.
         """
         found = self._after.get((symbol, terminal))
         if found is None:
