@@ -18,7 +18,6 @@ from policy.verdict import Verdict
 # A unit's kind, and the text of a rule in it.
 Key: TypeAlias = tuple[str, str]
 
-
 # What no file holds any more is kept until it is a fifth of all, and this much.
 _MOST_FORGOTTEN = 200
 
@@ -33,23 +32,13 @@ class CheckedRules:
         self.known: dict[str, tree.KnownRule] = {}
         self._surroundings = ""
         self._rules: dict[Key, CheckedRule] = {}
-        # What stood in other surroundings until something was good again.
-        self._before: tuple[str, dict[Key, CheckedRule]] = ("", {})
         self._units: dict[tuple[str, int], tuple[object, tuple[CheckedRule, ...]]] = {}
 
     def enter(self, surroundings: str) -> None:
-        """Forget what holds elsewhere; the last surroundings are kept aside, until `settle`."""
-        if surroundings == self._surroundings:
-            return
-        left = (self._surroundings, self._rules)
-        found, rules = self._before
-        self._rules = rules if found == surroundings else {}
-        self._surroundings, self._before = surroundings, left
-        self._units = {}
-
-    def settle(self) -> None:
-        """Let go of the surroundings before these: what was built in them was good."""
-        self._before = ("", {})
+        """Forget what was checked in other surroundings."""
+        if surroundings != self._surroundings:
+            self._surroundings = surroundings
+            self._rules, self._units = {}, {}
 
     def unit(
         self, context: str, known: tuple[tree.KnownRule, ...]

@@ -67,7 +67,3 @@ class Incremental:
                 self._rules.meet(self._read[key].tree)
         self._rules.prune([*(one.tree for one in self._read.values()), *others])
         self._files, self._read = self._read, {}
-
-    def built(self) -> None:
-        """End a build that made a generation."""
-        self._rules.settle()

@@ -157,8 +157,6 @@ class Builder:
             loaded_at=now,
             announced=catalog,
         )
-        if self._memory is not None:
-            self._memory.built()
         return Built(
             generation=generation,
             diagnostics=generation.warnings,
