@@ -19,6 +19,7 @@ _START = re.compile(
     r"(?:(?P<fd>[0-9]+)|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\})?"
     r"(?P<op><<<|<<-|<<|&>>|&>|<>|>>|>\||>&|<&|>|<)"
 )
+_JOINED_TO_CLOSING = re.compile(r"-[^\s;&|<>()]")
 _TEXT = re.compile(r"[^\\$`]+")
 _ESCAPED_IN_TEXT = frozenset("$`\\")
 _UNKNOWN = Word("", "opaque")
@@ -65,10 +66,7 @@ def read_redirection(words: WordReader, given: Redirected, shell: Shell) -> bool
         node.op = "<<"
         _begin_text(cursor, given, node=node, strip_tabs=op == "<<-", standard_input=not fd)
         return True
-    before = cursor.place
-    pieces = words.pieces()
-    if cursor.place == before:
-        raise NotReadable("a redirection without a target")
+    pieces = _target(words, op)
     node.target = words.parts
     if op == "<<<":
         _take_input(given, _text_of(pieces) if not fd and not start["name"] else _UNKNOWN)
@@ -83,6 +81,18 @@ def read_redirection(words: WordReader, given: Redirected, shell: Shell) -> bool
         node.op = redirection.op
     given.redirections.append(redirection)
     return True
+
+
+def _target(words: WordReader, op: str) -> list[Piece]:
+    cursor = words.cursor
+    before = cursor.place
+    if op in ("<&", ">&") and _JOINED_TO_CLOSING.match(cursor.text, before):
+        # bash takes the `-` for the whole target, and what is joined to it for the next word.
+        raise NotReadable("a word that is joined to a closed descriptor")
+    pieces = words.pieces()
+    if cursor.place == before:
+        raise NotReadable("a redirection without a target")
+    return pieces
 
 
 def leaves_output(redirections: Sequence[Redirection]) -> bool:
