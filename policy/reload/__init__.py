@@ -15,20 +15,16 @@ from policy.reload.disk import Disk
 from policy.reload.folder import ReadFile, Snapshot, read_folder
 from policy.reload.freezing import Freeze, Freezer, FreezeRefused, Freezing
 from policy.reload.generation import Generation
-from policy.reload.health import health_of, health_record
+from policy.reload.health import health_record
 from policy.reload.links import Links, follow_links
 from policy.reload.loading import load, read_policy
-from policy.reload.looking import MOST_NAMES, MOST_SECONDS, Looking
+from policy.reload.looking import MOST_SECONDS, Looking
 from policy.reload.proposing import propose_rule
 from policy.reload.replacing import Moved, replace_file
 from policy.reload.settings import (
     ApprovalSettings,
-    BashSettings,
-    CatalogueSettings,
     ServiceSettings,
     Settings,
-    ToolSettings,
-    WebSettings,
 )
 from policy.reload.settings_file import read_settings
 from policy.reload.shipped import shipped_profiles
@@ -39,14 +35,11 @@ from policy.reload.toml_words import read_value, write_key, write_value
 from policy.reload.walk import SETTINGS_FILE
 
 __all__ = [
-    "MOST_NAMES",
     "MOST_SECONDS",
     "SETTINGS_FILE",
     "ApprovalSettings",
-    "BashSettings",
     "Builder",
     "Built",
-    "CatalogueSettings",
     "Configured",
     "Disk",
     "Freeze",
@@ -64,15 +57,12 @@ __all__ = [
     "Settings",
     "Snapshot",
     "Status",
-    "ToolSettings",
-    "WebSettings",
     "Witness",
     "build",
     "configure",
     "decode",
     "first_error",
     "follow_links",
-    "health_of",
     "health_record",
     "load",
     "propose_rule",
