@@ -16,7 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-_PROJECT_VARIABLES = ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR")
+# Where agents tell their hooks which folder they work on.
+_PROJECT_VARIABLES = {"claude-code": "CLAUDE_PROJECT_DIR", "gemini-cli": "GEMINI_PROJECT_DIR"}
 _ABOUT = """\
 Decide one tool call of a coding agent: its hook input on standard input, its own answer out.
 
@@ -34,7 +35,10 @@ Examples:
 
 def run_hook(arguments: list[str]) -> NoReturn:
     """Run the command and end the process; see `placet hook --help`."""
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    if given.policy is None and not given.uninstall and not given.tools:
+        parser.error("name the policy with --policy PATH")
     if given.install or given.uninstall or given.tools:
         from policy.cli.agent_settings import run
 
@@ -57,7 +61,7 @@ def _parser() -> ArgumentParser:
     )
     add = parser.add_argument
     add("agent", choices=AGENT_NAMES, help="whose hook this is")
-    add("--policy", metavar="PATH", default="rules", help="policy folder or file [rules]")
+    add("--policy", metavar="PATH", help="the policy folder or file")
     add("--workspace", metavar="DIR", help="what rules mean by `workspace`")
     add("--caller", metavar="NAME", help="which agent calls, as rules know it")
     add("--audit", metavar="FILE", help="append a record of every call to this file")
@@ -78,7 +82,7 @@ def _request(given: Namespace) -> dict[str, Any]:
     raw = sys.stdin.buffer.read(LONGEST_INPUT + 1)
     if len(raw) > LONGEST_INPUT:
         raise ValueError("the hook's input is too long")
-    project = next((v for name in _PROJECT_VARIABLES if (v := os.environ.get(name))), None)
+    project = os.environ.get(_PROJECT_VARIABLES.get(given.agent, "")) or None
     return {
         "kind": "ask",
         "agent": given.agent,

@@ -129,7 +129,7 @@ class Decider:
             if verdict not in (Verdict.ALLOW, Verdict.ASK):
                 return Verdict.DENY, _told(judged), None, judged
             decisions = tuple(each.judgement.decision for each in judged)
-            updated = handed_back(agent, call, decisions, cwd=meant.cwd)
+            updated = handed_back(agent, call, meant, decisions)
             if verdict is Verdict.ASK:
                 problem = _why_not_asked(agent, call, request, decisions)
                 if problem is not None:

@@ -6,13 +6,14 @@ lost, so such a call is denied.
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from policy.call import ToolCall, thaw
 from policy.commands import NotPrintable, printed, read_script
-from policy.daemon.agents import Agent, HookCall, Unmapped
+from policy.daemon.agents import Agent, HookCall, Mapped, OurCall, Row, Unmapped
 from policy.decision import Decision
 from policy.values import Unreadable
 
@@ -20,34 +21,58 @@ _SHELL = "bash_exec"
 
 
 def handed_back(
-    agent: Agent, call: HookCall, decisions: tuple[Decision, ...], *, cwd: str
+    agent: Agent, call: HookCall, meant: Mapped, decisions: tuple[Decision, ...]
 ) -> Mapping[str, Any] | None:
     """Return the fields of the agent's input that are to change, None where nothing is.
 
-    Where the agent replaces its whole input, all fields are returned. Raises Unmapped where a
-    change cannot be handed back.
+    Where the agent replaces its whole input, all fields are returned. Raises Unmapped where the
+    agent would run something else than was judged.
     """
-    row = agent.rows.get(call.tool)
-    if row is None or len(decisions) != 1:
+    for asked, decision in zip(meant.calls, decisions, strict=True):
+        _require_same(asked, decision)
+    if len(decisions) != 1:
         if any(decision.rewritten for decision in decisions):
             raise Unmapped(f"a rule changes this call, and {call.tool} has no field for that")
         return None
     (decision,) = decisions
     changed = _changed(decision)
-    if decision.call.tool == _SHELL and "command" in row.back:
-        command = decision.call.input["command"]
-        script = script_for_agent(command, only_in=cwd if agent.hides_folder else None)
-        if script != call.input.get("command"):
-            changed["command"] = script
+    if meant.row is None:
+        updated = changed
+    else:
+        if decision.call.tool == _SHELL and "command" in meant.row.back:
+            changed["command"] = script_for_agent(
+                decision.call.input["command"], only_in=meant.cwd if agent.hides_folder else None
+            )
+        updated = _theirs(meant.row, call, changed)
+    if all(_alike(value, call.input.get(name)) for name, value in updated.items()):
+        return None
+    return {**call.input, **updated} if agent.replaces_input else updated
+
+
+def _require_same(asked: OurCall, decision: Decision) -> None:
+    """Raise Unmapped where the call was mended before it was judged: the agent runs its own."""
+    judged = _fields(decision.asked)
+    is_same = decision.asked.tool == asked.tool and all(
+        _alike(judged.get(name), value) for name, value in asked.input.items()
+    )
+    if not is_same:
+        raise Unmapped("the call would have to be mended first: spell the tool and its fields so")
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Tell whether two JSON values are the same to the last kind: `1` is not `1.0` or `true`."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _theirs(row: Row, call: HookCall, changed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return changed fields of ours as fields of the agent's."""
     updated: dict[str, Any] = {}
     for name, value in changed.items():
         if name not in row.back:
             raise Unmapped(f"a rule changes `{name}`, and {call.tool} has no such field")
         theirs, factor = row.back[name]
         updated[theirs] = value * factor if factor != 1 else value
-    if not updated:
-        return None
-    return {**call.input, **updated} if agent.replaces_input else updated
+    return updated
 
 
 def script_for_agent(command: str, *, only_in: str | None) -> str:

@@ -24,6 +24,8 @@ _MOST_DECIDERS = 8
 # What calls under way may take once the daemon is stopped, and how long the next one waits for it.
 _GRACE = 3.0
 _TRIES, _PAUSE = 100, 0.05
+# How long a client may take to say what it wants.
+_PATIENCE = 10.0
 
 
 def serve(policy: str, ready: int) -> None:
@@ -111,7 +113,8 @@ class _Daemon:
         try:
             peer = writer.get_extra_info("socket")
             if is_ours(peer):
-                line = await reader.readline()
+                async with asyncio.timeout(_PATIENCE):
+                    line = await reader.readline()
                 writer.write(await self._reply(line))
                 await writer.drain()
         except (OSError, ValueError):

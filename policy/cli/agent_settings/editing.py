@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from policy.cli.agent_settings.entry import hook_command, with_hook, without_hook
+from policy.cli.agent_settings.entry import gemini_can_ask, hook_command, with_hook, without_hook
 from policy.cli.loading import stop
 from policy.cli.people_only import refuse_agents
 from policy.daemon import agent_settings
@@ -19,6 +19,8 @@ from policy.reload import Moved, replace_file
 
 _EMPTY = "{}\n"
 _BACKUP = ".before-placet"
+# What agents set for the commands that they run.
+_AGENTS_OWN = ("CLAUDECODE", "GEMINI_CLI")
 
 
 def run(given: Namespace) -> int:
@@ -30,16 +32,28 @@ def run(given: Namespace) -> int:
     if given.install and given.uninstall:
         stop("--install or --uninstall, not both")
     refuse_agents("the settings of an agent's hooks")
+    if any(mark in os.environ for mark in _AGENTS_OWN):
+        stop("the settings of an agent's hooks are for people, and an agent started this command")
     file = Path(os.path.expanduser(given.settings or settings))
     if given.install:
         if not os.path.exists(given.policy):
             stop(f"there is no policy at {given.policy}: name one with --policy")
+        if given.agent == "gemini-cli" and not given.deny_asks and not gemini_can_ask():
+            given.deny_asks = True
+            click.echo("note: this Gemini CLI is older than 0.36 or unknown, so asks are denied")
         command = hook_command(given)
-        return _edit(file, lambda text: with_hook(text, event, given.agent, command), given.dry_run)
-    return _edit(file, lambda text: without_hook(text, event, given.agent), given.dry_run)
+        status = _edit(
+            file,
+            lambda text: with_hook(text, event, given.agent, command),
+            dry_run=given.dry_run,
+        )
+        if status == 0 and given.agent == "codex" and not given.dry_run:
+            click.echo("next: open /hooks in Codex and trust the hook; until then it does not run")
+        return status
+    return _edit(file, lambda text: without_hook(text, event, given.agent), dry_run=given.dry_run)
 
 
-def _edit(file: Path, change: Callable[[str], str], dry_run: bool) -> int:  # noqa: FBT001
+def _edit(file: Path, change: Callable[[str], str], *, dry_run: bool) -> int:
     before = _read(file)
     try:
         after = change(before if before is not None else _EMPTY)

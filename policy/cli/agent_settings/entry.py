@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
+import shutil
+import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
@@ -29,6 +32,25 @@ def hook_command(given: Namespace) -> str:
     words += ["--deny-asks"] if given.deny_asks else []
     words += ["--no-daemon"] if given.no_daemon else []
     return f"{shlex.join(words)} {_ELSE}"
+
+
+def gemini_can_ask() -> bool:
+    """Tell whether the Gemini CLI that is installed asks where a hook says so: 0.36 and newer.
+
+    An older one takes an answer it does not know for consent.
+    """
+    found = shutil.which("gemini")
+    if found is None:
+        return False
+    try:
+        # A program of the user's own, by its absolute path.
+        told = subprocess.run(  # noqa: S603
+            [found, "--version"], capture_output=True, text=True, timeout=20, check=True
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return False
+    version = re.search(r"(\d+)\.(\d+)", told)
+    return version is not None and (int(version[1]), int(version[2])) >= (0, 36)
 
 
 def is_ours(command: object, agent: str) -> bool:

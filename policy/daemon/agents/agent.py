@@ -97,7 +97,7 @@ def mcp_tool(call: HookCall) -> str | None:
     if call.mcp is None:
         return None
     origin = Origin(kind="mcp", server=call.mcp[0], tool=call.mcp[1])
-    problem = identifier_problem(origin)
+    problem = identifier_problem(origin) if all(call.mcp) else "a part of its name is empty"
     if problem is not None:
         raise Unmapped(f"a tool of this MCP server cannot be named in a policy: {problem}")
     return origin.flat_name()

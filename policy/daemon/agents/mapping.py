@@ -34,10 +34,15 @@ class OurCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapped:
-    """What one call of an agent is judged as, in this working directory."""
+    """What one call of an agent is judged as, in this working directory.
+
+    `row` is None where the agent's own call is judged as it is: a tool of an MCP server, or one
+    that the policy's catalogue lists.
+    """
 
     calls: tuple[OurCall, ...]
     cwd: str
+    row: Row | None = None
 
 
 class Fields:
@@ -130,4 +135,4 @@ def mapped(rows: Mapping[str, Row], tool: str, given: Mapping[str, Any], *, cwd:
         raise Unmapped(
             f"`{unread[0]}` is not known as a field of {tool}: {_PAGE} lists those that are"
         )
-    return Mapped(calls=calls, cwd=folder)
+    return Mapped(calls=calls, cwd=folder, row=row)

@@ -11,7 +11,9 @@ from policy.daemon.agents.mapping import Fields, OurCall, Reader, Unmapped
 
 # A glob without the signs that an agent may split a list of globs at.
 _ONE_GLOB = re.compile(r"[\w.*/-]+")
-_WILDCARD = re.compile(r"[*?\[{]")
+# What a glob may hold besides names, extended globs and escapes included.
+_WILDCARD = re.compile(r"[*?\[{(!+@\\]")
+_BRACES_WITH_SLASH = re.compile(r"[{(][^})]*/")
 
 
 def command(*, milliseconds: str | None = None) -> Reader:
@@ -67,18 +69,19 @@ def folder_listed(*names: str, deep: bool = False) -> Reader:
 
 
 def names_searched(pattern: str, *folders: str) -> Reader:
-    """Return the reader of a search for file names: it lists the tree that the pattern is about."""
+    """Return the reader of a search for file names: it lists the tree that the pattern is about.
+
+    Behind the first wildcard a pattern must not lead out of that tree.
+    """
 
     def read(fields: Fields) -> tuple[OurCall, ...]:
         wanted, folder = fields.text(pattern), fields.folder(*folders)
-        steps = wanted.split("/")
-        fixed = next((i for i, step in enumerate(steps) if _WILDCARD.search(step)), len(steps) - 1)
-        if ".." in steps[fixed:]:
-            raise Unmapped(f"{fields.tool} must not go up behind a wildcard")
-        above = "/".join(steps[:fixed])
-        if wanted.startswith("/"):
-            return (_lists(above or "/", deep=True),)
-        return (_lists(os.path.join(folder, fields.absolute(above or ".")), deep=True),)
+        first = _WILDCARD.search(wanted)
+        fixed = wanted.rfind("/", 0, None if first is None else first.start()) + 1
+        above, rest = wanted[:fixed], wanted[fixed:]
+        if ".." in rest or _BRACES_WITH_SLASH.search(rest) or wanted.startswith("~"):
+            raise Unmapped(f"{fields.tool} cannot be judged with `~`, or `..` behind a wildcard")
+        return (_lists(os.path.join(folder, above), deep=True),)
 
     return read
 

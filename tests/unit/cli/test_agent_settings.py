@@ -1,0 +1,165 @@
+"""The hook in an agent's settings: put in once, taken out without a trace, all else untouched."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policy.cli.agent_settings.entry import hook_command, is_ours, with_hook, without_hook
+from policy.cli.agent_settings.json_text import NotJson, read
+
+EVENT, AGENT = "PreToolUse", "claude-code"
+COMMAND = "/opt/placet hook claude-code --policy /srv/rules || sh -c 'exit 2'"
+
+SETTINGS = [
+    "{}",
+    "{}\n",
+    '{\n  "model": "x"\n}\n',
+    '{\n    "hooks": {},\n    "model": "x"\n}\n',
+    '{\n\t"hooks": {\n\t\t"PreToolUse": []\n\t}\n}\n',
+    """{
+  // what I like
+  "model": "x", /* and
+  why */
+  "hooks": {
+    "PostToolUse": [{"hooks": [{"type": "command", "command": "fmt"}]}], // after
+    "PreToolUse": [
+      // first
+      {"matcher": "Bash", "hooks": [{"type": "command", "command": "audit"}]}, // mine
+    ],
+  },
+}
+""",
+]
+
+
+@pytest.mark.parametrize("text", SETTINGS)
+def test_the_hook_is_put_in_once_and_taken_out_again(text: str) -> None:
+    installed = with_hook(text, EVENT, AGENT, COMMAND)
+    hooks = read(installed).value["hooks"][EVENT]
+    assert [each["command"] for group in hooks for each in group["hooks"]].count(COMMAND) == 1
+    assert with_hook(installed, EVENT, AGENT, COMMAND) == installed
+    assert _without_empty(read(without_hook(installed, EVENT, AGENT)).value) == _without_empty(
+        read(text).value
+    )
+    assert comments(installed) == comments(text) == comments(without_hook(installed, EVENT, AGENT))
+
+
+def test_in_an_ordinary_file_nothing_is_left_behind() -> None:
+    text = SETTINGS[-1].replace("}, // mine", "} // mine")
+    assert without_hook(with_hook(text, EVENT, AGENT, COMMAND), EVENT, AGENT) == text
+
+
+def test_another_command_takes_the_place_of_the_older_one() -> None:
+    older = with_hook(SETTINGS[-1], EVENT, AGENT, COMMAND)
+    newer = with_hook(older, EVENT, AGENT, COMMAND.replace("/srv/rules", "/srv/other"))
+    assert "/srv/rules" not in newer
+    assert newer.count("/srv/other") == 1
+    assert comments(newer) == comments(older)
+
+
+def test_hooks_of_others_stay() -> None:
+    gemini = COMMAND.replace(AGENT, "gemini-cli")
+    text = with_hook(SETTINGS[-1], EVENT, "gemini-cli", gemini)
+    both = with_hook(text, EVENT, AGENT, COMMAND)
+    assert without_hook(both, EVENT, AGENT) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{", "[]", "1", '{"hooks": []}', '{"hooks": {"PreToolUse": {}}}', '{"a": 1,, }'),
+        *('{"hooks": {}, "hooks": {}}', "{'a': 1}", '{"a" 1}', "{} x", "[" * 5000),
+    ],
+)
+def test_settings_that_are_misshapen_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        with_hook(text, EVENT, AGENT, COMMAND)
+
+
+@pytest.mark.parametrize(
+    ("agent", "seconds"), [("claude-code", 30), ("codex", 30), ("gemini-cli", 30_000)]
+)
+def test_every_agent_waits_longer_than_a_hook_takes(agent: str, seconds: int) -> None:
+    text = with_hook("{}", EVENT, agent, COMMAND.replace(AGENT, agent))
+    ((hook,),) = [group["hooks"] for group in read(text).value["hooks"][EVENT]]
+    assert hook["timeout"] == seconds
+    assert json.loads(text)  # no agent needs to take comments
+
+
+def test_the_command_blocks_where_the_hook_cannot_start(tmp_path: Path) -> None:
+    import subprocess
+
+    missing = COMMAND.replace("/opt/placet", str(tmp_path / "placet")).split("||", 1)[0]
+    given = Namespace(agent=AGENT, policy="rules", workspace=None, audit=None, caller=None)
+    given.deny_asks = given.no_daemon = False
+    rest = hook_command(given).split("||", 1)[1]
+    done = subprocess.run(["sh", "-c", f"{missing}||{rest}"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "placet" in done.stderr
+
+
+def test_only_our_command_for_this_agent_is_ours() -> None:
+    given = Namespace(agent=AGENT, policy="a b", workspace="/w", audit="/a", caller="x")
+    given.deny_asks = given.no_daemon = True
+    command = hook_command(given)
+    assert is_ours(command, AGENT)
+    assert not is_ours(command, "codex")
+    assert is_ours("/usr/bin/python3 -P -m policy hook codex --policy x", "codex")
+    for other in ("echo hook claude-code", "hook claude-code", "lefthook run", "'", None, 3):
+        assert not is_ours(other, AGENT)
+    assert str(Path("a b").absolute()) in shlex.split(command)
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(max_size=4), values, max_size=4), st.sampled_from([None, 2, 4]))
+def test_any_settings_are_as_before_afterwards(
+    settings: dict[str, Any], indent: int | None
+) -> None:
+    settings.pop("hooks", None)
+    text = json.dumps(settings, indent=indent)
+    installed = with_hook(text, EVENT, AGENT, COMMAND)
+    assert json.loads(installed) == {**settings, "hooks": read(installed).value["hooks"]}
+    assert json.loads(without_hook(installed, EVENT, AGENT)) == settings
+
+
+@given(values)
+def test_what_json_reads_is_read_alike(value: Any) -> None:
+    assert read(json.dumps(value)).value == value
+
+
+@given(st.text(max_size=30))
+def test_no_text_is_read_as_json_that_json_refuses(text: str) -> None:
+    try:
+        value = read(text).value
+    except NotJson:
+        return
+    if "/" not in text and "," not in text:
+        assert json.loads(text) == value
+
+
+def comments(text: str) -> list[str]:
+    import re
+
+    return re.findall(r"//[^\n]*|/\*.*?\*/", text, re.DOTALL)
+
+
+def _without_empty(settings: dict[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in settings.items() if name != "hooks"}
+    hooks = {event: groups for event, groups in settings.get("hooks", {}).items() if groups}
+    return {**kept, "hooks": hooks} if hooks else kept
