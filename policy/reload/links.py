@@ -20,7 +20,6 @@ _NOTHING = (errno.ENOENT, errno.ENOTDIR)
 _MAGIC_LINK = re.compile(r"/proc/([^/]+/(root|cwd|exe|fd/.*|map_files/.*|task/.*)|thread-self)$")
 # This leads to the process that asks, and the one that is judged is another.
 _OWN_PROCESS = "/proc/self"
-_NAME_ONLY = getattr(os, "O_PATH", None)
 
 
 class _Is(Enum):
@@ -38,14 +37,10 @@ class Links:
     It also keeps which file (device and inode) stood where, for the tool that opens it later.
     """
 
-    __slots__ = ("_answers", "_identities", "_missing", "_real", "_seen")
+    __slots__ = ("_answers", "_identities", "_seen")
 
     def __init__(self) -> None:
-        self._answers: dict[str, str | None] = {"/": "/"}
-        # Folders without links on the way to them, and all folders above.
-        self._real = {"", "/"}
-        # Places where nothing is, nor below: none of these can be a link.
-        self._missing: set[str] = set()
+        self._answers: dict[str, str | None] = {}
         # What stands at places without links on the way; a text is the target of a link.
         self._seen: dict[str, _Is | str] = {}
         # Device and inode of those of them that are there.
@@ -60,7 +55,7 @@ class Links:
         """
         if path in self._answers:
             return self._answers[path]
-        answer = self._answers[path] = self._follow(path)
+        answer = self._answers[path] = self._walk(path)
         return answer
 
     def other_names(self, path: str) -> bool:
@@ -72,69 +67,12 @@ class Links:
 
         None where nothing stood there, or nothing that could be looked at.
         """
-        if path not in self._identities and self._look(path) in (_Is.THERE, _Is.SHARED):
-            # A folder known from the way to something else was not looked at itself yet.
-            self._look_at(path)
+        self._look(path)
         return self._identities.get(path)
 
-    def _follow(self, path: str) -> str | None:
-        if path in self._real:
-            return path
-        folder = path.rpartition("/")[0]
-        if folder in self._missing:
-            self._missing.add(path)
-            return path
-        if folder not in self._real and folder.rpartition("/")[0] in self._real:
-            # Where the way begins is known: a look or two tell the rest.
-            return self._one_below(folder, path)
-        if folder not in self._real:
-            name = self._name_of(path)
-            if name == path:
-                return path
-            if name is None and self._name_of(folder) is None:
-                # A new file in a new folder, most often: nobody need walk to where it will stand.
-                self._name_of(folder.rpartition("/")[0])
-        if folder in self._real:
-            found = self._look(path)
-            if not isinstance(found, str):
-                return None if found is _Is.UNKNOWN else path
-        return self._walk(path)
-
-    def _one_below(self, folder: str, path: str) -> str | None:
-        """Follow a path in a folder that stands itself in one without links on the way."""
-        above = self._look(folder)
-        if above is _Is.NOTHING:
-            self._missing |= {folder, path}
-            return path
-        if above is _Is.THERE:
-            found = self._look(path)
-            if not isinstance(found, str):
-                return None if found is _Is.UNKNOWN else path
-        return self._walk(path)
-
-    def _name_of(self, path: str) -> str | None:
-        """Return what the kernel calls that which it finds at a path; None where it does not say.
-
-        It names things without links, so nothing on the way by that name can be one. Where it led
-        over a link, its name is not the answer: /proc leads every process elsewhere.
-        """
-        found = _named_by_kernel(path)
-        if found is None:
-            return None
-        name, state = found
-        self._seen[name], self._identities[name] = _kind(state), _identity(state)
-        folder = name if stat.S_ISDIR(state.st_mode) else name.rpartition("/")[0]
-        while folder not in self._real:
-            self._real.add(folder)
-            folder = folder.rpartition("/")[0]
-        return name
-
     def _walk(self, path: str) -> str | None:
-        known = path
-        while known not in self._real:
-            known = known.rpartition("/")[0]
-        steps = path[len(known) :].split("/")[::-1]
-        here, links, exists = known or "/", 0, True
+        steps = path.split("/")[::-1]
+        here, links, exists = "/", 0, True
         while steps:
             step = steps.pop()
             if step in ("", "."):
@@ -150,8 +88,6 @@ class Links:
                 return None
             if isinstance(found, _Is):
                 exists, here = found is not _Is.NOTHING, there
-                if not exists:
-                    self._missing.add(there)
                 continue
             links += 1
             if links > _MOST_LINKS:
@@ -162,49 +98,19 @@ class Links:
         return here
 
     def _look(self, place: str) -> _Is | str:
+        """Return what stands at a place whose folder has no links on the way."""
         found = self._seen.get(place)
         if found is None:
-            if place in self._real:
-                found = _Is.THERE
-            elif place in self._missing:
-                found = _Is.NOTHING
-            else:
-                found = self._look_at(place)
+            found, state = _look_at(place)
             self._seen[place] = found
-        return found
-
-    def _look_at(self, place: str) -> _Is | str:
-        """Look at a place whose folder has no links on the way."""
-        found, state = _look_at(place)
-        if state is not None:
-            self._identities[place] = _identity(state)
+            if state is not None:
+                self._identities[place] = _identity(state)
         return found
 
 
 def follow_links(path: str) -> str | None:
     """Return an absolute path with all links followed, as `Links.follow` does."""
     return Links().follow(path)
-
-
-def _named_by_kernel(path: str) -> tuple[str, os.stat_result] | None:
-    if _NAME_ONLY is None or not path:
-        return None
-    try:
-        handle = os.open(path, _NAME_ONLY | os.O_CLOEXEC)
-    except (OSError, ValueError):
-        return None
-    try:
-        # In this order: what still has a name afterwards had it when its names were counted.
-        state = os.fstat(handle)
-        name = os.readlink(f"/proc/self/fd/{handle}")
-        # What has no name of its own is called otherwise: `pipe:[1]`, `/a (deleted)`.
-        if name != path and (not name.startswith("/") or name.endswith(" (deleted)")):
-            return None
-        return name, state
-    except OSError:
-        return None
-    finally:
-        os.close(handle)
 
 
 def _look_at(place: str) -> tuple[_Is | str, os.stat_result | None]:

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy.reload import Disk, follow_links
-from policy.reload import links as module
 from tests.examples import examples
 
 
@@ -137,12 +136,3 @@ def test_any_disk_is_followed_as_the_system_does(
             assert remembering.path(path) == found
             if os.path.exists(path):
                 assert found is not None
-
-
-def test_without_the_kernels_names_the_answers_are_the_same(
-    disk: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    paths = ["a/file", "to-b/up/file", "absolute/b/up/b", "none", "dangling", "loop", "a/b/none/x"]
-    found = [follow_links(str(disk / path)) for path in paths]
-    monkeypatch.setattr(module, "_NAME_ONLY", None)
-    assert [follow_links(str(disk / path)) for path in paths] == found
