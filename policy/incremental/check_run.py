@@ -79,13 +79,8 @@ def _known(where: str, unit: Unit, remembered: CheckedRules) -> tuple[CheckedRul
     """Return the rules of a unit, if all of them are remembered."""
     if any(isinstance(statement, tree.Rule) for statement in unit.statements):
         return None
-    kept = remembered.unit(where, unit.known)
-    if kept is None:
-        found = remembered.all_of(where, unit.known, prefix=unit.prefix, gives=unit.gives)
-        if found is not None:
-            kept = tuple(found)
-            remembered.keep_unit(where, unit.known, kept)
-    return kept
+    found = remembered.all_of(where, unit.known, prefix=unit.prefix, gives=unit.gives)
+    return None if found is None else tuple(found)
 
 
 def _within(span: Span, rule: Span) -> bool:

@@ -32,29 +32,12 @@ class CheckedRules:
         self.known: dict[str, tree.KnownRule] = {}
         self._surroundings = ""
         self._rules: dict[Key, CheckedRule] = {}
-        self._units: dict[tuple[str, int], tuple[object, tuple[CheckedRule, ...]]] = {}
 
     def enter(self, surroundings: str) -> None:
         """Forget what was checked in other surroundings."""
         if surroundings != self._surroundings:
             self._surroundings = surroundings
-            self._rules, self._units = {}, {}
-
-    def unit(
-        self, context: str, known: tuple[tree.KnownRule, ...]
-    ) -> tuple[CheckedRule, ...] | None:
-        """Return the checked forms of the very same rules, if all were remembered."""
-        found = self._units.get((context, id(known)))
-        return None if found is None or found[0] is not known else found[1]
-
-    def keep_unit(
-        self,
-        context: str,
-        known: tuple[tree.KnownRule, ...],
-        rules: tuple[CheckedRule, ...],
-    ) -> None:
-        """Keep what a unit came to; all of its rules are remembered."""
-        self._units[context, id(known)] = (known, rules)
+            self._rules = {}
 
     def all_of(
         self, context: str, rules: tuple[tree.KnownRule, ...], *, prefix: str, gives: bool
@@ -96,14 +79,12 @@ class CheckedRules:
         """Forget what no tree holds any more, once that is much of what is remembered."""
         known = [file.known for file in trees]
         most = _MOST_FORGOTTEN + 5 * sum(map(len, known)) // 4
-        if max(len(self.known), len(self._rules), len(self._units)) <= most:
+        if max(len(self.known), len(self._rules)) <= most:
             return
-        held = set(map(id, known))
         self.known = {rule.text: rule for rules in known for rule in rules}
         parsed = (one for file in trees for one in file.statements if isinstance(one, tree.Rule))
         live = self.known.keys() | {rule.span.text for rule in parsed}
         self._rules = {key: rule for key, rule in self._rules.items() if key[1] in live}
-        self._units = {key: unit for key, unit in self._units.items() if key[1] in held}
 
 
 def text_of(rule: tree.Rule | tree.KnownRule) -> str:
