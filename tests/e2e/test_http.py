@@ -15,6 +15,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.e2e.serving import ENDLESS, ENV, PATIENCE, Era, Place, call, place_in
+from tests.e2e.test_wire import send_signal
 
 TOKEN = "correct-horse-battery"
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -133,7 +134,7 @@ async def test_a_second_signal_ends_open_requests_at_once_and_on_record(tmp_path
                     while not begun.exists():  # noqa: ASYNC110 - another process makes it
                         await asyncio.sleep(0.01)
                     while process.returncode is None:
-                        process.send_signal(signal.SIGTERM)
+                        send_signal(process, signal.SIGTERM)
                         await asyncio.sleep(0.05)
                     calling.cancel()
             _, rest = await process.communicate()

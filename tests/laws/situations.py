@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hypothesis import assume
+from hypothesis import assume, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
@@ -19,6 +19,7 @@ from policy.call import Caller, ToolCall
 from policy.decision import Decision, decide
 from policy.facts import Facts
 from policy.verdict import Verdict
+from tests.examples import FULL
 from tests.laws.calls import SPELLED, WORLDS, callers, calls, pick
 from tests.laws.engine import Built, Unsound, build, mended
 from tests.laws.policies import GLOBAL, PolicyText, policies
@@ -98,9 +99,14 @@ class Tally:
         self.seen.update(set(things))
 
     def shows(self, thing: str, *, share: float = 0.1) -> None:
-        """Fail unless the thing was seen in this share of the cases."""
+        """Fail unless the thing was seen in this share of the cases.
+
+        A part of the examples is too few to measure shares by; `make laws` takes all.
+        """
         found = self.seen[thing]
         assert self.cases, "no case was generated"
+        if settings().max_examples < FULL:
+            return
         assert found >= share * self.cases, (
             f"only {found} of {self.cases} cases show `{thing}`: {dict(self.seen)}"
         )

@@ -87,7 +87,7 @@ def test_generated_code_decides_as_closures_do() -> None:
 
     law()
     for verdict in ("allow", "ask", "deny"):
-        tally.shows(verdict)
+        tally.shows(verdict, share=0.05)
 
 
 def test_a_tool_value_that_is_not_valid_unicode_is_indeterminate() -> None:
