@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+_OURS = frozenset({"PLACET_CALL", "XDG_STATE_HOME", "CLAUDECODE", "GEMINI_CLI"})
 PATIENCE = 60.0  # seconds; the machine may be busy
 
 POLICY = """\
@@ -86,7 +87,7 @@ class Scene:
 
     @property
     def environment(self) -> dict[str, str]:
-        kept = {n: v for n, v in os.environ.items() if n not in ("PLACET_CALL", "XDG_STATE_HOME")}
+        kept = {n: v for n, v in os.environ.items() if n not in _OURS}
         return {
             **kept,
             "HOME": str(self.home),

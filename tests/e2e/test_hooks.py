@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -376,3 +377,110 @@ def test_a_hook_call_imports_little() -> None:
     assert heavy & set(done.stdout.split()) == set()
     ours = [name for name in done.stdout.split() if name.startswith("policy")]
     assert len(ours) < 15
+
+
+def test_tools_without_resources_are_allowed_by_name_where_the_policy_lists_them(
+    scene: Scene,
+) -> None:
+    assert scene.call(CLAUDE, "TodoWrite", {"todos": []}).told["permissionDecision"] == "deny"
+    listed = scene.placet("hook", CLAUDE, "--tools")
+    (scene.rules / "tools.json").write_text(listed.stdout, "utf-8")
+    (scene.rules / "placet.toml").write_text('[catalogue]\nfiles = ["tools.json"]\n', "utf-8")
+    scene.save(f"{POLICY}lists: allow TodoWrite\n")
+    assert scene.placet("check", str(scene.rules)).status == 0
+    done = scene.call(CLAUDE, "TodoWrite", {"todos": [{"content": "x"}]}, "--no-daemon")
+    assert done.told["permissionDecision"] == "allow"
+    other = scene.call(CLAUDE, "todo_write", {"todos": []}, "--no-daemon")
+    assert other.told["permissionDecision"] == "deny"
+
+
+def test_a_tool_of_a_server_is_judged_by_its_name_in_rules(scene: Scene) -> None:
+    tool = {
+        "name": "create_issue",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"title": {"type": "string"}, "count": {"type": "integer"}},
+        },
+    }
+    (scene.rules / "github.json").write_text(json.dumps({"tools": [tool]}), "utf-8")
+    (scene.rules / "placet.toml").write_text('[catalogue.servers]\ngithub = "github.json"\n')
+    scene.save(f"{POLICY}issues: allow mcp github/create_issue when input.count <= 3\n")
+    decided = [
+        scene.call(CLAUDE, name, input, "--no-daemon").told["permissionDecision"]
+        for name, input in (
+            ("mcp__github__create_issue", {"title": "x", "count": 3}),
+            ("mcp__github__create_issue", {"title": "x", "count": 4}),
+            # Each of these would have to be mended to be the tool that the rule is about.
+            ("mcp__GitHub__create_issue", {"title": "x", "count": 3}),
+            ("mcp__github__createIssue", {"title": "x", "count": 3}),
+            ("mcp__github__create_issue", {"title": "x", "count": "3"}),
+        )
+    ]
+    assert decided == ["allow", "deny", "deny", "deny", "deny"]
+
+
+def test_a_sub_agent_may_do_what_all_above_it_may(scene: Scene) -> None:
+    (scene.rules / "explore.policy").write_text(
+        'policy for agent "Explore"\n\nno-lists: deny bash_exec when runs "ls *"\n', "utf-8"
+    )
+    main = scene.call(CLAUDE, "Bash", {"command": "ls -la"})
+    assert main.told["permissionDecision"] == "allow"
+    below = scene.call(CLAUDE, "Bash", {"command": "ls x"}, agent_id="a-1", agent_type="Explore")
+    assert below.told["permissionDecision"] == "deny"
+    record = scene.records()[-1]
+    assert record["caller"]["agent"] == "Explore"
+    assert record["caller"]["parents"] == [{"agent": CLAUDE, "session": "s-1"}]
+
+
+def test_the_emergency_stop_counts_at_once(scene: Scene) -> None:
+    assert scene.call(CLAUDE, "Bash", {"command": "ls"}).told["permissionDecision"] == "allow"
+    frozen = scene.placet("freeze", "--because", "an incident", "--rules", str(scene.rules))
+    assert frozen.status == 0
+    done = scene.call(CLAUDE, "Bash", {"command": "ls"})
+    assert done.told["permissionDecision"] == "deny"
+    assert "an incident" in done.told["permissionDecisionReason"]
+
+
+def test_a_full_disk_leaves_a_decision_and_no_consent(scene: Scene) -> None:
+    def full() -> None:
+        # Whatever would be written is refused, as on a full disk.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    def call(*more: str) -> subprocess.CompletedProcess[bytes]:
+        words = [sys.executable, "-P", "-m", "policy", "hook", CLAUDE, "--policy", str(scene.rules)]
+        return subprocess.run(
+            [*words, *more],
+            cwd=scene.project,
+            env=scene.environment,
+            input=json.dumps(scene.input(CLAUDE, "Bash", {"command": "ls"})).encode(),
+            capture_output=True,
+            preexec_fn=full,
+        )
+
+    assert b'"allow"' in call().stdout
+    denied = call("--audit", str(scene.audit))
+    assert b'"deny"' in denied.stdout
+    assert b"recorded" in denied.stdout
+
+
+def test_the_settings_are_edited_by_people_alone(scene: Scene) -> None:
+    settings = scene.home / ".claude" / "settings.json"
+    words = ("hook", CLAUDE, "--policy", str(scene.rules), "--install")
+    shown = scene.placet(*words, "--dry-run")
+    assert (shown.status, settings.exists()) == (0, False)
+    assert "+" in shown.stdout
+    agents = Scene(folder=scene.folder, runtime=scene.runtime, more={"CLAUDECODE": "1"})
+    assert agents.placet(*words).status == 2
+    assert scene.placet(*words).status == 0
+    command = json.loads(settings.read_text())["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=scene.project,
+        env=scene.environment,
+        input=json.dumps(scene.input(CLAUDE, "Bash", {"command": "ls"})),
+        capture_output=True,
+        text=True,
+    )
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "allow"
+    assert scene.placet("hook", CLAUDE, "--uninstall").status == 0
+    assert settings.read_text() == "{}\n"
