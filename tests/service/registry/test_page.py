@@ -29,7 +29,7 @@ def code(heading: str) -> dict[str, Any]:
 async def test_changes_can_be_followed(tmp_path: Path) -> None:
     g = Governed(tmp_path, "allow *\n")
     seen: list[str] = []
-    following = asyncio.create_task(code("## The tools there are")["follow"](g.service, seen))
+    following = asyncio.create_task(code("## The registry")["follow"](g.service, seen))
     await asyncio.sleep(0)
     g.register(CountingHandler("a")).dispose()
     await following
@@ -56,7 +56,7 @@ async def test_a_chain_calls_its_steps(tmp_path: Path) -> None:
 
 
 def test_an_identity_can_be_checked_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    names = code("## Who calls")
+    names = code("## Callers")
     assert names["engine"].check(names["helper"], "file_read") == Allow()
     assert isinstance(names["engine"].check(names["helper"], "bash_exec"), Deny)
     assert capsys.readouterr().out.startswith("Allow() Deny(reason=")

@@ -62,7 +62,7 @@ def test_each_name_switches_off_what_it_names(monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_page_tells_every_name() -> None:
     page = (Path(__file__).parents[3] / "docs" / "operations.md").read_text(encoding="utf-8")
-    part = page.partition("## Switching quick ways off")[2].partition("\n## ")[0]
+    part = page.partition("## Switching off fast paths")[2].partition("\n## ")[0]
     assert set(re.findall(r"^\| `([a-z]+)` \|", part, re.MULTILINE)) == set(NAMES)
 
 
