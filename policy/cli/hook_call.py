@@ -10,14 +10,20 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 
-from policy.daemon import AGENT_NAMES, BLOCKED, LONGEST_INPUT, answer_hook, blocked
+from policy.daemon import (
+    AGENT_NAMES,
+    BLOCKED,
+    LONGEST_INPUT,
+    PROJECT_VARIABLES,
+    SETTINGS_VARIABLES,
+    answer_hook,
+    blocked,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-# Where agents tell their hooks which folder they work on.
-_PROJECT_VARIABLES = {"claude-code": "CLAUDE_PROJECT_DIR", "gemini-cli": "GEMINI_PROJECT_DIR"}
 _ABOUT = """\
 Decide one tool call of a coding agent: its hook input on standard input, its own answer out.
 
@@ -82,7 +88,6 @@ def _request(given: Namespace) -> dict[str, Any]:
     raw = sys.stdin.buffer.read(LONGEST_INPUT + 1)
     if len(raw) > LONGEST_INPUT:
         raise ValueError("the hook's input is too long")
-    project = os.environ.get(_PROJECT_VARIABLES.get(given.agent, "")) or None
     return {
         "kind": "ask",
         "agent": given.agent,
@@ -91,11 +96,17 @@ def _request(given: Namespace) -> dict[str, Any]:
         "home": os.path.expanduser("~"),
         "input": raw.decode("utf-8", "surrogateescape"),
         "workspace": _absolute(given.workspace),
-        "project": _absolute(project),
+        "project": _absolute(_variable(PROJECT_VARIABLES, given.agent)),
+        "settings_folder": _absolute(_variable(SETTINGS_VARIABLES, given.agent)),
         "caller": given.caller,
         "audit": _absolute(given.audit),
         "denies_asks": given.deny_asks,
     }
+
+
+def _variable(names: dict[str, str], agent: str) -> str | None:
+    """Return the value of an agent's environment variable, None where it has none."""
+    return os.environ.get(names.get(agent, "")) or None
 
 
 def _absolute(path: str | None) -> str | None:

@@ -7,13 +7,22 @@ is imported by the daemon, or by a client that finds none.
 from __future__ import annotations
 
 from policy.daemon.answering import answer_hook
-from policy.daemon.control import AGENT_NAMES, agent_settings, daemons, stop_daemon
+from policy.daemon.control import (
+    AGENT_NAMES,
+    PROJECT_VARIABLES,
+    SETTINGS_VARIABLES,
+    agent_settings,
+    daemons,
+    stop_daemon,
+)
 from policy.daemon.exchange import BLOCKED, LONGEST_INPUT, blocked
 
 __all__ = [
     "AGENT_NAMES",
     "BLOCKED",
     "LONGEST_INPUT",
+    "PROJECT_VARIABLES",
+    "SETTINGS_VARIABLES",
     "agent_settings",
     "answer_hook",
     "blocked",

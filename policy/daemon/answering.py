@@ -68,8 +68,9 @@ def _decided_here(request: Message) -> Message:
     """Decide in this process, which loads the whole policy."""
     import asyncio
 
-    from policy.daemon.decider import Decider, Setting
+    from policy.daemon.decider import Decider
     from policy.daemon.request import Request
+    from policy.daemon.setting import Setting
 
     asked = Request.of(request)
     return asyncio.run(Decider(Setting.of(asked)).answer(asked)).message()

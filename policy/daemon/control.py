@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 # A test holds these to the tables of `agents`.
 AGENT_NAMES = ("claude-code", "gemini-cli", "codex")
+# Where agents say which folder they work on, and in which their user's settings are.
+PROJECT_VARIABLES = {"claude-code": "CLAUDE_PROJECT_DIR", "gemini-cli": "GEMINI_PROJECT_DIR"}
+SETTINGS_VARIABLES = {"claude-code": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME"}
 
 
 def daemons() -> list[dict[str, Any]]:

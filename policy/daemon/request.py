@@ -16,7 +16,8 @@ class Request:
     """One hook call: what the agent wrote to standard input, and where the hook process stands.
 
     `policy` is an absolute path. `workspace`, `caller` and `audit` are what the command line says;
-    None leaves them to the configuration. `project` is the folder the agent says it works on.
+    None leaves them to the configuration. `project` is the folder the agent says it works on,
+    `settings_folder` where its user keeps its settings, None where it does not say.
     `denies_asks` turns every ask into a denial.
     """
 
@@ -27,6 +28,7 @@ class Request:
     input: str
     workspace: str | None
     project: str | None
+    settings_folder: str | None
     caller: str | None
     audit: str | None
     denies_asks: bool

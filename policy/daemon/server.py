@@ -11,11 +11,12 @@ import time
 from contextlib import AsyncExitStack, suppress
 from typing import Any
 
-from policy.daemon.decider import Decider, Setting
+from policy.daemon.decider import Decider
 from policy.daemon.exchange import LONGEST_LINE, Malformed, line_of, message_in
 from policy.daemon.peer import is_ours
 from policy.daemon.place import Place, identity
 from policy.daemon.request import Answer, Request
+from policy.daemon.setting import Setting
 
 IDLE_VARIABLE = "PLACET_DAEMON_IDLE"
 _IDLE = 1800.0  # seconds

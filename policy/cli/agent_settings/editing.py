@@ -14,7 +14,7 @@ import click
 from policy.cli.agent_settings.entry import gemini_can_ask, hook_command, with_hook, without_hook
 from policy.cli.loading import stop
 from policy.cli.people_only import refuse_agents
-from policy.daemon import agent_settings
+from policy.daemon import SETTINGS_VARIABLES, agent_settings
 from policy.reload import Moved, replace_file
 
 _EMPTY = "{}\n"
@@ -34,7 +34,9 @@ def run(given: Namespace) -> int:
     refuse_agents("the settings of an agent's hooks")
     if any(mark in os.environ for mark in _AGENTS_OWN):
         stop("the settings of an agent's hooks are for people, and an agent started this command")
-    file = Path(os.path.expanduser(given.settings or settings))
+    folder = os.environ.get(SETTINGS_VARIABLES.get(given.agent, ""))
+    usual = os.path.join(folder, os.path.basename(settings)) if folder else settings
+    file = Path(os.path.expanduser(given.settings or usual))
     if given.install:
         if not os.path.exists(given.policy):
             stop(f"there is no policy at {given.policy}: name one with --policy")

@@ -31,7 +31,8 @@ def hook_command(given: Namespace) -> str:
         words += ["--caller", given.caller]
     words += ["--deny-asks"] if given.deny_asks else []
     words += ["--no-daemon"] if given.no_daemon else []
-    return f"{shlex.join(words)} {_ELSE}"
+    # Where there is no POSIX shell, the status alone has to do.
+    return f"{shlex.join(words)} {_ELSE if os.name == 'posix' else '|| exit 2'}"
 
 
 def gemini_can_ask() -> bool:

@@ -1,0 +1,55 @@
+"""What one decider is made for: a policy, the folders around calls, and what none may write."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+
+from policy.daemon.agents import AGENTS
+from policy.daemon.place import Place, PlaceUnusable
+from policy.daemon.request import Request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """Everything that requests must have in common to be answered by one decider.
+
+    `settings_folder` is where the agent's user keeps its settings, None: in the usual place.
+    """
+
+    policy: str
+    agent: str
+    home: str
+    project: str
+    settings_folder: str | None
+    workspace: str | None
+    audit: str | None
+
+    @classmethod
+    def of(cls, request: Request) -> Setting:
+        """Return the setting that a request comes from."""
+        return cls(
+            policy=request.policy,
+            agent=request.agent,
+            home=request.home,
+            project=request.project or request.cwd,
+            settings_folder=request.settings_folder,
+            workspace=request.workspace,
+            audit=request.audit,
+        )
+
+    def guarded(self) -> list[str]:
+        """Return the files that no call may write: agents' settings, and those of the daemon."""
+        named = [self._place(place) for agent in AGENTS.values() for place in agent.settings]
+        own = AGENTS.get(self.agent)
+        if own is not None and self.settings_folder is not None:
+            names = {os.path.basename(place) for place in own.settings}
+            named += [os.path.join(self.settings_folder, name) for name in sorted(names)]
+        with suppress(PlaceUnusable):  # without a place for it there is no daemon either
+            named += Place(self.policy).files
+        return [*named, *(os.path.realpath(path) for path in named)]
+
+    def _place(self, place: str) -> str:
+        """Return where a settings file is: `~` stands for the home folder, `.` for the project."""
+        return os.path.join(self.home if place.startswith("~") else self.project, place[2:])

@@ -1,0 +1,45 @@
+"""What an agent and its user are told of judgements: why not, and what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from policy.codes import SENTENCES
+from policy.daemon.agents import Agent, HookCall
+from policy.decision import Decision
+from policy.service import Judgement, because
+from policy.verdict import Verdict
+
+
+def refusal(judgements: Sequence[Judgement]) -> str:
+    """Return what a model is told of a denial."""
+    error = next((each.error for each in judgements if each.error is not None), None)
+    if error is None:
+        return SENTENCES["not-allowed"]
+    if error.code == "policy-unavailable":
+        return f"{error.message}: `placet check` says what is wrong with it"
+    return error.message
+
+
+def question(decisions: Sequence[Decision]) -> str:
+    """Return what the user is told of a question."""
+    asking = [
+        reason for each in decisions for reason in each.deciding if each.verdict is Verdict.ASK
+    ]
+    said = dict.fromkeys(because(reason) or f"the rule {reason.rule} asks" for reason in asking)
+    return "; ".join(said) or "a rule asks"
+
+
+def why_not_asked(
+    agent: Agent, call: HookCall, decisions: Sequence[Decision], *, denies_asks: bool
+) -> str | None:
+    """Return why an ask cannot become the agent's own question, None where it can."""
+    if denies_asks:
+        return SENTENCES["no-approver"]
+    reasons = (reason for decision in decisions for reason in decision.reasons)
+    wanted = [reason.terms for reason in reasons if reason.verdict is Verdict.ASK]
+    for terms in wanted:
+        if terms is not None and not terms.plain:
+            who = " and ".join(terms.groups) or "two people"
+            return f"it needs an approval by {who}, which this agent's user cannot give"
+    return agent.cannot_ask(call)
