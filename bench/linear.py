@@ -222,14 +222,14 @@ def _urls() -> list[Case]:
 
 def _commands() -> list[Case]:
     try:
-        from policy.commands import understand
-        from policy.reload.shipped import shipped_profiles
+        from policy.generation.shipped import shipped_profiles
+        from policy.programs import analyse_script
     except ImportError:
         return []
     profiles = shipped_profiles()
 
     def read(text: str) -> Any:
-        return understand(text, profiles)
+        return analyse_script(text, profiles)
 
     texts: dict[str, Callable[[int], str]] = {
         "lines": _repeated("cat -n some/file.txt | grep -i word\n"),

@@ -14,8 +14,8 @@ from pathlib import Path
 import policy
 from bench.resources_commands import RULES
 from bench.timing import median, timed
-from policy.commands import printed
-from policy.facts import Facts, Resolvers
+from policy.model import Facts, Resolvers
+from policy.shell import printed
 
 _SCRIPTS = (
     "git status -u {}",

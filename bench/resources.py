@@ -24,7 +24,7 @@ from bench.effort import tell
 from bench.page import READING_MARKS, write
 from bench.report import about_machine, machine
 from bench.timing import median, per_call, ratio
-from policy.reload import Disk
+from policy.environment import Disk
 from policy.values import PathContext, PathPattern, path_meets, read_path, read_path_pattern
 
 _ROUNDS = 9

@@ -13,10 +13,11 @@ from typing import Any
 import policy
 from bench.resources import Reading, fresh_reading
 from policy import Caller
-from policy.commands import Profiles, understand
-from policy.facts import Facts, Resolvers
-from policy.reload import Disk, shipped_profiles
-from policy.reload.shipped import shipped_profile_texts
+from policy.environment import Disk
+from policy.generation import shipped_profiles
+from policy.generation.shipped import shipped_profile_texts
+from policy.model import Facts, Resolvers
+from policy.programs import Profiles, analyse_script
 
 # Each is filled in with a number, so that no command was seen before.
 _COMMANDS = (
@@ -59,7 +60,7 @@ def command_readings() -> Iterator[Reading]:
         # A command in a pipe is one of its own.
         target = _EACH * (1 + form.count("|") + form.count("&&"))
         name = f"`{form.replace('{}', '1').replace('|', chr(92) + '|')}`"
-        yield _reading(name, target, form, lambda text: understand(text, profiles))
+        yield _reading(name, target, form, lambda text: analyse_script(text, profiles))
     yield from _first_uses()
     yield from _decisions()
 
@@ -71,7 +72,7 @@ def _first_uses() -> Iterator[Reading]:
 
         def read(text: str, name: str = name) -> Any:
             # Its profile, like the command, was never seen before.
-            return understand(text, Profiles.of({name: f"{shipped[name]}\n# {text}"}))
+            return analyse_script(text, Profiles.of({name: f"{shipped[name]}\n# {text}"}))
 
         yield _reading(f"the first `{program}`", 10_000.0, form, read)
 

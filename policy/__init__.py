@@ -11,35 +11,33 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from policy.call import Caller, GuestScope, ToolCall
     from policy.catalog import Catalog, Origin, ToolSpec, builtin_catalog
+    from policy.config_edit import Configured, configure
     from policy.decision import Decision, GenerationId
     from policy.diagnostics import Diagnostic
-    from policy.errors import (
+    from policy.generation import Generation, Settings
+    from policy.model import (
+        Caller,
         ConfigurationRefused,
         Execution,
+        Facts,
+        GuestScope,
         NotFound,
+        PastCall,
         PermissionDenied,
         PolicyInvalid,
+        Reason,
+        Resolvers,
         Timeout,
+        ToolCall,
         ToolError,
         Transport,
         ValidationFailed,
+        Verdict,
     )
-    from policy.facts import Facts, PastCall, Resolvers
-    from policy.reason import Reason
-    from policy.reload import (
-        Configured,
-        Generation,
-        PolicyStore,
-        Reloaded,
-        Settings,
-        Status,
-        configure,
-        load,
-    )
-    from policy.service import ToolFilter, ToolOutput, build_tool_service
-    from policy.verdict import Verdict
+    from policy.service import ToolFilter, build_tool_service
+    from policy.store import PolicyStore, Reloaded, Status, load
+    from policy.tools import ToolOutput
 
 __all__ = [
     "Caller",
@@ -80,23 +78,23 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Caller": "policy.call",
-    "GuestScope": "policy.call",
-    "ToolCall": "policy.call",
-    "ConfigurationRefused": "policy.errors",
-    "Execution": "policy.errors",
-    "NotFound": "policy.errors",
-    "PermissionDenied": "policy.errors",
-    "PolicyInvalid": "policy.errors",
-    "Timeout": "policy.errors",
-    "ToolError": "policy.errors",
-    "Transport": "policy.errors",
-    "ValidationFailed": "policy.errors",
-    "Facts": "policy.facts",
-    "PastCall": "policy.facts",
-    "Resolvers": "policy.facts",
-    "Reason": "policy.reason",
-    "Verdict": "policy.verdict",
+    "Caller": "policy.model",
+    "GuestScope": "policy.model",
+    "ToolCall": "policy.model",
+    "ConfigurationRefused": "policy.model",
+    "Execution": "policy.model",
+    "NotFound": "policy.model",
+    "PermissionDenied": "policy.model",
+    "PolicyInvalid": "policy.model",
+    "Timeout": "policy.model",
+    "ToolError": "policy.model",
+    "Transport": "policy.model",
+    "ValidationFailed": "policy.model",
+    "Facts": "policy.model",
+    "PastCall": "policy.model",
+    "Resolvers": "policy.model",
+    "Reason": "policy.model",
+    "Verdict": "policy.model",
     "Catalog": "policy.catalog",
     "Origin": "policy.catalog",
     "ToolSpec": "policy.catalog",
@@ -104,16 +102,16 @@ _MODULES = {
     "Decision": "policy.decision",
     "GenerationId": "policy.decision",
     "Diagnostic": "policy.diagnostics",
-    "Configured": "policy.reload",
-    "Generation": "policy.reload",
-    "PolicyStore": "policy.reload",
-    "Reloaded": "policy.reload",
-    "Settings": "policy.reload",
-    "Status": "policy.reload",
-    "configure": "policy.reload",
-    "load": "policy.reload",
+    "Configured": "policy.config_edit",
+    "Generation": "policy.generation",
+    "PolicyStore": "policy.store",
+    "Reloaded": "policy.store",
+    "Settings": "policy.generation",
+    "Status": "policy.store",
+    "configure": "policy.config_edit",
+    "load": "policy.store",
     "ToolFilter": "policy.service",
-    "ToolOutput": "policy.service",
+    "ToolOutput": "policy.tools",
     "build_tool_service": "policy.service",
 }
 

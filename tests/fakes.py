@@ -6,15 +6,10 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from policy.approvals import Approved, Denied, ScriptedApprover
 from policy.audit import AuditRecord, MemorySink
 from policy.catalog import Origin, ToolSpec
-from policy.service import (
-    Approved,
-    Denied,
-    ExecutionContext,
-    ScriptedApprover,
-    ToolDefinition,
-)
+from policy.tools import ExecutionContext, ToolDefinition
 
 __all__ = [
     "Approved",

@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from policy.call import Caller, ToolCall
 from policy.catalog import Resource, ToolSpec
-from policy.facts import Facts
+from policy.model import Caller, Facts, ToolCall, Verdict, strictest
 from policy.syntax import tree
-from policy.verdict import Verdict, strictest
 from tests.reference_conditions import Scene, judge
 from tests.reference_resources import VERBS, effects_of
 from tests.reference_rewrites import Refusal, Wanted, rewritten

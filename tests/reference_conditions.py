@@ -14,9 +14,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from policy.call import EMPTY, Caller
 from policy.catalog import Resource, ToolSpec
-from policy.facts import Facts
+from policy.model import EMPTY, Caller, Facts
 from policy.syntax import tree
 from tests.reference_resources import SetReader, judge_resources
 from tests.reference_values import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from policy.catalog import Resource, ToolSpec
-from policy.facts import Facts
+from policy.model import Facts
 from policy.syntax import tree
 from tests.reference_values import (
     ABSENT,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from policy.call import freeze, thaw
+from policy.model import freeze, thaw
 from policy.syntax import tree
 from tests.reference_conditions import NotInReference, Scene, value_of
 from tests.reference_values import ABSENT, UNREADABLE, Lack, as_number

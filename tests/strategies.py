@@ -10,9 +10,8 @@ from typing import Any, get_args
 
 from hypothesis import strategies as st
 
-from policy.source import Source, span_at
+from policy.model import Source, Verdict, span_at
 from policy.syntax import tree as t
-from policy.verdict import Verdict
 
 NOWHERE = span_at("generated", 0, 0, first=(1, 1), last=(1, 1))
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("built-package")
 
 PARSES = """
 import policy
-from policy.source import Source
+from policy.model import Source
 from policy.syntax import parse
 parsed = parse(Source(name="global.policy", text="policy for every agent\\n\\ndefault deny\\n"))
 assert not parsed.diagnostics, parsed.diagnostics
@@ -28,7 +28,7 @@ print(policy.__file__)
 
 USES_PACKS = """
 import policy
-from policy.reload.shipped import shipped_packs
+from policy.generation.shipped import shipped_packs
 print(policy.__file__)
 print(*shipped_packs())
 """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from policy.source import Source
+from policy.model import Source
 from policy.syntax import parse
 
 PAGES = sorted((Path(__file__).resolve().parents[1] / "docs" / "checks").glob("*.md"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from policy.commands.roles import ROLES
+from policy.programs.profiles.roles import ROLES
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "programs.md").read_text(encoding="utf-8")
 SHOWN = PAGE.partition("## Roles")[2].partition("## Examples")[0]

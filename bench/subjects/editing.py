@@ -15,7 +15,7 @@ import policy
 from bench import peers_adapter, workload
 from bench.folders import text_of, tools_of, write_folder
 from bench.timing import Round
-from policy.reload.watcher import watch_path
+from policy.store.watcher import watch_path
 
 _PATIENCE = 60  # seconds
 _POLL = 5.0  # seconds; far from what an event takes

@@ -13,15 +13,10 @@ from typing import Any
 
 import policy
 from bench.timing import Round
+from policy.approvals import ApprovalOutcome, ApprovalRequest, Approved
 from policy.audit import MemorySink
 from policy.catalog import Origin, ToolSpec
-from policy.service import (
-    ApprovalOutcome,
-    ApprovalRequest,
-    Approved,
-    ExecutionContext,
-    ToolDefinition,
-)
+from policy.tools import ExecutionContext, ToolDefinition
 
 _RULES = """policy for every agent
 

@@ -11,8 +11,8 @@ import policy
 from bench import verbs_workload as workload
 from bench.timing import Round, going_round, per_call
 from policy.admission import Admitted, RawCall, admit
-from policy.call import mark_admitted
 from policy.catalog import read_listing
+from policy.model import mark_admitted
 
 AGAIN, FRESH = "seen before", "never seen before"
 _KEPT, _FRESH = 50, 300

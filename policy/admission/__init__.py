@@ -1,5 +1,19 @@
 """A raw call becomes the one call that rules judge, approvers see and the tool receives."""
 
-from policy.admission.admission import Admitted, Raw, RawCall, Refused, admit, never
+from policy.admission.admitter import (
+    Admitted,
+    CallLike,
+    RawCall,
+    Refused,
+    admit,
+    no_unnamed_fields,
+)
 
-__all__ = ["Admitted", "Raw", "RawCall", "Refused", "admit", "never"]
+__all__ = [
+    "Admitted",
+    "CallLike",
+    "RawCall",
+    "Refused",
+    "admit",
+    "no_unnamed_fields",
+]

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from policy.admission.place import Place, only
-from policy.call import thaw
+from policy.admission.schema_node import SchemaNode, is_only
 from policy.catalog import kind_of
+from policy.model import thaw
 from policy.values import Limits, Unreadable, escape_for_people, read_json
 
 Path = tuple[str | int, ...]
@@ -22,23 +22,23 @@ _LARGEST_EXACT = 2**53
 _TRUTH = {"true": True, "True": True, "false": False, "False": False}
 
 
-def repair(value: Any, place: Place, *, limits: Limits) -> tuple[Any, tuple[str, ...]]:
+def repair(value: Any, place: SchemaNode, *, limits: Limits) -> tuple[Any, tuple[str, ...]]:
     """Return the mended input, and a note for each thing that was mended."""
     notes: list[str] = []
     mended = _repair(value, place, (), notes=notes, limits=limits)
     return mended, tuple(notes)
 
 
-def changes(before: dict[str, Any], after: dict[str, Any]) -> tuple[str, ...]:
+def model_changes(before: dict[str, Any], after: dict[str, Any]) -> tuple[str, ...]:
     """Return a note for each field that a tool's own model reads as something else."""
-    notes = [f"{shown((name,))}: left out" for name in before if name not in after]
+    notes = [f"{shown_path((name,))}: left out" for name in before if name not in after]
     for name, value in after.items():
         if name in before and not _are_same(before[name], value):
-            notes.append(f"{shown((name,))}: read as the tool reads it")
+            notes.append(f"{shown_path((name,))}: read as the tool reads it")
     return tuple(notes)
 
 
-def shown(path: Path) -> str:
+def shown_path(path: Path) -> str:
     """Return the path of a field as people read it: `` `items[0].name` ``."""
     text = ""
     for step in path:
@@ -46,11 +46,11 @@ def shown(path: Path) -> str:
     return f"`{escape_for_people(text, 60)}`" if path else "the input"
 
 
-def _repair(value: Any, place: Place, path: Path, *, notes: list[str], limits: Limits) -> Any:
+def _repair(value: Any, place: SchemaNode, path: Path, *, notes: list[str], limits: Limits) -> Any:
     if not _fits(value, place):
         value = _reshape(value, place, path, notes=notes, limits=limits)
-    if isinstance(value, (float, Decimal)) and only(place, "integer") and _is_exact(value):
-        notes.append(f"{shown(path)}: read as a whole number")
+    if isinstance(value, (float, Decimal)) and is_only(place, "integer") and _is_exact(value):
+        notes.append(f"{shown_path(path)}: read as a whole number")
         return int(value)
     if isinstance(value, dict):
         return _fields(value, place, path, notes=notes, limits=limits)
@@ -63,7 +63,7 @@ def _repair(value: Any, place: Place, path: Path, *, notes: list[str], limits: L
 
 
 def _fields(
-    value: dict[str, Any], place: Place, path: Path, *, notes: list[str], limits: Limits
+    value: dict[str, Any], place: SchemaNode, path: Path, *, notes: list[str], limits: Limits
 ) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for name, item in value.items():
@@ -71,29 +71,29 @@ def _fields(
         if below is None:
             result[name] = item
         elif item is None and not _fits(None, below) and not place.requires(name):
-            notes.append(f"{shown((*path, name))}: null taken as absent")
+            notes.append(f"{shown_path((*path, name))}: null taken as absent")
         else:
             result[name] = _repair(item, below, (*path, name), notes=notes, limits=limits)
     return result
 
 
-def _reshape(value: Any, place: Place, path: Path, *, notes: list[str], limits: Limits) -> Any:
+def _reshape(value: Any, place: SchemaNode, path: Path, *, notes: list[str], limits: Limits) -> Any:
     if isinstance(value, str):
         read = _read(value, place, limits)
         if read is not None:
-            notes.append(f"{shown(path)}: text read as {_word(read)}")
+            notes.append(f"{shown_path(path)}: text read as {_word(read)}")
             return read
     if _is_single(value, place):
-        notes.append(f"{shown(path)}: one value taken as a list of one")
+        notes.append(f"{shown_path(path)}: one value taken as a list of one")
         return [value]
     return value
 
 
-def _read(text: str, place: Place, limits: Limits) -> Any:
+def _read(text: str, place: SchemaNode, limits: Limits) -> Any:
     """Return what a text stands for where only one other kind fits; None if nothing."""
-    if only(place, "boolean"):
+    if is_only(place, "boolean"):
         return _TRUTH.get(text)
-    if not only(place, "integer", "number") and not only(place, "object", "list"):
+    if not is_only(place, "integer", "number") and not is_only(place, "object", "list"):
         return None
     read = read_json(text, limits=limits)
     if isinstance(read, Unreadable):
@@ -104,16 +104,16 @@ def _read(text: str, place: Place, limits: Limits) -> Any:
     return value
 
 
-def _is_single(value: Any, place: Place) -> bool:
-    if value is None or isinstance(value, (dict, list)) or not only(place, "list"):
+def _is_single(value: Any, place: SchemaNode) -> bool:
+    if value is None or isinstance(value, (dict, list)) or not is_only(place, "list"):
         return False
     if isinstance(value, str) and value.lstrip().startswith("["):
         return False
     element = place.element(0)
-    return only(element, "string", "integer", "number", "boolean") and _fits(value, element)
+    return is_only(element, "string", "integer", "number", "boolean") and _fits(value, element)
 
 
-def _fits(value: Any, place: Place) -> bool:
+def _fits(value: Any, place: SchemaNode) -> bool:
     kinds = place.kinds
     kind = kind_of(value)
     if kind in kinds or "any" in kinds:

@@ -14,9 +14,8 @@ from typing import Any, TypeAlias
 
 from policy.approvals.request import ApprovalRequest
 from policy.audit import digest_of, exact_digest_of
-from policy.call import Caller, ToolCall
 from policy.catalog import ToolSpec
-from policy.reason import Reason, Terms
+from policy.model import Caller, Reason, Terms, ToolCall
 
 # What tells one opinion that asks from another, wherever in its file it stands by now.
 AskKey: TypeAlias = tuple[str, str | None, str | None, str | None]

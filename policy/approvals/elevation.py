@@ -11,11 +11,9 @@ from dataclasses import dataclass
 
 from policy.approvals.binding import caller_digest
 from policy.audit import digest_of
-from policy.call import Caller
 from policy.catalog import ToolPattern, ToolSelector, ToolSpec
 from policy.diagnostics import visible
-from policy.reason import Reason
-from policy.verdict import Verdict
+from policy.model import Caller, Reason, Verdict
 
 LONGEST_SECONDS = 8 * 3600.0
 MOST_TIMES = 100

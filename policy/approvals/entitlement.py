@@ -6,9 +6,8 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from policy.call import Caller
-from policy.reason import Reason, Terms
-from policy.values import plain
+from policy.model import Caller, Reason, Terms
+from policy.values import without_invisible
 
 _ANYBODY = Terms()
 
@@ -32,11 +31,11 @@ def entitled(people: Iterable[Person], caller: Caller) -> tuple[Person, ...]:
 
     No agent may, and nobody out of a session of the asker's own chain.
     """
-    found = {identity(person): person for person in people if not unable(person, caller)}
+    found = {identity(person): person for person in people if not why_not_entitled(person, caller)}
     return tuple(found.values())
 
 
-def unable(person: Person, caller: Caller) -> str | None:
+def why_not_entitled(person: Person, caller: Caller) -> str | None:
     """Return why somebody may not approve for this caller at all; None where nothing is wrong."""
     if not identity(person):
         return "an approval needs the name of a person"
@@ -52,7 +51,7 @@ def identity(person: Person) -> str:
 
     Spaces around it are not seen either; a name of which nothing is left is nobody's.
     """
-    text = plain(unicodedata.normalize("NFKC", person.id))
+    text = without_invisible(unicodedata.normalize("NFKC", person.id))
     seen = "".join(char for char in text if char.isprintable()).strip()
     return unicodedata.normalize("NFKC", seen.casefold())
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from policy.approvals.entitlement import Person, identity, may_answer, unable, unanswered
+from policy.approvals.entitlement import Person, identity, may_answer, unanswered, why_not_entitled
 from policy.approvals.request import ApprovalRequest
-from policy.clock import is_past
 from policy.diagnostics import visible
+from policy.runtime import is_past
 
 State: TypeAlias = Literal["pending", "approved", "denied", "cancelled", "expired", "used"]
 """`used`: approved, and the call that asked took the answer. Only `pending` can be answered."""
@@ -77,7 +77,7 @@ def agreed(filed: Filed, person: Person) -> Filed:
     """Return the question with one person more; raise AnswerRefused where that changes nothing."""
     _must_be_pending(filed)
     request = filed.request
-    wrong = unable(person, request.caller)
+    wrong = why_not_entitled(person, request.caller)
     if wrong is not None:
         raise AnswerRefused(wrong)
     if person in filed.people:
@@ -110,7 +110,7 @@ def is_sound(filed: Filed) -> bool:
     if filed.state not in ("approved", "used"):
         return True
     request = filed.request
-    able = any(unable(person, request.caller) is None for person in filed.people)
+    able = any(why_not_entitled(person, request.caller) is None for person in filed.people)
     return able and not unanswered(request.reasons, filed.people, request.caller)
 
 

@@ -23,7 +23,7 @@ from policy.approvals.filed import Ended, Filed, is_sound
 from policy.approvals.request import ApprovalRequest
 from policy.approvals.store import Desk, StoreUnusable
 from policy.approvals.watch import Listener, Watch, answered_within
-from policy.clock import Clock, is_past, seconds_until, utc_now
+from policy.runtime import Clock, is_past, seconds_until, utc_now
 
 _LOG = logging.getLogger("policy.approvals")
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from policy.approvals.entitlement import Person
-from policy.clock import is_past
+from policy.runtime import is_past
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from policy.call import Caller, freeze
-from policy.commands import script_for
-from policy.decision import GenerationId, Reason
+from policy.decision import GenerationId
+from policy.model import Caller, Reason, freeze
+from policy.shell import script_for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,14 +15,14 @@ from policy.approvals.binding import AskedCall, AskKey, ask_key, remembered_key
 from policy.approvals.elevation import fits_tool
 from policy.approvals.entitlement import unanswered
 from policy.approvals.grant import Grant
-from policy.clock import is_past
-from policy.reason import Reason
+from policy.model import Reason
+from policy.runtime import is_past
 
 # A definition nobody reviewed is approved call by call, or not at all.
 _NEVER_IN_ADVANCE = frozenset({"pin", "floor"})
 
 
-def serving(
+def serving_grants(
     asked: AskedCall, reasons: Iterable[Reason], grants: tuple[Grant, ...], *, now: datetime
 ) -> Mapping[AskKey, Grant]:
     """Return the grant that answers each opinion, the oldest first; those without one are left."""

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from policy.approvals.answer import ApprovalOutcome, Approved, Denied
+from policy.approvals.question_text import question
 from policy.approvals.request import ApprovalRequest
-from policy.approvals.shown import question
 
 # Nobody reads a question and answers it sooner.
 _TOO_SOON = 2.0

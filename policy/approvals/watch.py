@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from policy.approvals.filed import Filed
 from policy.approvals.store import Desk
-from policy.listeners import Listeners
+from policy.runtime import Listeners
 
 Listener: TypeAlias = Callable[[Filed], None]
 # What a call waits for: its question when it is not pending any more, or None once time is up.

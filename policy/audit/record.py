@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
-from policy.call import Caller, Frozen, thaw
-from policy.codes import SENTENCES
-from policy.decision import GenerationId, Reason
-from policy.verdict import Verdict
+from policy.decision import GenerationId
+from policy.model import SENTENCES, Caller, Frozen, Reason, Verdict, thaw
 
 Outcome: TypeAlias = Literal[
     "ok",

@@ -1,7 +1,5 @@
 """What plugins declare, and what they are granted: two things, compared and never mixed up."""
 
-from __future__ import annotations
-
 from policy.capabilities.declaration import (
     KINDS,
     VARIANTS,
@@ -23,9 +21,22 @@ from policy.capabilities.declaration import (
     capability_of,
     key_of,
 )
-from policy.capabilities.difference import Difference, compare, table
-from policy.capabilities.grant import NOTHING, Grants, fits, grants_of, pattern_problem
-from policy.capabilities.manifest import PluginManifest, manifest_of
+from policy.capabilities.difference import (
+    Difference,
+    compare,
+    table,
+)
+from policy.capabilities.grant import (
+    NOTHING,
+    Grants,
+    fits,
+    grants_of,
+    pattern_problem,
+)
+from policy.capabilities.manifest import (
+    PluginManifest,
+    manifest_of,
+)
 
 __all__ = [
     "KINDS",

@@ -1,25 +1,54 @@
 """The tools that a policy may name: their origins, schemas and resources."""
 
-from __future__ import annotations
-
 from policy.catalog.arguments import (
     Arguments,
     ModelArguments,
     schema_of,
 )
-from policy.catalog.builtin import builtin_catalog
-from policy.catalog.catalog import Catalog, CatalogError, identifier_problem
-from policy.catalog.encodings import ENCODINGS
-from policy.catalog.fault import fault, unfolded
-from policy.catalog.inclusion import holds, includes, patterns_of
-from policy.catalog.listing import Listing, read_listing
-from policy.catalog.markers import Connects, Reads, Runs, Sends, Writes, resources_of
-from policy.catalog.names import ALIASES, Repaired, repair_name, snake_case, spellings
-from policy.catalog.operations import Operations, arguments_of, models_of, operations_of
-from policy.catalog.pattern import ToolPattern, ToolSelector, select_name
-from policy.catalog.plain import schema_strictify
-from policy.catalog.reading import read_arguments
-from policy.catalog.schema import (
+from policy.catalog.builtin import (
+    builtin_catalog,
+)
+from policy.catalog.catalog import (
+    Catalog,
+    CatalogError,
+    identifier_problem,
+)
+from policy.catalog.encodings import (
+    ENCODINGS,
+)
+from policy.catalog.listing import (
+    Listing,
+    read_listing,
+)
+from policy.catalog.markers import (
+    Connects,
+    Reads,
+    Runs,
+    Sends,
+    Writes,
+    resources_of,
+)
+from policy.catalog.model_input import (
+    read_arguments,
+)
+from policy.catalog.name_repair import (
+    ALIASES,
+    RepairedName,
+    repair_name,
+    snake_case,
+    spellings,
+)
+from policy.catalog.pattern import (
+    ToolPattern,
+    ToolSelector,
+    select_name,
+)
+from policy.catalog.pattern_inclusion import (
+    includes,
+    part_includes,
+    patterns_of,
+)
+from policy.catalog.schemas.fields import (
     FieldInfo,
     fields_of,
     is_closed,
@@ -27,18 +56,21 @@ from policy.catalog.schema import (
     named_fields,
     requires,
 )
-from policy.catalog.strict import strict_schema
-from policy.catalog.tool import (
-    VERBS,
-    VERSION_MARK,
-    Origin,
-    Resource,
-    ToolSpec,
-    Verb,
-    apart,
+from policy.catalog.schemas.model_form import (
+    schema_strictify,
 )
-from policy.catalog.view import SchemaView, SchemaViews
-from policy.catalog.walk import (
+from policy.catalog.schemas.problems import (
+    schema_problem,
+    unfolded_size,
+)
+from policy.catalog.schemas.strict_form import (
+    strict_schema,
+)
+from policy.catalog.schemas.view import (
+    SchemaView,
+    SchemaViews,
+)
+from policy.catalog.schemas.walk import (
     ANY,
     OPEN,
     Schema,
@@ -50,6 +82,21 @@ from policy.catalog.walk import (
     mapping,
     parts,
     read_only_schema,
+)
+from policy.catalog.tagged_operations import (
+    Operations,
+    arguments_of,
+    models_of,
+    operations_of,
+)
+from policy.catalog.tool import (
+    VERBS,
+    VERSION_MARK,
+    Origin,
+    Resource,
+    ToolSpec,
+    Verb,
+    split_version,
 )
 
 __all__ = [
@@ -69,7 +116,7 @@ __all__ = [
     "Operations",
     "Origin",
     "Reads",
-    "Repaired",
+    "RepairedName",
     "Resource",
     "Runs",
     "Schema",
@@ -82,13 +129,10 @@ __all__ = [
     "ToolSpec",
     "Verb",
     "Writes",
-    "apart",
     "arguments_of",
     "builtin_catalog",
     "descend",
-    "fault",
     "fields_of",
-    "holds",
     "identifier_problem",
     "includes",
     "is_closed",
@@ -100,6 +144,7 @@ __all__ = [
     "models_of",
     "named_fields",
     "operations_of",
+    "part_includes",
     "parts",
     "patterns_of",
     "read_arguments",
@@ -109,10 +154,12 @@ __all__ = [
     "requires",
     "resources_of",
     "schema_of",
+    "schema_problem",
     "schema_strictify",
     "select_name",
     "snake_case",
     "spellings",
+    "split_version",
     "strict_schema",
-    "unfolded",
+    "unfolded_size",
 ]

@@ -17,11 +17,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, PydanticUserError
 
 from policy.catalog.markers import resources_of
-from policy.catalog.names import snake_case
-from policy.catalog.plain import schema_strictify
-from policy.catalog.reading import as_read, read_arguments
+from policy.catalog.model_input import model_as_json, read_arguments
+from policy.catalog.name_repair import snake_case
+from policy.catalog.schemas.model_form import schema_strictify
+from policy.catalog.schemas.walk import read_only_schema
 from policy.catalog.tool import Origin, Resource, ToolSpec
-from policy.catalog.walk import read_only_schema
 
 
 class Arguments(BaseModel):
@@ -80,7 +80,7 @@ class ModelArguments:
 
     def coerce(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return what the model makes of an input, as JSON."""
-        return as_read(self.read(given), given)
+        return model_as_json(self.read(given), given)
 
     def resources(self) -> Iterator[Resource]:
         """Yield the resources that the markers on the model's fields tell of."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from policy.catalog.beginnings import Beginnings
-from policy.catalog.names import LOOSEST, spellings
+from policy.catalog.name_prefixes import NamePrefixes
+from policy.catalog.name_repair import LOOSEST, spellings
 from policy.catalog.pattern import ToolSelector
+from policy.catalog.schemas.view import SchemaViews
 from policy.catalog.tool import VERSION_MARK, Origin, ToolSpec, full_name
-from policy.catalog.view import SchemaViews
 from policy.diagnostics import one_slip_from
 
 # As many selectors are remembered with the tools they fit.
@@ -43,7 +43,7 @@ class Catalog:
     _fitting: dict[ToolSelector, tuple[ToolSpec, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    _beginnings: Beginnings = field(init=False, repr=False, compare=False)
+    _beginnings: NamePrefixes = field(init=False, repr=False, compare=False)
     _views: SchemaViews = field(default_factory=SchemaViews, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -61,7 +61,7 @@ class Catalog:
         by_name |= {base: specs[-1] for base, specs in versions.items()}
         object.__setattr__(self, "_by_name", MappingProxyType(by_name))
         object.__setattr__(self, "_versions", MappingProxyType(versions))
-        object.__setattr__(self, "_beginnings", Beginnings(self.specs))
+        object.__setattr__(self, "_beginnings", NamePrefixes(self.specs))
 
     def get(self, flat_name: str) -> ToolSpec | None:
         """Return the tool agents call by this very name: the newest of several versions."""

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from policy.catalog.catalog import identifier_problem, owner
-from policy.catalog.fault import fault
-from policy.catalog.tool import VERBS, Origin, Resource, ToolSpec, apart
-from policy.catalog.walk import read_only_schema
+from policy.catalog.schemas.problems import schema_problem
+from policy.catalog.schemas.walk import read_only_schema
+from policy.catalog.tool import VERBS, Origin, Resource, ToolSpec, split_version
 from policy.values import quote
 
 _LONGEST_NAME = 256
@@ -82,7 +82,7 @@ def _read(entry: Any, server: str | None, *, reviewed: bool) -> ToolSpec | str:
     if problem is not None:
         return f"{owner(origin)} cannot have tools here: {problem}"
     schema = next((entry[key] for key in _SCHEMA_KEYS if key in entry), _NO_ARGUMENTS)
-    broken = fault(schema)
+    broken = schema_problem(schema)
     trusted = reviewed or origin.kind == "host"
     said = _said(entry) if trusted else {}
     return ToolSpec(
@@ -108,7 +108,7 @@ def _origin(name: str, server: Any) -> Origin | str:
 
 def _split(name: str, version: Any) -> tuple[str, Any]:
     """Return a name of the host's without the version it may end in, and the version."""
-    base, number = apart(name)
+    base, number = split_version(name)
     if version is not None or number is None:
         return name, version
     return base, int(number[:_MOST_DIGITS])

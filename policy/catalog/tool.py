@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from policy.call import EMPTY
+from policy.model import EMPTY
 
 Verb: TypeAlias = Literal["reads", "writes", "runs", "connects", "sends"]
 VERBS: tuple[Verb, ...] = ("reads", "writes", "runs", "connects", "sends")
@@ -20,7 +20,7 @@ def full_name(base: str, version: int | None) -> str:
     return base if version is None else f"{base}{VERSION_MARK}{version}"
 
 
-def apart(name: str) -> tuple[str, str | None]:
+def split_version(name: str) -> tuple[str, str | None]:
     """Return a name without the version that it may end in, and the digits of that version."""
     base, _, number = name.rpartition(VERSION_MARK)
     return (base, number) if base and number.isdecimal() else (name, None)
@@ -111,7 +111,7 @@ class ToolSpec:
         if self.version is None:
             return
         base = self.origin.flat_name()
-        if base in (self.name, apart(self.name)[0]):
+        if base in (self.name, split_version(self.name)[0]):
             object.__setattr__(self, "name", full_name(base, self.version))
 
     @property

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from policy.checks.checked import LayerKey
+from policy.checks.names.scopes import BoundParameter, Scope, define
 from policy.checks.report import Report
-from policy.checks.scopes import Bound, Scope, define
 from policy.checks.sources import BINDER_KINDS, DEFAULT_BINDERS, PolicySources, Table
 from policy.diagnostics import Label, did_you_mean
-from policy.source import Span
+from policy.model import Span
 from policy.syntax import tree
 from policy.values import has_wildcard
 
@@ -286,7 +286,7 @@ def alone(
     _gather(file.statements, scope, report)
     nowhere = Scope(title="the test")
     for name, value in given.items():
-        scope.bound[name] = Bound(value, nowhere)
+        scope.bound[name] = BoundParameter(value, nowhere)
     unit = Unit(statements=file.statements, known=file.known, scope=scope, pack=True)
     path = file.source.name
     layer.units = [unit, *unfold(unit, packs, report, chain=(path,))]
@@ -346,7 +346,7 @@ def _bind(use: tree.Use, user: Scope, pack: Scope, report: Report) -> None:
                 help="give each parameter one value",
             )
         else:
-            pack.bound[name] = Bound(value, user)
+            pack.bound[name] = BoundParameter(value, user)
     missing = [n for n, p in params.items() if p.default is None and n not in pack.bound]
     if missing:
         report.say(

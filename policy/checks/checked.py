@@ -13,10 +13,8 @@ from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 from policy.catalog import Resource, ToolSelector
-from policy.reason import Terms
-from policy.source import Span
+from policy.model import Span, Terms, Verdict
 from policy.syntax import tree
-from policy.verdict import Verdict
 
 
 def _span() -> Span:
@@ -63,20 +61,20 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Local:
+class Variable:
     """A variable of a quantifier or selection, by its slot, unique in the rule."""
 
     slot: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class FieldOf:
     base: Value
     name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class At:
+class ElementAt:
     base: Value
     key: Value
 
@@ -92,7 +90,7 @@ class ObjectOf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Apply:
+class FunctionCall:
     """A function of values: one of `checks.FUNCTIONS`."""
 
     function: str
@@ -111,19 +109,29 @@ class Selected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arith:
+class Arithmetic:
     op: Literal["+", "-", "*"]
     left: Value
     right: Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Minus:
+class Negative:
     operand: Value
 
 
 Value: TypeAlias = (
-    Constant | Fact | Local | Step | At | ListOf | ObjectOf | Apply | Selected | Arith | Minus
+    Constant
+    | Fact
+    | Variable
+    | FieldOf
+    | ElementAt
+    | ListOf
+    | ObjectOf
+    | FunctionCall
+    | Selected
+    | Arithmetic
+    | Negative
 )
 
 # ------------------------------------------------------------------ tests
@@ -151,7 +159,7 @@ class NotOf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Truth:
+class ValueTest:
     """A value used as a condition; anything but true and false is undecidable."""
 
     value: Value
@@ -167,7 +175,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class Membership:
     """`left in right`: a set of a kind, or a list value."""
 
     left: Value
@@ -208,7 +216,7 @@ class Presence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KindTest:
+class TypeTest:
     left: Value
     kind: Literal["string", "number", "boolean", "list", "object"]
     text: str
@@ -256,14 +264,14 @@ Test: TypeAlias = (
     AllOf
     | AnyOf
     | NotOf
-    | Truth
+    | ValueTest
     | Comparison
-    | Member
+    | Membership
     | TextRelation
     | LikeTest
     | RegexTest
     | Presence
-    | KindTest
+    | TypeTest
     | Quantified
     | WindowTest
     | ResourceTest
@@ -297,7 +305,7 @@ class CheckedRule:
     `with_approval` (on an `allow`) stands for that `allow` and an `ask` with the same conditions.
     `speaks_of_resources` says that some resource test stands in its clauses: then, on an `allow`,
     every effect of the call must be covered by some `only` clause of the rule. `terms` are those of
-    its `by`, `two people` and `remember`, without a digest. `of_pack` says that it stands in a
+    its `by`, `two people` and `remember`, without a digest. `pack_value` says that it stands in a
     pack, which is written for many policies.
     """
 

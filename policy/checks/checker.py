@@ -6,16 +6,16 @@ from policy.catalog import Catalog
 from policy.checks import lints
 from policy.checks.assembly import Layer, assemble
 from policy.checks.checked import CheckedPolicy
-from policy.checks.examples import read_suites
-from policy.checks.kinds import ANY, CONTEXT_KINDS
-from policy.checks.layer_rules import check_defaults, check_delegations, check_undeclared
+from policy.checks.conditions.value_types import ANY, CONTEXT_KINDS
+from policy.checks.context import CheckContext
+from policy.checks.layer_statements import check_defaults, check_delegations, check_undeclared
 from policy.checks.memory import CheckMemory, NoMemory
+from policy.checks.names.tool_selectors import SelectorReader
 from policy.checks.report import Report
-from policy.checks.rules import Names
+from policy.checks.rules.reader import RuleNames
 from policy.checks.sources import Checked, PolicySources
 from policy.checks.statements import read_declarations, read_layer
-from policy.checks.tools import ToolReader
-from policy.checks.world import World
+from policy.checks.test_suites import read_suites
 from policy.syntax import tree
 
 
@@ -33,16 +33,16 @@ def check(
     """
     report = Report()
     layers = assemble(sources, report)
-    world = World(
+    world = CheckContext(
         report=report,
         catalog=catalog,
-        tools=ToolReader(catalog=catalog, report=report),
+        tools=SelectorReader(catalog=catalog, report=report),
         data=sources.data,
         context={name: CONTEXT_KINDS.get(kind, ANY) for name, kind in sources.context.items()},
         profiles=sources.profiles,
     )
     world.open = _open_tools(layers, world)
-    names = Names(places={})
+    names = RuleNames(places={})
     memory = memory or NoMemory()
     declared = [read_declarations(layer, world) for layer in layers]
     policies = tuple(
@@ -71,11 +71,11 @@ def _lint(
     layers: tuple[Layer, ...],
     policies: tuple[CheckedPolicy, ...],
     *,
-    world: World,
+    world: CheckContext,
     memory: CheckMemory,
 ) -> None:
     """Ask the lints, and remember the rules of which nothing was said."""
-    scene = lints.Scene(
+    scene = lints.LintContext(
         layers=layers,
         policies=policies,
         world=world,
@@ -92,7 +92,7 @@ def _exists(policy: CheckedPolicy, layer: Layer) -> bool:
     return policy.key.kind == "every" or bool(layer.units)
 
 
-def _open_tools(layers: tuple[Layer, ...], world: World) -> frozenset[str]:
+def _open_tools(layers: tuple[Layer, ...], world: CheckContext) -> frozenset[str]:
     """Return the tools that some `tool … extra fields allowed` opens."""
     found: set[str] = set()
     for layer in layers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from policy.diagnostics import Diagnostic, Label, Severity, diagnose, in_order
-from policy.source import Span
+from policy.model import Span
 
 
 @dataclass(slots=True)

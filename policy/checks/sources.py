@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from policy.call import EMPTY
 from policy.checks.checked import CheckedPolicy, ExampleSuite
-from policy.commands import NO_PROFILES, Profiles
 from policy.diagnostics import Diagnostic
-from policy.source import Source
+from policy.model import EMPTY, Source
+from policy.programs import NO_PROFILES, Profiles
 from policy.syntax import tree
 
 # The words of a folder's entry in `binders`: which headers may stand in its files.

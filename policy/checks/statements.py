@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from policy.catalog import Resource
-from policy.checks import sets
 from policy.checks.assembly import EVERY, Layer, Unit, layer_key
-from policy.checks.changes import input_steps
 from policy.checks.checked import (
     CheckedDeclaration,
     CheckedDefault,
@@ -18,39 +16,40 @@ from policy.checks.checked import (
     CheckedRule,
     LayerKey,
 )
-from policy.checks.conditions import read_test, value
-from policy.checks.expressions import CONDITIONS
-from policy.checks.fields import kind_of_field
-from policy.checks.known import Knowledge
-from policy.checks.later import refuse
+from policy.checks.conditions.expressions import CONDITIONS
+from policy.checks.conditions.fields import field_type
+from policy.checks.conditions.reader_state import StatementContext
+from policy.checks.conditions.tests import read_test, value
+from policy.checks.context import CheckContext
 from policy.checks.memory import CheckMemory, UnitMemory
-from policy.checks.reading import Reading
-from policy.checks.rules import (
+from policy.checks.names import sets
+from policy.checks.names.interpolation import SAMPLES, constant, value_of_param
+from policy.checks.names.known_tools import ToolKnowledge
+from policy.checks.names.scopes import Definition
+from policy.checks.not_supported import refuse_unsupported
+from policy.checks.rules.changes import input_steps
+from policy.checks.rules.reader import (
     WITH_NAMES,
-    Names,
+    RuleNames,
     check_name,
     claim_names,
     read_invariant,
     read_rewrite,
     read_rule,
     read_tools,
-    reading_for,
     rule_id,
+    statement_context,
 )
-from policy.checks.scopes import Definition
-from policy.checks.texts import SAMPLES, constant, value_of_param
-from policy.checks.world import World
 from policy.diagnostics import Label
-from policy.source import Span
+from policy.model import Span, Verdict
 from policy.syntax import parse_known, print_tools, tree
-from policy.verdict import Verdict
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Parts:
     """A layer's statements so far, and what it knows of the tools."""
 
-    knowledge: Knowledge
+    knowledge: ToolKnowledge
     rules: list[CheckedRule] = field(default_factory=list)
     rewrites: list[CheckedRewrite] = field(default_factory=list)
     defaults: list[CheckedDefault] = field(default_factory=list)
@@ -58,7 +57,7 @@ class _Parts:
     invariants: list[CheckedInvariant] = field(default_factory=list)
 
 
-def read_declarations(layer: Layer, world: World) -> tuple[CheckedDeclaration, ...]:
+def read_declarations(layer: Layer, world: CheckContext) -> tuple[CheckedDeclaration, ...]:
     """Return what the `tool` statements of a layer add to the tools they fit."""
     return tuple(
         read_declaration(statement, unit, world)
@@ -70,8 +69,8 @@ def read_declarations(layer: Layer, world: World) -> tuple[CheckedDeclaration, .
 
 def read_layer(
     layer: Layer,
-    world: World,
-    names: Names,
+    world: CheckContext,
+    names: RuleNames,
     *,
     own: tuple[CheckedDeclaration, ...],
     above: tuple[CheckedDeclaration, ...] = (),
@@ -82,7 +81,7 @@ def read_layer(
     `own` are the layer's declarations of tools, `above` those of the layer of every agent.
     `memory` knows rules that were checked before.
     """
-    parts = _Parts(knowledge=Knowledge(declared=(*above, *own), world=world))
+    parts = _Parts(knowledge=ToolKnowledge(declared=(*above, *own), world=world))
     # Before any rule: what is wrong with a name is said where it is defined, not by who uses it.
     for unit in layer.units:
         _check_definitions(unit, world)
@@ -100,7 +99,12 @@ def read_layer(
 
 
 def _read_unit(
-    unit: Unit, key: LayerKey, parts: _Parts, world: World, names: Names, memory: CheckMemory
+    unit: Unit,
+    key: LayerKey,
+    parts: _Parts,
+    world: CheckContext,
+    names: RuleNames,
+    memory: CheckMemory,
 ) -> None:
     """Read a unit's statements; all of its rules at once where they are all remembered."""
     run = memory.unit(key, unit)
@@ -121,7 +125,7 @@ def _read_rule(
     statement: tree.Rule | tree.KnownRule,
     unit: Unit,
     parts: _Parts,
-    world: World,
+    world: CheckContext,
     run: UnitMemory,
 ) -> None:
     counts = unit.gives or statement.verdict is not Verdict.ALLOW
@@ -142,7 +146,7 @@ def _read(
     unit: Unit,
     key: LayerKey,
     parts: _Parts,
-    world: World,
+    world: CheckContext,
 ) -> None:
     match statement:
         case tree.Rewrite():
@@ -161,18 +165,18 @@ def _read(
             if unit.gives and delegation is not None:
                 parts.delegations.append(delegation)
         case tree.Limit():
-            refuse("`limit`", world.report, span=statement.span)
+            refuse_unsupported("`limit`", world.report, span=statement.span)
         case tree.LabelResults():
-            refuse("`label`", world.report, span=statement.span)
+            refuse_unsupported("`label`", world.report, span=statement.span)
         case tree.RedactResults():
-            refuse("`redact results`", world.report, span=statement.span)
+            refuse_unsupported("`redact results`", world.report, span=statement.span)
         case _:
             # Names, `use` and `tool` were read before, rules are read apart; tests are read with
             # the suites.
             return
 
 
-def _default(statement: tree.Default, unit: Unit, world: World) -> CheckedDefault:
+def _default(statement: tree.Default, unit: Unit, world: CheckContext) -> CheckedDefault:
     text = f"default {statement.verdict}"
     if statement.tools is None:
         return CheckedDefault(verdict=statement.verdict, tools=None, text=text, span=statement.span)
@@ -186,7 +190,7 @@ def _default(statement: tree.Default, unit: Unit, world: World) -> CheckedDefaul
 
 
 def _delegation(
-    statement: tree.Delegate, unit: Unit, key: LayerKey, world: World
+    statement: tree.Delegate, unit: Unit, key: LayerKey, world: CheckContext
 ) -> CheckedDelegation | None:
     selector = read_tools(statement.tools, unit, world, gives=True)
     to = layer_key(statement.to)
@@ -205,17 +209,17 @@ def _delegation(
 
 
 def read_declaration(
-    statement: tree.ToolDeclaration, unit: Unit, world: World
+    statement: tree.ToolDeclaration, unit: Unit, world: CheckContext
 ) -> CheckedDeclaration:
     """Return what a `tool` statement adds to the tools it fits."""
     tools = tree.Tools(included=(statement.tool,), span=statement.tool.span)
     selector = world.tools.selector(tools, unit.scope, gives=False, lenient=unit.pack)
-    reading = reading_for(selector, unit, world)
+    reading = statement_context(selector, unit, world)
     resources: list[Resource] = []
     for effect in statement.effects:
         if isinstance(effect, tree.StoreEffect):
             to = "writes to" if effect.verb == "writes" else "reads from"
-            refuse(f"`{to} store`", world.report, span=effect.span)
+            refuse_unsupported(f"`{to} store`", world.report, span=effect.span)
             continue
         for path in effect.fields:
             resource = _resource(effect.verb, path, reading)
@@ -230,13 +234,13 @@ def read_declaration(
     )
 
 
-def _resource(verb: tree.Verb, path: tree.FieldPath, reading: Reading) -> Resource | None:
+def _resource(verb: tree.Verb, path: tree.FieldPath, reading: StatementContext) -> Resource | None:
     steps = input_steps(path, reading)
     if steps is None:
         return None
     assert reading.tools is not None
     shown = ".".join(["input", *(str(step) for step in steps if step != "*")])
-    kind = kind_of_field(steps, reading.tools, reading.report, shown=shown, span=path.span)
+    kind = field_type(steps, reading.tools, reading.report, shown=shown, span=path.span)
     numbered = any(isinstance(step, int) for step in steps)
     if not numbered and kind.may_be("text", "list", "object"):
         return Resource(verb=verb, steps=tuple(str(step) for step in steps))
@@ -254,7 +258,7 @@ def _resource(verb: tree.Verb, path: tree.FieldPath, reading: Reading) -> Resour
 # ------------------------------------------------------------------ names that nobody may use
 
 
-def _check_definitions(unit: Unit, world: World) -> None:
+def _check_definitions(unit: Unit, world: CheckContext) -> None:
     """Read every name once, so that a mistake in one is said even where nothing uses it."""
     for statement in unit.statements:
         if not isinstance(
@@ -275,7 +279,7 @@ def _check_definitions(unit: Unit, world: World) -> None:
         _check_definition(found, unit, world)
 
 
-def _check_definition(found: Definition, unit: Unit, world: World) -> None:
+def _check_definition(found: Definition, unit: Unit, world: CheckContext) -> None:
     match found.node:
         case tree.ToolSet():
             world.tools.named(found, lenient=unit.pack)
@@ -283,11 +287,11 @@ def _check_definition(found: Definition, unit: Unit, world: World) -> None:
         case tree.NamedSet() | tree.SetFromFile():
             sets.named_set(found, world)
         case tree.DataTable(file=file, key=key, span=span):
-            if sets.data_at(file, key, span, world) is sets.MISSING:
+            if sets.data_value(file, key, span, world) is sets.MISSING:
                 return
         case tree.Let(value=expr):
             # Where it stands is not known yet, so neither fields nor places are judged.
-            reading = Reading(world=world, scope=found.scope, tools=None)
+            reading = StatementContext(world=world, scope=found.scope, tools=None)
             reading.lets = (found.node,)
             if isinstance(expr, CONDITIONS):
                 read_test(expr, reading)
@@ -297,7 +301,7 @@ def _check_definition(found: Definition, unit: Unit, world: World) -> None:
             _check_param(found, found.node, world, unit)
 
 
-def _check_not_a_tool(found: Definition, world: World) -> None:
+def _check_not_a_tool(found: Definition, world: CheckContext) -> None:
     name = found.node.name
     if world.catalog.get(name) is None:
         return
@@ -309,7 +313,7 @@ def _check_not_a_tool(found: Definition, world: World) -> None:
     )
 
 
-def _check_param(found: Definition, param: tree.Param, world: World, unit: Unit) -> None:
+def _check_param(found: Definition, param: tree.Param, world: CheckContext, unit: Unit) -> None:
     """Read a parameter's value as its kind; say where it was given if it is of another."""
     if not unit.pack:
         world.report.say(
@@ -342,7 +346,7 @@ def _same_kind(given: object, wanted: object) -> bool:
     return isinstance(given, type(wanted))
 
 
-def _say_param(param: tree.Param, span: Span, world: World) -> None:
+def _say_param(param: tree.Param, span: Span, world: CheckContext) -> None:
     world.report.say(
         "wrong-kind",
         f"`{param.name}` takes a {param.kind}",

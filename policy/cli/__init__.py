@@ -12,7 +12,7 @@ def main() -> None:
         from policy.cli.hook_call import run_hook
 
         run_hook(sys.argv[2:])
-    from policy.cli.group import commands
+    from policy.cli.commands import commands
 
     commands()
 

@@ -10,11 +10,7 @@ from typing import Literal, TypeAlias
 
 import click
 
-from policy.cli.approvals import store_path
-from policy.cli.loading import stop
-from policy.cli.users import person_of
-from policy.reload import ApprovalSettings
-from policy.service import (
+from policy.approvals import (
     ApprovalGate,
     ApprovalOutcome,
     ApprovalRequest,
@@ -28,6 +24,10 @@ from policy.service import (
     SqliteApprovals,
     TerminalApprover,
 )
+from policy.cli.approvals.store_path import store_path
+from policy.cli.loading import exit_with
+from policy.cli.person import person_of
+from policy.generation import ApprovalSettings
 
 Asked: TypeAlias = Literal["queue", "terminal", "deny"]
 
@@ -36,7 +36,7 @@ SettingsNow: TypeAlias = Callable[[], ApprovalSettings | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Approving:
+class ApprovalMode:
     """What becomes of asks: who is asked, what remembers the answers, and how that is told.
 
     `ask` None: they are denied. `ledger` None: nothing outlives the process. `store` is the file
@@ -62,32 +62,32 @@ class Approving:
             self.ask.leave()
 
 
-def approving(
+def approval_mode(
     asked: Asked | None,
     script: tuple[ApprovalOutcome, ...] | None,
     *,
     policy: Path,
     settings: SettingsNow,
     heard: Callable[[Filed], None] = lambda filed: None,
-) -> Approving:
+) -> ApprovalMode:
     """Return what becomes of asks; where nothing was said, the policy's configuration decides.
 
     Raises StoreUnusable where questions are to wait in a file that cannot be used.
     """
     if script is not None:
-        return Approving(ask=ScriptedApprover(*script), told="asks are put to the approver")
+        return ApprovalMode(ask=ScriptedApprover(*script), told="asks are put to the approver")
     match asked or ("deny" if settings() is None else "queue"):
         case "terminal":
-            return Approving(ask=_Terminal(settings), told="asks are put to the approver")
+            return ApprovalMode(ask=_Terminal(settings), told="asks are put to the approver")
         case "queue":
             path = store_path(policy, settings())
             store = SqliteApprovals(path)
             gate = ApprovalGate(store)
             gate.subscribe(heard)
             told = f"asks wait for `placet approvals {policy}`"
-            return Approving(ask=gate, ledger=store, store=path, told=told)
+            return ApprovalMode(ask=gate, ledger=store, store=path, told=told)
         case _:
-            return Approving()
+            return ApprovalMode()
 
 
 def scripted_answers(script: Path) -> tuple[ApprovalOutcome, ...]:
@@ -95,7 +95,7 @@ def scripted_answers(script: Path) -> tuple[ApprovalOutcome, ...]:
     try:
         lines = script.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        stop(f"{script} cannot be read: {error}")
+        exit_with(f"{script} cannot be read: {error}")
     found: list[ApprovalOutcome] = []
     for number, line in enumerate(lines, 1):
         word, _, reason = line.partition("#")[0].strip().partition(":")
@@ -107,7 +107,7 @@ def scripted_answers(script: Path) -> tuple[ApprovalOutcome, ...]:
             case "no":
                 found.append(Denied(by="script", reason=reason.strip() or None))
             case _:
-                stop(f"{script}:{number}: an answer is `yes`, `no` or `no: a reason`")
+                exit_with(f"{script}:{number}: an answer is `yes`, `no` or `no: a reason`")
     return tuple(found)
 
 

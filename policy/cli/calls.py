@@ -10,9 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from policy.call import Caller, GuestScope, freeze, thaw
 from policy.diagnostics import did_you_mean
-from policy.facts import Facts, PastCall, Resolvers
+from policy.model import Caller, Facts, GuestScope, PastCall, Resolvers, freeze, thaw
 from policy.values import Unreadable, escape_for_people, parse_time, read_json
 
 

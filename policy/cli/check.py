@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from policy.cli.clicked import catalog_option, path_argument
 from policy.cli.loading import WRONG_POLICY, build_at, counted, exit_code, show
+from policy.cli.options import catalog_option, path_argument
 from policy.cli.page import show_page
 from policy.diagnostics import Format, Severity, has_errors
-from policy.reload import Generation
+from policy.generation import Generation
 
 
 @click.command("check")

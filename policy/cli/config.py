@@ -9,12 +9,12 @@ from typing import Any, Literal, TypeAlias
 
 import click
 
-from policy.cli.clicked import format_option, path_argument
 from policy.cli.config_edit import refused, set_key, unset_key
-from policy.cli.loading import WRONG_POLICY, stop
+from policy.cli.loading import WRONG_POLICY, exit_with
+from policy.cli.options import format_option, path_argument
+from policy.config_edit import read_configuration, value_of, write_key, write_value
 from policy.diagnostics import visible
-from policy.errors import ConfigurationRefused, PolicyInvalid
-from policy.reload import read_configuration, value_of, write_key, write_value
+from policy.model import ConfigurationRefused, PolicyInvalid
 from policy.values import Unreadable
 
 Shape: TypeAlias = Literal["text", "json"]
@@ -60,11 +60,11 @@ def get(key: str, path: Path, *, format: Shape) -> None:
     try:
         value = value_of(path, key)
     except ConfigurationRefused as error:
-        stop(error.message)
+        exit_with(error.message)
     except PolicyInvalid as error:
         refused(error, path)
     if value is None:
-        stop(f"`{visible(key, 200)}` is not set", code=WRONG_POLICY)
+        exit_with(f"`{visible(key, 200)}` is not set", code=WRONG_POLICY)
     if format == "json":
         click.echo(json.dumps(value, default=str))
     elif isinstance(value, Mapping):

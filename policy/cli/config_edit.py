@@ -12,26 +12,19 @@ from typing import Any, Literal, NoReturn, TypeAlias
 import click
 
 from policy.audit import AuditFileUnfit, JsonlSink
-from policy.call import Caller
 from policy.catalog import Catalog
-from policy.cli.clicked import catalog_option, format_option, path_argument
 from policy.cli.fast_paths import fast_paths
-from policy.cli.loading import exit_code, prefix, read_catalog, stop
+from policy.cli.loading import exit_code, exit_with, prefix, read_catalog
+from policy.cli.options import catalog_option, format_option, path_argument
 from policy.cli.people_only import refuse_agents
-from policy.cli.users import person_of
+from policy.cli.person import person_of
+from policy.config_edit import Configured, Witness, configure, read_value
 from policy.diagnostics import Diagnostic, render, visible
-from policy.errors import ConfigurationRefused, PolicyInvalid, ToolError
-from policy.reload import SETTINGS_FILE as SETTINGS
-from policy.reload import (
-    Configured,
-    Witness,
-    configure,
-    decode,
-    read_folder,
-    read_settings,
-    read_value,
-)
-from policy.service import Configurations, ExecAuditLayer, GuardCell, ToolService
+from policy.generation import SETTINGS_FILE as SETTINGS
+from policy.generation import decode, read_folder, read_settings
+from policy.model import Caller, ConfigurationRefused, PolicyInvalid, ToolError
+from policy.service import Configurations, ExecAuditLayer, GuardCell
+from policy.tools import ToolService
 from policy.values import Unreadable
 
 Shape: TypeAlias = Literal["text", "json"]
@@ -72,7 +65,7 @@ def set_key(
     refuse_agents("changing the configuration")
     read = read_value(value)
     if isinstance(read, Unreadable):
-        stop(read.reason)
+        exit_with(read.reason)
     _edit(path, key, read, catalog=read_catalog(catalog_file), dry_run=dry_run, format=format)
 
 
@@ -108,7 +101,7 @@ def _edit(
     try:
         made = asyncio.run(edits.edit(caller, key, value, dry_run=dry_run))
     except (ConfigurationRefused, ToolError) as error:
-        stop(error.message)
+        exit_with(error.message)
     except PolicyInvalid as error:
         refused(error, path, format)
     told = (
@@ -159,9 +152,9 @@ def _sink(path: Path) -> JsonlSink | None:
         sink = JsonlSink(audit)
         os.close(os.open(audit, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600))
     except AuditFileUnfit as error:
-        stop(f"the edit cannot be recorded: {error}")
+        exit_with(f"the edit cannot be recorded: {error}")
     except OSError as error:
-        stop(f"the edit cannot be recorded in {audit}: {error.strerror or error}")
+        exit_with(f"the edit cannot be recorded in {audit}: {error.strerror or error}")
     return sink
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from policy.cli.loading import stop as fail
+from policy.cli.loading import exit_with as fail
 from policy.cli.people_only import refuse_agents
 from policy.daemon import daemons, stop_daemon
 from policy.diagnostics import visible

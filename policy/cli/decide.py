@@ -7,14 +7,14 @@ from typing import BinaryIO
 
 import click
 
-from policy.cli.clicked import (
+from policy.cli.decision_lines import decide_lines
+from policy.cli.options import (
     cache_option,
     call_option,
     catalog_option,
     lexical_option,
     path_argument,
 )
-from policy.cli.deciding import decide
 
 
 @click.command("decide")
@@ -40,4 +40,4 @@ def command(
     Examples:
       echo '{"tool": "file_read", "input": {"path": "/etc/passwd"}}' | placet decide rules/
     """
-    decide(path, catalog_file=catalog_file, call_file=call_file, lexical=lexical)
+    decide_lines(path, catalog_file=catalog_file, call_file=call_file, lexical=lexical)

@@ -10,19 +10,19 @@ from typing import Any, BinaryIO
 
 import click
 
-from policy.cli.account import account
 from policy.cli.calls import AskedCall, NoCall
-from policy.cli.clicked import (
+from policy.cli.decision_lines import ask, decision_record, lines_of
+from policy.cli.explanation_text import explanation_text
+from policy.cli.loading import as_json, exit_with, generation_at, prefix
+from policy.cli.options import (
     call_option,
     catalog_option,
     format_option,
     lexical_option,
     path_argument,
 )
-from policy.cli.deciding import ask, decision_record, lines_of
-from policy.cli.loading import as_json, generation_at, prefix, stop
 from policy.decision import Explanation, ResourceUse, explain
-from policy.reload import Generation
+from policy.generation import Generation
 from policy.values import Unreadable, read_json
 
 
@@ -72,20 +72,20 @@ def command(
         line = _line(tool, input_text, agent=agent, role=role, workspace=workspace)
     asked = ask(line, lexical=lexical)
     if isinstance(asked, NoCall):
-        stop(f"this is no call: {asked.message}")
+        exit_with(f"this is no call: {asked.message}")
     generation = generation_at(path, catalog_file)
     told = _explained(generation, asked)
     if format == "json":
         click.echo(as_json(_record(asked, told)))
     else:
-        click.echo(account(told, tool=asked.tool, input=asked.input, root=prefix(path)))
+        click.echo(explanation_text(told, tool=asked.tool, input=asked.input, root=prefix(path)))
 
 
 def _given(call_file: BinaryIO | None) -> bytes:
     waits = call_file is None and sys.stdin is not None and sys.stdin.isatty()
     line = None if waits else next(lines_of(call_file), None)
     if line is None:
-        stop("there is no call to explain: give --tool, --call or a line on standard input")
+        exit_with("there is no call to explain: give --tool, --call or a line on standard input")
     return line
 
 
@@ -94,7 +94,7 @@ def _line(
 ) -> bytes:
     input = read_json(input_text)
     if isinstance(input, Unreadable):
-        stop(f"--input cannot be read: {input.reason}")
+        exit_with(f"--input cannot be read: {input.reason}")
     caller = {"agent": agent, "role": role}
     rest = {
         "tool": tool,

@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields, replace
 # As in `loading`: a command that only tells how it is called imports no engine.
 import click
 
+from policy.generation import Builder
 from policy.program import Shortcuts
-from policy.reload import Builder
 from policy.syntax import Engine
 
 VARIABLE = "PLACET_NO_FAST"
@@ -30,7 +30,7 @@ class FastPaths:
 
     def builder(self) -> Builder:
         """Return what builds policies in these ways."""
-        from policy.reload import Builder
+        from policy.generation import Builder
 
         return Builder(remembering=self.remembering, engine=self.engine, shortcuts=self.shortcuts)
 

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import click
 
-from policy.cli.clicked import path_argument
 from policy.cli.fast_paths import fast_paths
 from policy.cli.loading import WRONG_POLICY, WRONG_USAGE, counted, exit_code, prefix
+from policy.cli.options import path_argument
+from policy.config_edit import FileChanged, replace_file
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, render, visible
-from policy.reload import Moved, Snapshot, decode, read_folder, replace_file
-from policy.source import Source
+from policy.generation import Snapshot, decode, read_folder
+from policy.model import Source
 from policy.syntax import Engine, format_source, parse
 
 
@@ -132,7 +133,7 @@ def _write(file: _File) -> str | None:
         if not os.access(file.real, os.W_OK):
             return f"{file.shown} may not be written"
         replace_file(str(file.real), file.canonical, before=file.content)
-    except Moved:
+    except FileChanged:
         return f"{file.shown} was changed meanwhile, and was left alone"
     except OSError as problem:
         return f"{file.shown} could not be written: {problem.strerror or problem}"

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from policy.cli.clicked import format_option
-from policy.cli.frozen import Shape, rules_option, shown, stop_of
-from policy.cli.loading import stop
+from policy.cli.emergency_stop import Shape, emergency_stop_of, rules_option, shown
+from policy.cli.loading import exit_with
+from policy.cli.options import format_option
 from policy.cli.people_only import refuse_agents
-from policy.reload import FreezeRefused
+from policy.store import FreezeRefused
 
 
 @click.command("freeze")
@@ -37,11 +37,11 @@ def command(
     Exit status: 0 frozen, 2 wrong usage.
     """
     refuse_agents("freezing tools")
-    emergency = stop_of(path, always=True)
+    emergency = emergency_stop_of(path, always=True)
     try:
         freezing = emergency.freeze(tools, because=because, cancel=cancel)
     except FreezeRefused as error:
-        stop(str(error))
+        exit_with(str(error))
     except OSError as error:
-        stop(f"the state in {emergency.place} cannot be written: {error.strerror or error}")
+        exit_with(f"the state in {emergency.place} cannot be written: {error.strerror or error}")
     click.echo(shown(freezing, format))

@@ -46,7 +46,7 @@ def run_hook(arguments: list[str]) -> NoReturn:
     if given.policy is None and not given.uninstall and not given.tools:
         parser.error("name the policy with --policy PATH")
     if given.install or given.uninstall or given.tools:
-        from policy.cli.agent_settings import run
+        from policy.cli.agent_settings.editing import run
 
         sys.exit(run(given))
     try:

@@ -15,7 +15,8 @@ import click
 from policy.catalog import Catalog
 from policy.cli.fast_paths import fast_paths
 from policy.diagnostics import Diagnostic, Format, render, visible
-from policy.reload import Built, Generation, read_policy
+from policy.generation import Built, Generation
+from policy.store import read_policy
 
 # What is asked for by its place on disk.
 Where: TypeAlias = str | os.PathLike[str]
@@ -28,7 +29,7 @@ _UNREADABLE = frozenset({"unreadable-file", "file-too-large", "outside-folder", 
 _LARGEST_CATALOG = 16 * 1024 * 1024  # bytes, as much as JSON may be
 
 
-def stop(message: str, *, code: int = WRONG_USAGE) -> NoReturn:
+def exit_with(message: str, *, code: int = WRONG_USAGE) -> NoReturn:
     """End the command with one line on standard error."""
     click.echo(f"placet: {visible(message, 1000)}", err=True)
     raise SystemExit(code)
@@ -44,14 +45,14 @@ def read_catalog(file: Where | None) -> Catalog:
         return catalog
     value = read_json(_bytes(file))
     if isinstance(value, Unreadable):
-        stop(f"{file} cannot be read as JSON: {value.reason}")
+        exit_with(f"{file} cannot be read as JSON: {value.reason}")
     listing = read_listing(value, reviewed=True)
     if listing.problems:
-        stop(f"{file} is no catalogue of tools: {'; '.join(listing.problems)}")
+        exit_with(f"{file} is no catalogue of tools: {'; '.join(listing.problems)}")
     try:
         return replace(catalog.with_tools(listing.specs), complete=True)
     except CatalogError as error:
-        stop(f"{file} cannot be used: {error}")
+        exit_with(f"{file} cannot be used: {error}")
 
 
 def _bytes(file: Where) -> bytes:
@@ -59,7 +60,7 @@ def _bytes(file: Where) -> bytes:
         with open(file, "rb") as stream:
             return stream.read(_LARGEST_CATALOG + 1)
     except OSError as error:
-        stop(f"{file} cannot be read: {error.strerror or error}")
+        exit_with(f"{file} cannot be read: {error.strerror or error}")
 
 
 def build_at(

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from policy.cli.loading import stop
-from policy.service import CALL_VARIABLE
+from policy.cli.loading import exit_with
+from policy.tools import CALL_VARIABLE
 
 _PROCESSES = Path("/proc")
 _MOST_ANCESTORS = 100
@@ -20,7 +20,7 @@ def refuse_agents(what: str) -> None:
     commands, and what a call runs out of sight is for a sandbox to confine.
     """
     if CALL_VARIABLE in os.environ or any(map(_began_in_a_call, _ancestors(os.getppid()))):
-        stop(f"{what} is for people, and this command was started by a tool call")
+        exit_with(f"{what} is for people, and this command was started by a tool call")
 
 
 def _ancestors(pid: int, processes: Path = _PROCESSES) -> Iterator[int]:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from policy.call import thaw
 from policy.capabilities import (
     Difference,
     Grants,
@@ -16,8 +15,9 @@ from policy.capabilities import (
     manifest_of,
     table,
 )
-from policy.cli.loading import WRONG_POLICY, generation_at, stop
+from policy.cli.loading import WRONG_POLICY, exit_with, generation_at
 from policy.diagnostics import visible
+from policy.model import thaw
 from policy.values import Unreadable, read_json
 
 _LARGEST = 1024 * 1024  # bytes
@@ -70,10 +70,10 @@ def _manifest(file: Path) -> PluginManifest:
     content = file.read_bytes()[: _LARGEST + 1]
     value = read_json(content) if len(content) <= _LARGEST else Unreadable(reason="it is too large")
     if isinstance(value, Unreadable):
-        stop(f"{file}: {value.reason}")
+        exit_with(f"{file}: {value.reason}")
     if not hasattr(value, "keys"):
-        stop(f"{file}: a manifest is a JSON object")
+        exit_with(f"{file}: a manifest is a JSON object")
     try:
         return manifest_of(thaw(value))
     except PluginRefused as error:
-        stop(f"{file}: {error}")
+        exit_with(f"{file}: {error}")

@@ -15,16 +15,17 @@ from typing import Any
 
 import click
 
+from policy.approvals import Filed, StoreUnusable
 from policy.audit import AuditFileUnfit
-from policy.cli.approvers import Asked, approving, scripted_answers
-from policy.cli.clicked import cache_option, path_argument
+from policy.cli.approvers import Asked, approval_mode, scripted_answers
 from policy.cli.fast_paths import fast_paths
-from policy.cli.governed import Governed, Serving
-from policy.cli.loading import stop
+from policy.cli.governed_service import GovernedServices, ServeOptions
+from policy.cli.loading import exit_with
+from policy.cli.options import cache_option, path_argument
 from policy.diagnostics import visible
 from policy.proxy import Address
-from policy.reload import PolicyStore, Reloaded, health_record
-from policy.service import Filed, PolicyInReach, StoreUnusable, policy_in_reach
+from policy.service import PolicyInReach, policy_in_reach
+from policy.store import PolicyStore, Reloaded, health_record
 
 _SHORTEST_TOKEN = 16
 
@@ -97,17 +98,17 @@ def command(
       placet serve rules/ --workspace ~/project --http 127.0.0.1:8642 --token-file token
     """
     if find_spec("mcp") is None:
-        stop("serving needs the extra `mcp`: install placet[mcp]")
+        exit_with("serving needs the extra `mcp`: install placet[mcp]")
     if address is None and (approve == "terminal" or token_file is not None or names):
-        stop("--approve terminal, --token-file and --allow-host need --http")
+        exit_with("--approve terminal, --token-file and --allow-host need --http")
     where = None if address is None else _address(address, names)
     token = None if token_file is None else _token(token_file)
     answers = None if script is None else scripted_answers(script)
-    serving = Serving(
+    serving = ServeOptions(
         workspace=workspace,
         audit=None if audit is None else Path(os.path.abspath(audit)),
         agent=agent,
-        approving=lambda settings: approving(
+        approving=lambda settings: approval_mode(
             approve, answers, policy=path, settings=settings, heard=_tell_question
         ),
         authenticated=where is None or token is not None,
@@ -128,13 +129,13 @@ def command(
         shortcuts=ways.shortcuts,
     )
     try:
-        governed = Governed(store, serving, listener=keep)
+        governed = GovernedServices(store, serving, listener=keep)
     except (AuditFileUnfit, StoreUnusable) as error:
-        stop(str(error))
+        exit_with(str(error))
     except PolicyInReach as error:
-        stop(f"{error}: keep them apart, or insist with --policy-in-workspace")
+        exit_with(f"{error}: keep them apart, or insist with --policy-in-workspace")
     if not os.path.isdir(governed.workspace):
-        stop(f"the workspace {governed.workspace} is no folder: name one with --workspace")
+        exit_with(f"the workspace {governed.workspace} is no folder: name one with --workspace")
     for file in (audit, governed.approving.store):
         if file is not None:
             _require_apart(file, governed.workspace)
@@ -144,14 +145,14 @@ def command(
 
 
 async def _serve(
-    store: PolicyStore, governed: Governed, where: Address | None, *, token: str | None
+    store: PolicyStore, governed: GovernedServices, where: Address | None, *, token: str | None
 ) -> None:
     from policy.proxy import ListChanges, serve_http, serve_stdio, tool_server
 
     try:
         await governed.approving.begin(governed.caller.session)
     except StoreUnusable as error:
-        stop(str(error))
+        exit_with(str(error))
     changes = ListChanges()
     server = tool_server(governed, changes)
 
@@ -175,7 +176,9 @@ async def _serve(
         except OSError as error:
             if where is None:
                 raise
-            stop(f"{where.shown}:{where.port} cannot be listened at: {error.strerror or error}")
+            exit_with(
+                f"{where.shown}:{where.port} cannot be listened at: {error.strerror or error}"
+            )
         finally:
             ended()
 
@@ -214,7 +217,7 @@ def _is_client_gone(error: BaseException) -> bool:
     return isinstance(error, BrokenPipeError | ConnectionResetError)
 
 
-def _welcome(how: str, governed: Governed) -> str:
+def _welcome(how: str, governed: GovernedServices) -> str:
     serving = governed.serving
     caller = governed.caller
     who = visible(f"{caller.role} as agent {caller.agent}", 200)
@@ -255,9 +258,9 @@ def _require_apart(audit: Path, workspace: str) -> None:
     """End the command where records could not be written, or where tools could change them."""
     folder = os.path.realpath(audit.parent)
     if not os.access(folder, os.W_OK):
-        stop(f"{audit} cannot be written: there is no folder {folder} to write in")
+        exit_with(f"{audit} cannot be written: there is no folder {folder} to write in")
     if os.path.commonpath((folder, workspace)) == workspace:
-        stop(f"{audit} lies in the workspace, where tools could change it")
+        exit_with(f"{audit} lies in the workspace, where tools could change it")
 
 
 def _warn_of_policy_in_reach(policy: str, workspace: str) -> None:
@@ -273,7 +276,7 @@ def _address(text: str, names: tuple[str, ...]) -> Address:
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and int(port) <= 65_535):
-        stop(f"--http takes HOST:PORT, such as 127.0.0.1:8642, not {visible(text, 80)}")
+        exit_with(f"--http takes HOST:PORT, such as 127.0.0.1:8642, not {visible(text, 80)}")
     return Address(host=host, port=int(port), names=names)
 
 
@@ -281,9 +284,9 @@ def _token(file: Path) -> str:
     try:
         token = file.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        stop(f"{file} cannot be read: {error}")
+        exit_with(f"{file} cannot be read: {error}")
     if len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable():
-        stop(f"{file} holds no token of at least {_SHORTEST_TOKEN} plain characters")
+        exit_with(f"{file} holds no token of at least {_SHORTEST_TOKEN} plain characters")
     return token
 
 

@@ -12,12 +12,12 @@ from urllib.parse import urlsplit, urlunsplit
 
 import click
 
-from policy.cli.clicked import format_option
+from policy.cli.emergency_stop import Shape
 from policy.cli.fast_paths import fast_paths
-from policy.cli.frozen import Shape
-from policy.cli.loading import stop
+from policy.cli.loading import exit_with
+from policy.cli.options import format_option
 from policy.diagnostics import visible
-from policy.reload import Freezer, Status, first_error, health_record, read_policy
+from policy.store import Freezer, Status, first_error, health_record, read_policy
 
 # The exit status by how things stand.
 CODES = {"up": 0, "down": 1, "stale": 3, "frozen": 4}
@@ -72,7 +72,7 @@ def _of_files(path: Path) -> dict[str, Any]:
 def _of_server(url: str, token_file: Path | None) -> dict[str, Any]:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        stop(f"--url takes the address of a server, such as http://127.0.0.1:8642, not {url}")
+        exit_with(f"--url takes the address of a server, such as http://127.0.0.1:8642, not {url}")
     asked = urlunsplit((parts.scheme, parts.netloc, "/healthz", "", ""))
     request = urllib.request.Request(asked)  # noqa: S310 - the scheme is one of two
     if token_file is not None:
@@ -88,7 +88,7 @@ def _of_server(url: str, token_file: Path | None) -> dict[str, Any]:
         if found["state"] not in CODES:
             raise ValueError
     except (OSError, ValueError, KeyError, TypeError) as error:
-        stop(f"{asked} gives no answer: {type(error).__name__}: {error}", code=UNREACHABLE)
+        exit_with(f"{asked} gives no answer: {type(error).__name__}: {error}", code=UNREACHABLE)
     return dict(found)
 
 

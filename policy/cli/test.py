@@ -9,19 +9,19 @@ from xml.etree import ElementTree
 
 import click
 
-from policy.cli.clicked import catalog_option, path_argument
 from policy.cli.loading import (
     WRONG_POLICY,
     as_json,
     build_at,
     counted,
     exit_code,
+    exit_with,
     prefix,
     show,
-    stop,
 )
-from policy.diagnostics import Diagnostic, Severity, visible, whereabouts
-from policy.reload import Built
+from policy.cli.options import catalog_option, path_argument
+from policy.diagnostics import Diagnostic, Severity, display_name, visible
+from policy.generation import Built
 from policy.verify import ExampleResult, unreached_rules
 
 
@@ -82,7 +82,7 @@ def _write(file: Path, content: bytes) -> None:
     try:
         file.write_bytes(content)
     except OSError as error:
-        stop(f"{file} cannot be written: {error.strerror or error}")
+        exit_with(f"{file} cannot be written: {error.strerror or error}")
 
 
 def _print(built: Built, results: tuple[ExampleResult, ...], *, path: Path) -> None:
@@ -106,7 +106,7 @@ def _print_coverage(unreached: list[dict[str, str]] | None, *, before: str) -> N
         click.echo("coverage is told once all tests pass")
         return
     for rule in unreached:
-        place = whereabouts(rule["place"], root=before)
+        place = display_name(rule["place"], root=before)
         click.echo(f"no case reaches {rule['rule']} ({visible(place)})")
     if not unreached:
         click.echo("every rule is reached by some case")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from policy.cli.clicked import format_option
-from policy.cli.frozen import Shape, rules_option, shown, stop_of
-from policy.cli.loading import stop
+from policy.cli.emergency_stop import Shape, emergency_stop_of, rules_option, shown
+from policy.cli.loading import exit_with
+from policy.cli.options import format_option
 from policy.cli.people_only import refuse_agents
-from policy.errors import ToolError
+from policy.model import ToolError
 
 
 @click.command("unfreeze")
@@ -27,13 +27,13 @@ def command(*, path: Path, format: Shape) -> None:
     Exit status: 0 fine, 2 wrong usage, or it could not be recorded and stays frozen.
     """
     refuse_agents("unfreezing tools")
-    emergency = stop_of(path, always=False)
+    emergency = emergency_stop_of(path, always=False)
     try:
         before = emergency.unfreeze()
     except ToolError as error:
-        stop(error.message)
+        exit_with(error.message)
     except OSError as error:
-        stop(f"the state in {emergency.place} cannot be written: {error.strerror or error}")
+        exit_with(f"the state in {emergency.place} cannot be written: {error.strerror or error}")
     if format == "text":
         click.echo("no longer frozen:" if before else "nothing was frozen")
     if before or format == "json":

@@ -4,9 +4,9 @@ A hook call is a process of its own, so importing this package must stay cheap: 
 is imported by the daemon, or by a client that finds none.
 """
 
-from __future__ import annotations
-
-from policy.daemon.answering import answer_hook
+from policy.daemon.answering import (
+    answer_hook,
+)
 from policy.daemon.control import (
     AGENT_NAMES,
     PROJECT_VARIABLES,
@@ -15,7 +15,11 @@ from policy.daemon.control import (
     daemons,
     stop_daemon,
 )
-from policy.daemon.exchange import BLOCKED, LONGEST_INPUT, blocked
+from policy.daemon.exchange import (
+    BLOCKED,
+    LONGEST_INPUT,
+    blocked,
+)
 
 __all__ = [
     "AGENT_NAMES",

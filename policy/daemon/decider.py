@@ -11,30 +11,29 @@ from datetime import UTC, datetime
 from typing import Any
 
 from policy.audit import AuditFileUnfit, AuditRecord, JsonlSink
-from policy.call import Caller
 from policy.catalog import builtin_catalog
-from policy.codes import SENTENCES
-from policy.daemon.agents import (
-    AGENTS,
-    Agent,
-    HookCall,
-    Mapped,
-    OurCall,
-    Unmapped,
-    mapped,
-    mcp_tool,
-    read_hook,
-)
+from policy.daemon.agents import AGENTS
+from policy.daemon.agents.agent import Agent, HookCall, mcp_tool, read_hook
+from policy.daemon.agents.mapping import Mapped, OurCall, Unmapped, mapped
 from policy.daemon.exchange import BLOCKED
 from policy.daemon.handing_back import handed_back
 from policy.daemon.records import Arrived, record_of_call
 from policy.daemon.request import Answer, Request
 from policy.daemon.setting import Setting
 from policy.daemon.telling import question, refusal, why_not_asked
-from policy.errors import NotFound, PermissionDenied, ToolError
-from policy.reload import Disk, Generation, PolicyStore
-from policy.service import Adjudicator, Judgement, World
-from policy.verdict import Verdict, strictest
+from policy.environment import Disk, FactSource
+from policy.generation import Generation
+from policy.model import (
+    SENTENCES,
+    Caller,
+    NotFound,
+    PermissionDenied,
+    ToolError,
+    Verdict,
+    strictest,
+)
+from policy.service import Adjudicator, Judgement
+from policy.store import PolicyStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +137,7 @@ class Decider:
     def _adjudicator(self, generation: Generation | None, cwd: str) -> Adjudicator:
         configured = _configured(generation, "workspace")
         workspace = self.setting.workspace or configured or self.setting.project
-        world = World(
+        world = FactSource(
             workspace=os.path.realpath(workspace),
             cwd=cwd,
             home=self.setting.home,

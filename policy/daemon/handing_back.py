@@ -11,10 +11,11 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from policy.call import ToolCall, thaw
-from policy.commands import NotPrintable, printed, read_script
-from policy.daemon.agents import Agent, HookCall, Mapped, OurCall, Row, Unmapped
+from policy.daemon.agents.agent import Agent, HookCall
+from policy.daemon.agents.mapping import Mapped, OurCall, Row, Unmapped
 from policy.decision import Decision
+from policy.model import ToolCall, thaw
+from policy.shell import NotPrintable, printed, read_script
 from policy.values import Unreadable
 
 _SHELL = "bash_exec"

@@ -9,10 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from policy.audit import AuditRecord, Outcome, bounded, digest_of
-from policy.call import Caller
 from policy.decision import Decision
-from policy.errors import ToolError
-from policy.verdict import Verdict
+from policy.model import Caller, ToolError, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from policy.codes import SENTENCES
-from policy.daemon.agents import Agent, HookCall
+from policy.daemon.agents.agent import Agent, HookCall
 from policy.decision import Decision
+from policy.model import SENTENCES, Verdict
 from policy.service import Judgement, because
-from policy.verdict import Verdict
 
 
 def refusal(judgements: Sequence[Judgement]) -> str:

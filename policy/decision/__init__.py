@@ -1,10 +1,17 @@
 """A program and a call become a decision: `decide` for an admitted call, `answer` for a raw one."""
 
-from __future__ import annotations
-
-from policy.decision.decider import Answer, answer, decide
-from policy.decision.decision import Decision, GenerationId
-from policy.decision.expectation import Outlook, Tag, operations_in, outlook
+from policy.decision.compiled import (
+    decide_compiled,
+)
+from policy.decision.decider import (
+    Answer,
+    answer,
+    decide,
+)
+from policy.decision.decision import (
+    Decision,
+    GenerationId,
+)
 from policy.decision.explanation import (
     ClauseOutcome,
     Explanation,
@@ -12,14 +19,33 @@ from policy.decision.explanation import (
     RuleOutcome,
     explain,
 )
-from policy.decision.identity import closed_to, identity_reasons
-from policy.decision.interpreted import decide_at_length
-from policy.decision.quick import decide_quickly
-from policy.decision.reasons import described, sentence
-from policy.decision.resource_use import ResourceUse, resource_uses
-from policy.decision.rule_lines import lines_for
-from policy.decision.sentences import approval_words
-from policy.reason import Reason
+from policy.decision.identity import (
+    closed_to,
+    identity_reasons,
+)
+from policy.decision.interpreted import (
+    decide_interpreted,
+)
+from policy.decision.reasons import (
+    described,
+    sentence,
+)
+from policy.decision.resources import (
+    ResourceUse,
+    resource_uses,
+)
+from policy.decision.sentences.for_caller import (
+    lines_for,
+)
+from policy.decision.sentences.rules import (
+    approval_words,
+)
+from policy.decision.visibility import (
+    OperationTag,
+    Visibility,
+    operations_in,
+    visibility_of,
+)
 
 __all__ = [
     "Answer",
@@ -28,23 +54,22 @@ __all__ = [
     "Explanation",
     "GenerationId",
     "LayerOutcome",
-    "Outlook",
-    "Reason",
+    "OperationTag",
     "ResourceUse",
     "RuleOutcome",
-    "Tag",
+    "Visibility",
     "answer",
     "approval_words",
     "closed_to",
     "decide",
-    "decide_at_length",
-    "decide_quickly",
+    "decide_compiled",
+    "decide_interpreted",
     "described",
     "explain",
     "identity_reasons",
     "lines_for",
     "operations_in",
-    "outlook",
     "resource_uses",
     "sentence",
+    "visibility_of",
 ]

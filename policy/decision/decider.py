@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from policy.admission import Admitted, RawCall, Refused, admit
-from policy.call import Caller, ToolCall, mark_admitted
+from policy.decision.compiled import decide_compiled
 from policy.decision.decision import Decision, GenerationId, decided
-from policy.decision.interpreted import decide_at_length, unknown_tool
-from policy.decision.quick import decide_quickly
-from policy.facts import Facts
+from policy.decision.interpreted import decide_interpreted, unknown_tool
+from policy.model import Caller, Facts, Reason, ToolCall, Verdict, mark_admitted
 from policy.program import Program
-from policy.reason import Reason
-from policy.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +91,8 @@ def decide(
         # The name that versions share is that of the newest, and the decision says which it is.
         call = ToolCall(tool=spec.name, input=call.input)
     if program.shortcuts.generated:
-        return decide_quickly(program, call, caller, facts, generation, repairs)
-    return decide_at_length(
+        return decide_compiled(program, call, caller, facts, generation, repairs)
+    return decide_interpreted(
         program, call, caller, facts, None, generation=generation, repairs=repairs
     )
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import final
 
-from policy.call import ToolCall
-from policy.reason import Reason
-from policy.verdict import Verdict
+from policy.model import Reason, ToolCall, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,23 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from policy.call import Caller, ToolCall
 from policy.decision.decision import Decision
-from policy.decision.resource_use import ResourceUse, resource_uses
-from policy.decision.sentences import approval_words
-from policy.facts import Facts
-from policy.program import (
-    Clause,
-    Evaluation,
-    LayerPlan,
-    Program,
-    RewritePlan,
-    RulePlan,
-    Truth,
-    Undecided,
-)
-from policy.reason import Reason
-from policy.verdict import Verdict
+from policy.decision.resources import ResourceUse, resource_uses
+from policy.decision.sentences.rules import approval_words
+from policy.evaluation import Evaluation, Truth, Undecided
+from policy.model import Caller, Facts, Reason, ToolCall, Verdict
+from policy.program import Clause, LayerPlan, Program, RewritePlan, RulePlan
 
 Outcome: TypeAlias = Literal["holds", "fails", "undecided"]
 

@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import lru_cache
 
-from policy.call import Caller, GuestScope
 from policy.catalog import ToolPattern, ToolSpec
-from policy.reason import Reason
+from policy.model import Caller, GuestScope, Reason, Verdict
 from policy.values import role_of
-from policy.verdict import Verdict
 
 
 def _denied(rule: str, message: str) -> Reason:

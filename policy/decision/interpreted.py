@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from policy.call import Caller, ToolCall
 from policy.decision.decision import Decision, GenerationId, decided
 from policy.decision.judgement import Judgement, judge
 from policy.decision.ordering import in_order
-from policy.decision.rewrite import decide_again
-from policy.facts import Facts
+from policy.decision.rewrites import apply_rewrites
+from policy.model import Caller, Facts, Reason, ToolCall, Verdict
 from policy.program import Program
-from policy.reason import Reason
-from policy.verdict import Verdict
 
 
-def decide_at_length(
+def decide_interpreted(
     program: Program,
     call: ToolCall,
     caller: Caller,
@@ -31,7 +28,7 @@ def decide_at_length(
         found = judge(program, spec, call.input, caller=caller, facts=facts)
     final = call
     if found.wanted:
-        final, found = decide_again(program, spec, call, first=found, caller=caller, facts=facts)
+        final, found = apply_rewrites(program, spec, call, first=found, caller=caller, facts=facts)
     verdict = found.verdict
     return Decision(
         verdict=verdict,

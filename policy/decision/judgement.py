@@ -10,24 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from policy.call import Caller
 from policy.catalog import ToolSpec
 from policy.decision.identity import identity_reasons
-from policy.facts import Facts
-from policy.program import (
-    Evaluation,
-    LayerPlan,
-    Program,
-    RewritePlan,
-    RulePlan,
-    TestOf,
-    ToolPlan,
-    Truth,
-    Undecided,
-    Wanted,
-)
-from policy.reason import Reason
-from policy.verdict import Verdict, strictest
+from policy.evaluation import Evaluation, TestOf, Truth, Undecided
+from policy.model import Caller, Facts, Reason, Verdict, strictest
+from policy.program import LayerPlan, Program, RewritePlan, RulePlan, ToolPlan, Wanted
 
 _NO_GRANT = Reason(rule="none", verdict=Verdict.DENY, message="no rule allows this")
 _CONFIRMATION = Reason(

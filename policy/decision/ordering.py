@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from policy.reason import Reason
-from policy.verdict import Verdict
+from policy.model import Reason, Verdict
 
 
 def in_order(found: Sequence[Reason], verdict: Verdict) -> tuple[Reason, ...]:

@@ -1,14 +1,14 @@
 """A decision in, the sentence that people read out: bounded, with nothing hidden.
 
 It names rules and places, what the rule's author wrote, and what could not be decided, which may
-quote the input. What a model is told is in `policy.service.words`.
+quote the input. What a model is told is in `policy.service.refusal_messages`.
 """
 
 from __future__ import annotations
 
 from policy.decision.decision import Decision
 from policy.diagnostics import visible
-from policy.reason import Reason
+from policy.model import Reason
 
 _LONGEST_REASON = 300
 _MOST_REASONS = 3

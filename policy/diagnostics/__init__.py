@@ -1,8 +1,11 @@
 """What we say to people who write policy: diagnostics, their codes and their renderings."""
 
-from __future__ import annotations
-
-from policy.diagnostics.codes import CODES, Code, diagnose, page
+from policy.diagnostics.codes import (
+    CODES,
+    Code,
+    diagnose,
+    page,
+)
 from policy.diagnostics.diagnostic import (
     Diagnostic,
     Fix,
@@ -11,11 +14,24 @@ from policy.diagnostics.diagnostic import (
     has_errors,
     in_order,
 )
-from policy.diagnostics.formats.text import summary
-from policy.diagnostics.renderer import Format, render
-from policy.diagnostics.suggest import did_you_mean, nearest, one_slip_from
-from policy.diagnostics.visible import visible
-from policy.diagnostics.whereabouts import whereabouts
+from policy.diagnostics.display_path import (
+    display_name,
+)
+from policy.diagnostics.formats.text import (
+    summary,
+)
+from policy.diagnostics.renderer import (
+    Format,
+    render,
+)
+from policy.diagnostics.suggestions import (
+    did_you_mean,
+    nearest,
+    one_slip_from,
+)
+from policy.diagnostics.visible_text import (
+    visible,
+)
 
 __all__ = [
     "CODES",
@@ -27,6 +43,7 @@ __all__ = [
     "Severity",
     "diagnose",
     "did_you_mean",
+    "display_name",
     "has_errors",
     "in_order",
     "nearest",
@@ -35,5 +52,4 @@ __all__ = [
     "render",
     "summary",
     "visible",
-    "whereabouts",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from policy.diagnostics.diagnostic import Diagnostic, Fix, Label, Severity
-from policy.source import Span
+from policy.model import Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

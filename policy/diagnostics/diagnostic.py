@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from policy.source import Span
+from policy.model import Span
 
 
 class Severity(StrEnum):

@@ -10,7 +10,7 @@ from policy.diagnostics.diagnostic import Diagnostic, in_order
 from policy.diagnostics.formats.json import to_json
 from policy.diagnostics.formats.sarif import to_sarif
 from policy.diagnostics.formats.text import to_text
-from policy.source import Source
+from policy.model import Source
 
 Format: TypeAlias = Literal["text", "json", "sarif"]
 

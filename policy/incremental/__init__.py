@@ -5,8 +5,10 @@ again, and tools whose rules are the same are not compiled again. A law holds ev
 `Incremental` to one without, which does everything anew (`tests/laws/test_incremental_builds.py`).
 """
 
-from __future__ import annotations
+from policy.incremental.incremental import (
+    Incremental,
+)
 
-from policy.incremental.incremental import Incremental
-
-__all__ = ["Incremental"]
+__all__ = [
+    "Incremental",
+]

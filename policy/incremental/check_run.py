@@ -10,7 +10,7 @@ from policy.checks import CheckedRule, LayerKey, Unit
 from policy.diagnostics import Diagnostic
 from policy.incremental.checked_rules import CheckedRules
 from policy.incremental.surroundings import context
-from policy.source import Span
+from policy.model import Span
 from policy.syntax import tree
 
 _Rule: TypeAlias = tree.Rule | tree.KnownRule

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from policy.checks import CheckedRule, rule_id
-from policy.source import Span
+from policy.model import Span, Verdict
 from policy.syntax import tree
-from policy.verdict import Verdict
 
 # A unit's kind, and the text of a rule in it.
 Key: TypeAlias = tuple[str, str]

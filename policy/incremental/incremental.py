@@ -11,7 +11,7 @@ from policy.incremental.checked_rules import CheckedRules
 from policy.incremental.inputs import Inputs
 from policy.incremental.plan_cache import PlanCache
 from policy.incremental.surroundings import surroundings
-from policy.source import Source
+from policy.model import Source
 from policy.syntax import Engine, Parsed, parse, tree, without_parts
 
 

@@ -11,9 +11,8 @@ from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
 
-from policy.call import freeze
 from policy.catalog import Catalog, ToolSpec
-from policy.source import Source
+from policy.model import Source, freeze
 
 # What a tool's definition holds beside what its code does to an input, which no check looks at.
 _TOLD = [one.name for one in fields(ToolSpec) if one.compare and one.name != "schema"]

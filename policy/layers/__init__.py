@@ -1,6 +1,17 @@
 """Checked policies -> one layered policy: which layers bind a caller, and what they do together."""
 
-from policy.layers.layered import LayeredPolicy, binds
-from policy.layers.merger import Merged, merge
+from policy.layers.layered import (
+    LayeredPolicy,
+    applies_to,
+)
+from policy.layers.merger import (
+    Merged,
+    merge,
+)
 
-__all__ = ["LayeredPolicy", "Merged", "binds", "merge"]
+__all__ = [
+    "LayeredPolicy",
+    "Merged",
+    "applies_to",
+    "merge",
+]

@@ -12,16 +12,16 @@ from functools import cached_property
 from policy.catalog import Catalog, ToolSelector
 from policy.checks import CheckedPolicy, LayerKey, checked
 from policy.diagnostics import Diagnostic, Severity, diagnose, in_order
-from policy.layers.giving import Given
-from policy.layers.overlap import Overlaps
-from policy.layers.overruled import find_overruled
-from policy.layers.rewrites import find_rewrite_conflicts
-from policy.verdict import Verdict, strictest
+from policy.layers.grants import GrantedTools
+from policy.layers.overruled_rules import find_overruled
+from policy.layers.rewrite_conflicts import find_rewrite_conflicts
+from policy.layers.selector_overlap import SelectorOverlaps
+from policy.model import Verdict, strictest
 
 
 def find_conflicts(layers: tuple[CheckedPolicy, ...], catalog: Catalog) -> tuple[Diagnostic, ...]:
     """Return the diagnostics that need more than one statement to be seen."""
-    scene = _Scene(layers=layers, overlaps=Overlaps(catalog=catalog))
+    scene = _Scene(layers=layers, overlaps=SelectorOverlaps(catalog=catalog))
     return in_order(
         [
             *_allows_without_effect(scene),
@@ -47,7 +47,7 @@ def _rewrite_conflicts(scene: _Scene) -> Iterator[Diagnostic]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scene:
     layers: tuple[CheckedPolicy, ...]
-    overlaps: Overlaps
+    overlaps: SelectorOverlaps
 
     @property
     def everyone(self) -> CheckedPolicy | None:
@@ -85,7 +85,9 @@ def _allows_without_effect(scene: _Scene) -> Iterator[Diagnostic]:
     for policy in scene.others:
         if _plain(policy) is not None:
             continue
-        given = Given([*delegated.get(policy.key, ()), *_scoped_tools(policy)], scene.overlaps)
+        given = GrantedTools(
+            [*delegated.get(policy.key, ()), *_scoped_tools(policy)], scene.overlaps
+        )
         for rule in _live(policy, Verdict.ALLOW):
             # Its other half, the ask, takes wherever something else gives.
             if rule.with_approval or _matters(rule.tools, given, scene.overlaps):
@@ -114,7 +116,7 @@ def _scoped_tools(policy: CheckedPolicy) -> list[ToolSelector]:
     return [default.tools for default in policy.defaults if default.tools is not None]
 
 
-def _matters(tools: ToolSelector, given: Given, overlaps: Overlaps) -> bool:
+def _matters(tools: ToolSelector, given: GrantedTools, overlaps: SelectorOverlaps) -> bool:
     if given.holds_some_of(tools) or given.may_meet_unknown(tools):
         return True
     return overlaps.catalog.complete and not overlaps.fitting(tools)
@@ -142,7 +144,7 @@ def _unreached_asks(scene: _Scene) -> Iterator[Diagnostic]:
 class _Layer:
     """What one layer lets through, looked up by the name of a tool."""
 
-    def __init__(self, policy: CheckedPolicy, overlaps: Overlaps) -> None:
+    def __init__(self, policy: CheckedPolicy, overlaps: SelectorOverlaps) -> None:
         self._policy = policy
         self._overlaps = overlaps
         self.plain = _plain(policy)
@@ -175,10 +177,10 @@ class _Layer:
         return {name: frozenset(keys) for name, keys in found.items()}
 
     @cached_property
-    def giving(self) -> Given:
+    def giving(self) -> GrantedTools:
         """Everything in the layer that can give or delegate."""
         delegated = (delegation.tools for delegation in self._policy.delegations)
-        return Given([*_giving(self._policy), *delegated], self._overlaps)
+        return GrantedTools([*_giving(self._policy), *delegated], self._overlaps)
 
     def gives(self, name: str) -> bool:
         """Tell whether an `allow` or a `default … for` of the layer can let a tool through."""

@@ -17,10 +17,12 @@ class LayeredPolicy:
 
     def binding(self, *, agent: str, role: str) -> tuple[CheckedPolicy, ...]:
         """Return the layers that bind an agent in a role, in their order."""
-        return tuple(layer for layer in self.layers if binds(layer.key, agent=agent, role=role))
+        return tuple(
+            layer for layer in self.layers if applies_to(layer.key, agent=agent, role=role)
+        )
 
 
-def binds(key: LayerKey, *, agent: str, role: str) -> bool:
+def applies_to(key: LayerKey, *, agent: str, role: str) -> bool:
     """Tell whether a layer binds this agent in this role.
 
     Names compare exactly, in the one form of Unicode that all text is compared in, and roles as

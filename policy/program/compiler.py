@@ -12,14 +12,12 @@ from typing import Generic, TypeVar
 
 from policy.catalog import Catalog, Resource, ToolSpec
 from policy.checks import checked
-from policy.commands import NO_PROFILES, Profiles
+from policy.codegen import RuleItem, ToolContext, write_layer
+from policy.evaluation import DeclaredResources, Floor, compile_floor
 from policy.layers import LayeredPolicy
-from policy.program.declared import DeclaredResources
-from policy.program.floor import Floor
-from policy.program.floor_test import compile_floor
-from policy.program.generated import Item, Tool, write_layer
-from policy.program.ingredients import Ingredients, PlanMemory
-from policy.program.meaning import Meanings, declared_meaning
+from policy.model import Reason, Verdict, strictest
+from policy.program.approval_terms import RuleDigests, declaration_digest
+from policy.program.plan_inputs import PlanInputs, PlanMemory
 from policy.program.program import (
     ALL_SHORTCUTS,
     LayerPlan,
@@ -29,8 +27,7 @@ from policy.program.program import (
     Shortcuts,
 )
 from policy.program.rule_plans import quoted, rewrite_plan, rule_plans, shadow_plan
-from policy.reason import Reason
-from policy.verdict import Verdict, strictest
+from policy.programs import NO_PROFILES, Profiles
 
 _Rule = TypeVar("_Rule", checked.CheckedRule, checked.CheckedRewrite)
 
@@ -71,9 +68,9 @@ def compile_policy(
         default=0,
     )
 
-    def ingredients(index: int, spec: ToolSpec) -> Ingredients:
+    def ingredients(index: int, spec: ToolSpec) -> PlanInputs:
         here = indexes[index]
-        return Ingredients(
+        return PlanInputs(
             spec=spec,
             key=here.policy.key,
             rules=tuple(here.rules.fitting(spec)),
@@ -108,7 +105,7 @@ def compile_policy(
         plan = _plan_layer(indexes, index, spec, declared=declared, floor=floor)
         if not shortcuts.generated:
             return plan
-        tool = Tool(spec=spec, declared=plan.declared, slots=slots)
+        tool = ToolContext(spec=spec, declared=plan.declared, slots=slots)
         ask = write_layer(_items(plan), tool, indexed=shortcuts.indexed)
         return replace(plan, ask=ask)
 
@@ -124,10 +121,10 @@ def compile_policy(
     )
 
 
-def _items(plan: LayerPlan) -> list[Item]:
+def _items(plan: LayerPlan) -> list[RuleItem]:
     """Return the rules of a layer as generated code numbers them."""
     return [
-        Item(
+        RuleItem(
             number=number,
             when=rule.rule.when,
             unless=rule.rule.unless,
@@ -146,7 +143,7 @@ class _LayerIndex:
         self.policy = policy
         self.rules = _Index(policy.rules)
         self.rewrites = _Index(policy.rewrites)
-        self.meanings = Meanings(policy.key)
+        self.meanings = RuleDigests(policy.key)
 
 
 class _Index(Generic[_Rule]):
@@ -179,7 +176,7 @@ def _plan_layer(
     floor: Floor,
 ) -> LayerPlan:
     here = indexes[index]
-    meaning = declared_meaning(_added(indexes[0].policy, here.policy, spec))
+    meaning = declaration_digest(_added(indexes[0].policy, here.policy, spec))
     layer = here.policy.key.title
     allows: list[RulePlan] = []
     takes: list[RulePlan] = []
@@ -265,7 +262,7 @@ def _default(
 
 
 def _default_reason(
-    defaults: list[checked.CheckedDefault], meanings: Meanings, *, layer: str
+    defaults: list[checked.CheckedDefault], meanings: RuleDigests, *, layer: str
 ) -> Reason:
     verdict = strictest(d.verdict for d in defaults)
     first = next(d for d in defaults if d.verdict is verdict)

@@ -13,16 +13,12 @@ from typing import Any, TypeAlias, TypeVar
 
 from policy.catalog import Catalog, ToolSpec
 from policy.checks import LayerKey, checked
-from policy.commands import Profiles
-from policy.layers import LayeredPolicy, binds
-from policy.program.changes import Wish
-from policy.program.declared import DeclaredResources
-from policy.program.expressions import TestOf
-from policy.program.floor import Floor
-from policy.program.generated import Ask
-from policy.program.prospect import Known, ProspectOf
-from policy.reason import Reason
-from policy.verdict import Verdict
+from policy.codegen import RuleFunction
+from policy.evaluation import DeclaredResources, Floor, Known, PossibleTruthsOf, TestOf
+from policy.layers import LayeredPolicy, applies_to
+from policy.model import Reason, Verdict
+from policy.program.input_changes import WantedChange
+from policy.programs import Profiles
 
 # Sub-agents' names come from models: what is remembered about callers is bounded.
 _CALLERS_REMEMBERED = 4096
@@ -38,7 +34,7 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledFormula:
     """A rule's formula as closures: `met` decides all of it, `clauses` are its parts."""
 
     met: TestOf
@@ -55,21 +51,21 @@ class Closures:
     __slots__ = ("_compile", "_compiled", "_foresee", "_prospects")
 
     def __init__(
-        self, compile: Callable[[], Compiled], foresee: Callable[[Known], ProspectOf]
+        self, compile: Callable[[], CompiledFormula], foresee: Callable[[Known], PossibleTruthsOf]
     ) -> None:
         self._compile = compile
         self._foresee = foresee
-        self._compiled: Compiled | None = None
-        self._prospects: dict[Known, ProspectOf] | None = None
+        self._compiled: CompiledFormula | None = None
+        self._prospects: dict[Known, PossibleTruthsOf] | None = None
 
-    def get(self) -> Compiled:
+    def get(self) -> CompiledFormula:
         """Return the closures that decide the rule."""
         compiled = self._compiled
         if compiled is None:
             compiled = self._compiled = self._compile()
         return compiled
 
-    def prospect(self, known: Known) -> ProspectOf:
+    def prospect(self, known: Known) -> PossibleTruthsOf:
         """Return what tells what the formula may become once only these fields are known."""
         if self._prospects is None:
             self._prospects = {}
@@ -104,7 +100,7 @@ class RulePlan:
         """The clauses of the formula, each as a function of the call."""
         return self.closures.get().clauses
 
-    def prospect(self, known: Known) -> ProspectOf:
+    def prospect(self, known: Known) -> PossibleTruthsOf:
         """Return what tells what the formula may become once only these fields are known."""
         return self.closures.prospect(known)
 
@@ -116,7 +112,7 @@ class RewritePlan:
     rule: checked.CheckedRewrite
     closures: Closures
     reason: Reason
-    wishes: tuple[Wish, ...]
+    wishes: tuple[WantedChange, ...]
 
     @property
     def met(self) -> TestOf:
@@ -155,7 +151,7 @@ class LayerPlan:
     delegated_to: tuple[LayerKey, ...]
     declared: DeclaredResources
     floor: TestOf | None
-    ask: Ask | None = None
+    ask: RuleFunction | None = None
 
     @property
     def rules(self) -> tuple[RulePlan | RewritePlan, ...]:
@@ -277,7 +273,7 @@ class Program:
 
         @lru_cache(maxsize=_CALLERS_REMEMBERED)
         def layers_of(agent: str, role: str) -> tuple[int, ...]:
-            return tuple(i for i, key in enumerate(keys) if binds(key, agent=agent, role=role))
+            return tuple(i for i, key in enumerate(keys) if applies_to(key, agent=agent, role=role))
 
         self._layers_of = layers_of
 

@@ -9,25 +9,27 @@ from collections.abc import Iterator
 from functools import partial
 
 from policy.checks import checked
+from policy.evaluation import (
+    ConditionContext,
+    DeclaredResources,
+    Known,
+    PossibleTruthsOf,
+    TestOf,
+    all_of,
+    any_truth,
+    compile_cover,
+    compile_partial,
+    compile_test,
+    conjunction_of,
+    covering_tests,
+    negated,
+    negation_of,
+)
+from policy.model import Reason, Terms, Verdict
 
 # Only an `allow` that speaks of resources needs these.
-from policy.program.changes import compile_changes
-from policy.program.conditions import compile_test
-from policy.program.declared import DeclaredResources
-from policy.program.expressions import Place, TestOf
-from policy.program.program import Clause, Closures, Compiled, RewritePlan, RulePlan
-from policy.program.prospect import (
-    Known,
-    ProspectOf,
-    anything,
-    compile_prospect,
-    opposite,
-    together,
-)
-from policy.program.resource_tests import compile_cover, covering_tests
-from policy.program.truth import all_of, negated
-from policy.reason import Reason, Terms
-from policy.verdict import Verdict
+from policy.program.input_changes import compile_changes
+from policy.program.program import Clause, Closures, CompiledFormula, RewritePlan, RulePlan
 
 # A clause is quoted in reasons up to this many characters.
 _LONGEST_CLAUSE = 200
@@ -80,28 +82,28 @@ def _rule_plan(
 
 def _compiled(
     rule: checked.CheckedRule | checked.CheckedRewrite, declared: DeclaredResources, *, gives: bool
-) -> Compiled:
+) -> CompiledFormula:
     clauses = _clauses(rule, declared, gives=gives)
     tests = [_demand(clause) for clause in clauses]
     if gives and isinstance(rule, checked.CheckedRule) and rule.speaks_of_resources:
         tests.append(compile_cover(tuple(covering_tests(rule.when)), declared))
-    return Compiled(met=_met(tests), clauses=clauses)
+    return CompiledFormula(met=_met(tests), clauses=clauses)
 
 
 def _prospect(
     rule: checked.CheckedRule, declared: DeclaredResources, known: Known, *, gives: bool
-) -> ProspectOf:
+) -> PossibleTruthsOf:
     """Return what the rule's formula may become while only some fields are known."""
-    parts: list[ProspectOf] = []
+    parts: list[PossibleTruthsOf] = []
     if rule.when is not None:
         place = _place(declared, absent_is_false=not gives, covering=gives)
-        parts.append(compile_prospect(rule.when, place, known))
+        parts.append(compile_partial(rule.when, place, known))
     if rule.unless is not None:
         place = _place(declared, absent_is_false=False, covering=False)
-        parts.append(opposite(compile_prospect(rule.unless, place, known)))
+        parts.append(negation_of(compile_partial(rule.unless, place, known)))
     if gives and rule.speaks_of_resources:
-        parts.append(anything)
-    return together(parts)
+        parts.append(any_truth)
+    return conjunction_of(parts)
 
 
 def rewrite_plan(
@@ -112,7 +114,7 @@ def rewrite_plan(
     return RewritePlan(
         rule=rewrite,
         # A rewrite has no say in what a tool may be called for.
-        closures=Closures(partial(_compiled, rewrite, declared, gives=False), lambda _: anything),
+        closures=Closures(partial(_compiled, rewrite, declared, gives=False), lambda _: any_truth),
         reason=_reason(rewrite, Verdict.DENY, layer=layer),
         wishes=compile_changes(rewrite.changes, place, rule=rewrite.id),
     )
@@ -136,8 +138,10 @@ def _clauses(
     return tuple(clauses)
 
 
-def _place(declared: DeclaredResources, *, absent_is_false: bool, covering: bool) -> Place:
-    return Place(
+def _place(
+    declared: DeclaredResources, *, absent_is_false: bool, covering: bool
+) -> ConditionContext:
+    return ConditionContext(
         declared=declared, absent_is_false=absent_is_false, covering=covering, test=compile_test
     )
 

@@ -14,7 +14,7 @@ HEALTH_PATH = "/healthz"
 TellHealth: TypeAlias = Callable[[], dict[str, Any]]
 
 
-class HealthTold:
+class HealthEndpoint:
     """An application beside which `GET /healthz` is answered; `knows` tells who shows the token.
 
     The answer is 200 where a fresh policy is in force and nothing is frozen, else 503.

@@ -13,8 +13,8 @@ import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from policy.proxy.door import Door, LetIn, watched
-from policy.proxy.health import HealthTold, TellHealth
+from policy.proxy.connection_limit import AdmittedConnections, ConnectionLimit, watched_protocol
+from policy.proxy.health import HealthEndpoint, TellHealth
 from policy.proxy.request_ids import UniqueIds
 from policy.proxy.server import ToolServer
 
@@ -66,18 +66,18 @@ async def serve_http(
             allowed_origins=[f"http://{host}:*" for host in hosts],
         ),
     )
-    door = Door(seconds=_UNKNOWN_SECONDS, most=_MOST_UNKNOWN)
-    app = LetIn(UniqueIds(app, largest=_LARGEST_BODY), door)
+    door = ConnectionLimit(seconds=_UNKNOWN_SECONDS, most=_MOST_UNKNOWN)
+    app = AdmittedConnections(UniqueIds(app, largest=_LARGEST_BODY), door)
     behind = None if token is None else _TokenRequired(app, token)
     app = behind or app
     if health is not None:
         # Who asks for no more than this stays unknown at the door.
-        app = HealthTold(app, health, _nobody if behind is None else behind.matches)
+        app = HealthEndpoint(app, health, _nobody if behind is None else behind.matches)
     bound = _bound(address)
     listening(f"http://{address.shown}:{bound.getsockname()[1]}{PATH}")
     config = uvicorn.Config(
         app,
-        http=watched(door),
+        http=watched_protocol(door),
         limit_concurrency=_MOST_CONNECTIONS,
         # Connections are known by where they really come from.
         proxy_headers=False,

@@ -19,15 +19,15 @@ from mcp.types import (
     ToolAnnotations,
 )
 
-from policy.call import thaw
 from policy.catalog import ToolSpec, schema_strictify
 from policy.decision import operations_in
-from policy.errors import ToolError
-from policy.proxy.answers import answer, plain, refusal
-from policy.proxy.attended import Attendance
-from policy.proxy.changes import Context, ListChanges
-from policy.proxy.ended import ending
-from policy.service import GovernedService, ToolDefinition, ToolHandler
+from policy.model import ToolError, thaw
+from policy.proxy.client_presence import ClientPresence
+from policy.proxy.finished_calls import record_of_call
+from policy.proxy.list_changes import Context, ListChanges
+from policy.proxy.results import answer, plain, refusal
+from policy.service import GovernedService
+from policy.tools import ToolDefinition, ToolHandler
 
 _LOG = logging.getLogger(__name__)
 _INSTRUCTIONS = (
@@ -69,10 +69,10 @@ def tool_server(service_for: ServiceFor, changes: ListChanges) -> ToolServer:
         service = service_for()
         return ListToolsResult(tools=[_shown(tool, service.registry) for tool in service.list()])
 
-    attendance = Attendance()
+    attendance = ClientPresence()
 
     async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
-        call = called(service_for(), params.name, params.arguments)
+        call = call_result(service_for(), params.name, params.arguments)
         return await attendance.result_of(ctx, call)
 
     return ToolServer(
@@ -85,9 +85,9 @@ def tool_server(service_for: ServiceFor, changes: ListChanges) -> ToolServer:
     )
 
 
-async def called(service: GovernedService, name: str, arguments: Any) -> CallToolResult:
+async def call_result(service: GovernedService, name: str, arguments: Any) -> CallToolResult:
     """Return the result of one call, whatever becomes of it; raise only if it is cancelled."""
-    with ending() as ended:
+    with record_of_call() as ended:
         try:
             output = await service.execute(name, {} if arguments is None else arguments)
             return answer(output, ended.record)

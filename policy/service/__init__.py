@@ -1,7 +1,5 @@
 """Decision -> enforcement: the one way to every tool, and the stack of middlewares it is."""
 
-from __future__ import annotations
-
 from policy.approvals import (
     AnswerRefused,
     ApprovalGate,
@@ -25,24 +23,48 @@ from policy.approvals import (
     serving_for,
     unanswered,
 )
-from policy.service.adjudicator import Adjudicator, Judgement
-from policy.service.asking import Asking
-from policy.service.authoring import (
-    AiTool,
-    BuiltinHandler,
-    ContextTool,
-    DynamicTool,
-    Tool,
-    Traits,
-    call_json,
-    dynamic_of,
-    handler_for,
-    handler_of,
-    tool,
+from policy.service.asking.asking import (
+    Asking,
 )
-from policy.service.build import build_tool_service
-from policy.service.bundled import BuiltinTools, register_builtins
-from policy.service.classification import (
+from policy.service.asking.sandbox import (
+    Sandbox,
+)
+from policy.service.builder import (
+    build_tool_service,
+)
+from policy.service.builtin_tools import (
+    BuiltinTools,
+    register_builtins,
+)
+from policy.service.composition.chain import (
+    ChainHandler,
+    chain,
+)
+from policy.service.composition.references import (
+    Argument,
+    Progress,
+    Result,
+    Step,
+)
+from policy.service.configuration import (
+    Configurable,
+    Configurations,
+)
+from policy.service.facade import (
+    GovernedService,
+)
+from policy.service.freezes import (
+    Freezes,
+)
+from policy.service.host_arguments import (
+    PolicyInReach,
+    policy_in_reach,
+)
+from policy.service.judging.adjudicator import (
+    Adjudicator,
+    Judgement,
+)
+from policy.service.judging.classification import (
     Allow,
     Classification,
     Confirm,
@@ -50,50 +72,57 @@ from policy.service.classification import (
     LayeredPermissionResolver,
     SmartFilter,
 )
-from policy.service.composition import Argument, ChainHandler, Progress, Result, Step
-from policy.service.composition.chain import chain
-from policy.service.configuring import Configurable, Configurations
-from policy.service.context_rule import ContextRule, Rewrite, RuleContext, RuleOutcome
-from policy.service.dispatch import CoreDispatch
-from policy.service.events import ToolEnded, ToolEvent, ToolStarted
-from policy.service.events import as_json as event_json
-from policy.service.facade import GovernedService
-from policy.service.freezing import Freezes
-from policy.service.given import PolicyInReach, policy_in_reach
-from policy.service.guards import GuardCell, Guards
-from policy.service.handler import ExecutionContext, ToolHandler
-from policy.service.handlers import CALL_VARIABLE, Limits, builtin_handlers
-from policy.service.identity import IdentityContext, PolicyEngine
-from policy.service.middleware import (
-    ContextRuleLayer,
+from policy.service.judging.context_rule import (
+    ContextRule,
+    Rewrite,
+    RuleContext,
+    RuleOutcome,
+)
+from policy.service.judging.guards import (
+    GuardCell,
+    Guards,
+)
+from policy.service.judging.identity import (
+    IdentityContext,
+    PolicyEngine,
+)
+from policy.service.judging.tool_filter import (
+    ToolFilter,
+)
+from policy.service.layers.audit import (
     ExecAuditLayer,
+)
+from policy.service.layers.context_rules import (
+    ContextRuleLayer,
+)
+from policy.service.layers.dispatch import (
+    CoreDispatch,
+)
+from policy.service.layers.follow import (
     FollowLayer,
+)
+from policy.service.layers.permission import (
     PermissionLayer,
+)
+from policy.service.layers.pin import (
     PinLayer,
+)
+from policy.service.layers.timeout import (
     TimeoutLayer,
     fixed_limits,
 )
-from policy.service.registry import ToolRegistry
-from policy.service.registry_feed import Missed, RegistryFeed, RegistryNews
-from policy.service.registry_snapshot import (
-    Registered,
-    Registration,
-    RegistryChange,
-    RegistrySnapshot,
-    Replaced,
-    Unregistered,
+from policy.service.prompt_sections import (
+    usage_rules,
 )
-from policy.service.sandbox import Sandbox
-from policy.service.service import (
-    FollowUp,
-    ToolDefinition,
-    ToolOutput,
-    ToolOutputMetadata,
-    ToolService,
-    ToolSource,
+from policy.service.recording.events import (
+    ToolEnded,
+    ToolEvent,
+    ToolStarted,
 )
-from policy.service.tool_filter import ToolFilter
-from policy.service.trace import (
+from policy.service.recording.events import (
+    as_json as event_json,
+)
+from policy.service.recording.session_trace import (
     SessionEvent,
     SessionService,
     ToolCallDenied,
@@ -103,10 +132,47 @@ from policy.service.trace import (
     current_session,
     invoke_with_session_trace,
 )
-from policy.service.usage_rules import usage_rules
-from policy.service.words import because, fit
-from policy.service.world import World
-from policy.service.yaml_form import yaml_of
+from policy.service.refusal_messages import (
+    because,
+    one_line,
+)
+from policy.service.yaml import (
+    yaml_of,
+)
+from policy.tools import (
+    CALL_VARIABLE,
+    AiTool,
+    BuiltinHandler,
+    ContextTool,
+    DynamicTool,
+    ExecutionContext,
+    FollowUp,
+    Limits,
+    Missed,
+    Registered,
+    Registration,
+    RegistryChange,
+    RegistryFeed,
+    RegistryNews,
+    RegistrySnapshot,
+    Replaced,
+    Tool,
+    ToolDefinition,
+    ToolHandler,
+    ToolOutput,
+    ToolOutputMetadata,
+    ToolRegistry,
+    ToolService,
+    ToolSource,
+    Traits,
+    Unregistered,
+    builtin_handlers,
+    call_json,
+    dynamic_of,
+    handler_for,
+    handler_of,
+    tool,
+)
 
 __all__ = [
     "CALL_VARIABLE",
@@ -199,7 +265,6 @@ __all__ = [
     "ToolStarted",
     "Traits",
     "Unregistered",
-    "World",
     "answerable_by",
     "because",
     "build_tool_service",
@@ -209,11 +274,11 @@ __all__ = [
     "current_session",
     "dynamic_of",
     "event_json",
-    "fit",
     "fixed_limits",
     "handler_for",
     "handler_of",
     "invoke_with_session_trace",
+    "one_line",
     "policy_in_reach",
     "register_builtins",
     "serving_for",

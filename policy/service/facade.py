@@ -10,31 +10,37 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from policy.approvals import Approver, Grant
-from policy.call import Caller
 from policy.catalog import ToolSpec
-from policy.errors import ToolError
-from policy.reload import Configured, Freezing
-from policy.service.authoring import Authored, handler_for
-from policy.service.classification import SmartFilter
-from policy.service.configuring import Configurations
-from policy.service.context_rule import ContextRule
-from policy.service.dispatch import shown_as
-from policy.service.elevating import Elevations, elevation_of
-from policy.service.events import Events, Listener
-from policy.service.freezing import Freezes
-from policy.service.given import require_approver
-from policy.service.guards import GuardCell
-from policy.service.handler import ExecutionContext, ToolHandler
+from policy.config_edit import Configured
+from policy.model import Caller, ToolError
+from policy.service.asking.sandbox import Sandbox
+from policy.service.configuration import Configurations
+from policy.service.elevations import Elevations, elevation_of
+from policy.service.freezes import Freezes
+from policy.service.host_arguments import require_approver
 from policy.service.in_flight import HERE, InFlight, enclosing_call
-from policy.service.registry import ToolRegistry
-from policy.service.registry_feed import RegistryFeed
-from policy.service.registry_snapshot import Registration
-from policy.service.sandbox import Sandbox
-from policy.service.service import ToolDefinition, ToolOutput, ToolService
-from policy.service.usage_rules import joined, rules_section, usage_rules
-from policy.service.visibility import Visibility
-from policy.service.words import fitted
-from policy.service.yaml_form import yaml_of
+from policy.service.judging.classification import SmartFilter
+from policy.service.judging.context_rule import ContextRule
+from policy.service.judging.guards import GuardCell
+from policy.service.layers.dispatch import shown_as
+from policy.service.prompt_sections import joined, rules_section, usage_rules
+from policy.service.recording.events import Events, Listener
+from policy.service.refusal_messages import bounded_error
+from policy.service.visible_tools import VisibleTools
+from policy.service.yaml import yaml_of
+from policy.store import Freezing
+from policy.tools import (
+    Authored,
+    ExecutionContext,
+    Registration,
+    RegistryFeed,
+    ToolDefinition,
+    ToolHandler,
+    ToolOutput,
+    ToolRegistry,
+    ToolService,
+    handler_for,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +55,7 @@ class GovernedService:
     registry: ToolRegistry
     guards: GuardCell
     events: Events
-    visibility: Visibility
+    visibility: VisibleTools
     elevations: Elevations
     configurations: Configurations
     freezes: Freezes
@@ -79,7 +85,7 @@ class GovernedService:
         try:
             return await self.stack.execute(name, input)
         except ToolError as error:
-            raise fitted(error) from error.__cause__
+            raise bounded_error(error) from error.__cause__
         finally:
             HERE.reset(token)
 
@@ -159,7 +165,7 @@ class GovernedService:
         try:
             return await self.elevations.give(self.caller, wanted)
         except ToolError as error:
-            raise fitted(error) from error.__cause__
+            raise bounded_error(error) from error.__cause__
 
     async def revoke(self, grant_id: str) -> Grant | None:
         """Take a standing approval back; calls that run go on. None if there is none."""

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from policy.audit import Approval
-from policy.call import Caller
 from policy.decision import Decision
-from policy.service.adjudicator import Judgement
-from policy.service.handler import ExecutionContext
-from policy.service.usage import Usage
+from policy.model import Caller
+from policy.service.judging.adjudicator import Judgement
+from policy.tools import ExecutionContext, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +29,7 @@ class RawCall:
 
 
 @dataclass(slots=True)
-class Family:
+class CallFamily:
     """What calls that lead to each other have in common: how many steps of chains they took."""
 
     steps: int = 0
@@ -80,7 +79,7 @@ class InFlight:
         self.enclosing: InFlight | None = None
         self.parent: str | None = None
         self.depth = 0
-        self._family: Family | None = None
+        self._family: CallFamily | None = None
         self.about_to_run: Callable[[], None] | None = None
         self.has_begun = False
 
@@ -97,10 +96,10 @@ class InFlight:
         return None if self.judgement is None else self.judgement.decision
 
     @property
-    def family(self) -> Family:
+    def family(self) -> CallFamily:
         """What this call shares with those that lead to it, and those it leads to."""
         if self._family is None:
-            self._family = Family()
+            self._family = CallFamily()
         return self._family
 
     def within(self, enclosing: InFlight) -> None:

@@ -1,15 +1,12 @@
 """Text -> tree, and back: what a policy file says, before anything is resolved."""
 
-from __future__ import annotations
-
-from policy.syntax import tree
-from policy.syntax.formatter import format_source
-from policy.syntax.known import parse_known, without_parts
-from policy.syntax.parser import Parsed, parse
-from policy.syntax.printer import print_tree
-from policy.syntax.toml_table import TableRules, tables_to_layers
-from policy.syntax.tree import Engine
-from policy.syntax.wording import (
+from policy.syntax import (
+    tree,
+)
+from policy.syntax.formatter import (
+    format_source,
+)
+from policy.syntax.inline_printer import (
     Spelled,
     print_binding,
     print_change,
@@ -17,6 +14,24 @@ from policy.syntax.wording import (
     print_expr,
     print_path,
     print_tools,
+)
+from policy.syntax.known_rules import (
+    parse_known,
+    without_parts,
+)
+from policy.syntax.parser import (
+    Parsed,
+    parse,
+)
+from policy.syntax.printer import (
+    print_tree,
+)
+from policy.syntax.toml_table import (
+    TableRules,
+    tables_to_layers,
+)
+from policy.syntax.tree import (
+    Engine,
 )
 
 __all__ = [

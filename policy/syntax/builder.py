@@ -12,11 +12,10 @@ from sys import intern
 from typing import Any, TypeAlias
 
 from policy.diagnostics import Diagnostic, diagnose
-from policy.source import Source, Span, span_in
+from policy.model import Source, Span, Verdict, span_in
 from policy.syntax import literals
 from policy.syntax import tree as t
 from policy.syntax.tokens import Token
-from policy.verdict import Verdict
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME_BEFORE = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]*\Z")

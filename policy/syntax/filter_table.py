@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from policy.source import Source, Span
+from policy.model import Source, Span, Verdict
 from policy.syntax import tree as t
 from policy.syntax.table_rules import asking, table_rule, tool_ref
-from policy.verdict import Verdict
 
 LISTS = ("allowed", "blocked", "require_confirmation")
 

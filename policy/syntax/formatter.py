@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from policy.source import Source
-from policy.syntax.cutter import cut
+from policy.model import Source
 from policy.syntax.layout import Layout, Part, lay_out
 from policy.syntax.parser import Parsed
+from policy.syntax.statement_splitter import split_statements
 from policy.syntax.tree import Comment, Header, Statement
 
 
@@ -40,7 +40,7 @@ def format_source(parsed: Parsed) -> str:
 
 def _blocks(parsed: Parsed) -> list[_Block]:
     source = parsed.tree.source
-    cuts = cut(source)
+    cuts = split_statements(source)
     nodes: dict[int, Header | Statement] = {s.span.start: s for s in parsed.tree.statements}
     if parsed.tree.header is not None:
         nodes[parsed.tree.header.span.start] = parsed.tree.header

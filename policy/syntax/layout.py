@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
+from policy.syntax import inline_printer as w
 from policy.syntax import tree as t
-from policy.syntax import wording as w
 from policy.syntax.literals import write_text
 
 WIDTH = 100

@@ -13,10 +13,17 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from policy.diagnostics import Diagnostic, diagnose, in_order
-from policy.source import Source, span_in
-from policy.syntax.cutter import BYTE_ORDER_MARK, MAX_DEPTH, Cuts, Piece, cut, unseen
+from policy.model import Source, span_in
 from policy.syntax.grammar import Start
 from policy.syntax.statement import parse_statement
+from policy.syntax.statement_splitter import (
+    BYTE_ORDER_MARK,
+    MAX_DEPTH,
+    SplitFile,
+    StatementText,
+    invisible_characters,
+    split_statements,
+)
 from policy.syntax.tree import (
     Engine,
     Header,
@@ -65,8 +72,8 @@ def parse(
     tree's `known`.
     With `engine="lark"` Lark reads every statement: the same again, and slower.
     """
-    cuts = cut(source, quick=engine != "lark")
-    unseen_at = unseen(source.text)
+    cuts = split_statements(source, quick=engine != "lark")
+    unseen_at = invisible_characters(source.text)
     marked = frozenset(unseen_at)
     diagnostics = [*_marks(source, unseen_at), *_stray(source, cuts)]
     header: Header | None = None
@@ -111,7 +118,7 @@ def _parse_piece(
     source: Source,
     code: str,
     *,
-    piece: Piece,
+    piece: StatementText,
     is_header: bool,
     engine: Engine,
 ) -> tuple[_Node | None, list[Diagnostic]]:
@@ -128,9 +135,11 @@ def _parse_piece(
         engine=engine,
     )
     if error is not None:
-        from policy.syntax import mistakes  # what it knows by heart is not read for right policies
+        from policy.syntax import (
+            error_messages,  # what it knows by heart is not read for right policies
+        )
 
-        return None, [*problems, mistakes.describe(source, code, piece=piece, error=error)]
+        return None, [*problems, error_messages.describe(source, code, piece=piece, error=error)]
     deep = _deepest_beyond(piece, node) if may_be_deep else None
     if deep is not None:
         return None, [_too_deep(source, *deep)]
@@ -147,7 +156,7 @@ def _may_be_deep(text: str) -> bool:
     return sum(map(text.count, _NESTING)) > MAX_DEPTH
 
 
-def _deepest_beyond(piece: Piece, root: _Node | None) -> tuple[int, int] | None:
+def _deepest_beyond(piece: StatementText, root: _Node | None) -> tuple[int, int] | None:
     """Return the place of a node that stands deeper than the bound, if one does."""
     stack: list[tuple[object, int]] = [(root, 0)]
     while stack:
@@ -197,7 +206,7 @@ def _marks(source: Source, unseen_at: list[int]) -> Iterator[Diagnostic]:
         )
 
 
-def _stray(source: Source, cuts: Cuts) -> Iterator[Diagnostic]:
+def _stray(source: Source, cuts: SplitFile) -> Iterator[Diagnostic]:
     if cuts.stray is not None:
         yield diagnose(
             "syntax-error",
@@ -207,7 +216,7 @@ def _stray(source: Source, cuts: Cuts) -> Iterator[Diagnostic]:
         )
 
 
-def _missing(source: Source, cuts: Cuts) -> Iterator[Diagnostic]:
+def _missing(source: Source, cuts: SplitFile) -> Iterator[Diagnostic]:
     if any(_is_header(piece.text) for piece in cuts.pieces):
         return
     start, end = (cuts.pieces[0].start, cuts.pieces[0].end) if cuts.pieces else (0, 0)
@@ -222,7 +231,7 @@ def _missing(source: Source, cuts: Cuts) -> Iterator[Diagnostic]:
 
 
 def _misplaced(
-    source: Source, piece: Piece, *, number: int, header: Header | None
+    source: Source, piece: StatementText, *, number: int, header: Header | None
 ) -> Iterator[Diagnostic]:
     if number == 0:
         return

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from policy.diagnostics import Diagnostic
-from policy.source import Source
-from policy.syntax import driver
+from policy.model import Source
+from policy.syntax import table_engine
 from policy.syntax.builder import Builder
 from policy.syntax.grammar import Start
 from policy.syntax.tables import tables
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lark import UnexpectedInput
 
 
-class Reading(NamedTuple):
+class ReadStatement(NamedTuple):
     """One statement as it was read: its node, or the error that kept it from being read.
 
     `problems` are the mistakes met while its nodes were built; there may be some beside either.
@@ -29,18 +29,20 @@ class Reading(NamedTuple):
 
 def parse_statement(
     source: Source, text: str, start: int, *, start_rule: Start, engine: Engine = "tables"
-) -> Reading:
+) -> ReadStatement:
     """Read a statement, whose text stands at `start`; Lark says what is wrong with it."""
     end = start + len(text)
     if engine == "tables":
         builder = Builder(source, start, end)
-        node = driver.run(tables(), builder, text, start_rule=start_rule)
+        node = table_engine.run(tables(), builder, text, start_rule=start_rule)
         if node is not None:
-            return Reading(node, builder.problems, None)
-    from policy.syntax import by_lark  # takes a third of a second, and most texts need none of it
+            return ReadStatement(node, builder.problems, None)
+    from policy.syntax import (
+        lark_engine,  # takes a third of a second, and most texts need none of it
+    )
 
     builder = Builder(source, start, end)
-    found = by_lark.read(builder, text, start_rule=start_rule)
+    found = lark_engine.read(builder, text, start_rule=start_rule)
     if isinstance(found, Exception):
-        return Reading(None, builder.problems, found)
-    return Reading(found, builder.problems, None)
+        return ReadStatement(None, builder.problems, found)
+    return ReadStatement(found, builder.problems, None)

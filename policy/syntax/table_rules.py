@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from policy.source import Span
+from policy.model import Span, Verdict
 from policy.syntax import tree as t
-from policy.verdict import Verdict
 
 
 def tool_ref(text: str, span: Span) -> t.ToolRef:

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from policy.diagnostics import Diagnostic, diagnose, in_order
-from policy.source import Source, Span
+from policy.model import Source, Span, Verdict
 from policy.syntax import tree as t
 from policy.syntax.filter_table import FilterReader
 from policy.syntax.table_rules import asking, table_rule, tool_ref
-from policy.verdict import Verdict
 
 Path: TypeAlias = tuple[str, ...]
 TableLayer: TypeAlias = tuple[t.Binding, tuple[t.Rule | t.Default, ...]]

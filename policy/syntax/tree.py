@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
-from policy.source import Source, Span
-from policy.verdict import Verdict
+from policy.model import Source, Span, Verdict
 
 # What reads statements: the driver of the packaged tables, or Lark. They give the same.
 Engine: TypeAlias = Literal["tables", "lark"]

@@ -1,9 +1,6 @@
-"""What arguments mean: text from a call in, values that can be compared out, or why not."""
+"""Typed values of arguments: a string in, a value that can be compared out, or why not."""
 
-from __future__ import annotations
-
-from policy.values.address import NETWORK_WORDS
-from policy.values.glob import (
+from policy.values.globs import (
     compile_name_glob,
     compile_path_glob,
     compile_text_glob,
@@ -11,27 +8,72 @@ from policy.values.glob import (
     has_wildcard,
     literal_text,
 )
-from policy.values.host import Endpoint, read_endpoint
-from policy.values.host_pattern import (
+from policy.values.hosts.address import (
+    NETWORK_WORDS,
+)
+from policy.values.hosts.endpoint import (
+    Endpoint,
+    read_endpoint,
+)
+from policy.values.hosts.links_in_text import (
+    links_in,
+)
+from policy.values.hosts.pattern import (
     REDIRECTED,
     HostPattern,
     host_in,
     is_localhost,
     read_host_pattern,
 )
-from policy.values.host_sets import HostSets
-from policy.values.json_text import (
+from policy.values.hosts.url_parts import (
+    url_parts,
+    with_scheme,
+)
+from policy.values.json_reader import (
     Limits,
     check_value,
     copy_value,
     read_json,
     read_plain_json,
 )
-from policy.values.left_out import SHOWING, is_left_out
-from policy.values.links import links_in
-from policy.values.logic import any_of, both, negate
-from policy.values.number import add, compare_numbers, exact, is_number, multiply, subtract
-from policy.values.path import (
+from policy.values.logic import (
+    any_of,
+    both,
+    negate,
+)
+from policy.values.match.host_sets import (
+    HostSets,
+)
+from policy.values.match.one_host_set import (
+    PreparedHosts,
+)
+from policy.values.match.one_path_set import (
+    PreparedPaths,
+)
+from policy.values.match.path_sets import (
+    PathSets,
+)
+from policy.values.numbers import (
+    add,
+    compare_numbers,
+    exact,
+    is_number,
+    multiply,
+    subtract,
+)
+from policy.values.paths.contents import (
+    ContentsBelow,
+)
+from policy.values.paths.exclusion import (
+    SHOWING,
+    is_excluded,
+)
+from policy.values.paths.membership import (
+    path_in,
+    path_meets,
+    path_within,
+)
+from policy.values.paths.path import (
     Path,
     PathContext,
     after_cd,
@@ -41,45 +83,66 @@ from policy.values.path import (
     read_path,
     spelled_path,
 )
-from policy.values.path_held import HeldBelow
-from policy.values.path_pattern import (
+from policy.values.paths.pattern import (
     PathPattern,
     folder_pattern,
     path_pattern_text,
     read_path_pattern,
 )
-from policy.values.path_set import path_in, path_meets, path_within
-from policy.values.path_sets import PathSets
-from policy.values.pattern import Regex, by_re2_alone, compile_regex
-from policy.values.plain_regex import PlainRegex
-from policy.values.prepared_hosts import PreparedHosts
-from policy.values.prepared_paths import PreparedPaths
-from policy.values.reading import MayBeRedirected, Unreadable
-from policy.values.recipient import check_recipient_pattern, read_recipient, recipient_in
-from policy.values.shell_glob import ANY_DEPTH, compile_step, step_text
-from policy.values.sql import can_read_sql, read_sql
-from policy.values.sql_dialect import SQL_DIALECTS
-from policy.values.sql_script import Sql, SqlStatement
-from policy.values.sql_words import SQL_KINDS
+from policy.values.recipients import (
+    check_recipient_pattern,
+    read_recipient,
+    recipient_in,
+)
+from policy.values.regex.regex import (
+    Regex,
+    by_re2_alone,
+    compile_regex,
+)
+from policy.values.regex.string_tests import (
+    StringRegex,
+)
+from policy.values.shell_globs import (
+    ANY_DEPTH,
+    compile_step,
+    step_text,
+)
+from policy.values.sql.dialect import (
+    SQL_DIALECTS,
+)
+from policy.values.sql.known_nodes import (
+    SQL_KINDS,
+)
+from policy.values.sql.reader import (
+    can_read_sql,
+    read_sql,
+)
+from policy.values.sql.statements import (
+    Sql,
+    SqlStatement,
+)
 from policy.values.text import (
     compare_text,
     escape_for_people,
     is_encodable,
     is_ordinary,
     normalise,
-    plain,
     quote,
     role_of,
+    without_invisible,
 )
 from policy.values.times import (
     parse_clock,
     parse_date,
-    parse_span,
+    parse_duration,
     parse_time,
     read_zone,
     within_window,
 )
-from policy.values.urls import url_parts, with_scheme
+from policy.values.unreadable import (
+    MayBeRedirected,
+    Unreadable,
+)
 
 __all__ = [
     "ANY_DEPTH",
@@ -88,8 +151,8 @@ __all__ = [
     "SHOWING",
     "SQL_DIALECTS",
     "SQL_KINDS",
+    "ContentsBelow",
     "Endpoint",
-    "HeldBelow",
     "HostPattern",
     "HostSets",
     "Limits",
@@ -98,12 +161,12 @@ __all__ = [
     "PathContext",
     "PathPattern",
     "PathSets",
-    "PlainRegex",
     "PreparedHosts",
     "PreparedPaths",
     "Regex",
     "Sql",
     "SqlStatement",
+    "StringRegex",
     "Unreadable",
     "add",
     "after_cd",
@@ -129,7 +192,7 @@ __all__ = [
     "has_wildcard",
     "host_in",
     "is_encodable",
-    "is_left_out",
+    "is_excluded",
     "is_localhost",
     "is_number",
     "is_ordinary",
@@ -142,13 +205,12 @@ __all__ = [
     "normalise",
     "parse_clock",
     "parse_date",
-    "parse_span",
+    "parse_duration",
     "parse_time",
     "path_in",
     "path_meets",
     "path_pattern_text",
     "path_within",
-    "plain",
     "quote",
     "read_endpoint",
     "read_host_pattern",
@@ -167,4 +229,5 @@ __all__ = [
     "url_parts",
     "with_scheme",
     "within_window",
+    "without_invisible",
 ]

@@ -40,7 +40,7 @@ def normalise(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-def plain(text: str) -> str:
+def without_invisible(text: str) -> str:
     """Return `text` in NFC without invisible and bidirectional characters."""
     if text.isascii():
         return text
@@ -53,7 +53,7 @@ def plain(text: str) -> str:
 
 def role_of(text: str) -> str:
     """Return the role that a text stands for: what only looks unlike `guest` is that role."""
-    read = plain(text).strip().casefold()
+    read = without_invisible(text).strip().casefold()
     return read if read in _ROLES_OF_NOBODY else normalise(text)
 
 
@@ -92,7 +92,7 @@ def compare_text(test: Callable[[str], bool], text: str) -> bool | None:
     if is_ordinary(text):
         return test(text)
     answer = test(normalise(text))
-    return answer if test(plain(text)) == answer else None
+    return answer if test(without_invisible(text)) == answer else None
 
 
 def escape_for_people(text: str, limit: int) -> str:

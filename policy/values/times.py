@@ -7,8 +7,8 @@ from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from policy.values.reading import Unreadable
 from policy.values.text import quote
+from policy.values.unreadable import Unreadable
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME = re.compile(
@@ -49,7 +49,7 @@ def parse_date(text: str) -> datetime | Unreadable:
         return Unreadable(reason=f"there is no such date: {quote(text)}")
 
 
-def parse_span(text: str) -> timedelta | Unreadable:
+def parse_duration(text: str) -> timedelta | Unreadable:
     """Read a span like `250ms`, `30s`, `10m`, `2h`, `7d` or `1w`."""
     found = _SPAN.fullmatch(text)
     if found is None:

@@ -1,12 +1,17 @@
 """Questions about a policy, answered without running a tool."""
 
-from __future__ import annotations
-
-from policy.verify.coverage import unreached_rules
-from policy.verify.examples import ExampleResult, run_examples
-from policy.verify.proposal import (
-    Edit,
+from policy.verify.coverage import (
+    unreached_rules,
+)
+from policy.verify.examples import (
+    ExampleResult,
+    run_examples,
+)
+from policy.verify.proposal.exact_condition import (
     ExactCall,
+)
+from policy.verify.proposal.proposer import (
+    Edit,
     Judge,
     NoProposal,
     Proposal,

@@ -6,19 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from policy.call import Frozen, thaw
 from policy.catalog import Catalog
 from policy.checks import CheckedPolicy, ExampleSuite
 from policy.decision import Decision, answer
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, has_errors, visible
-from policy.facts import PastCall
 from policy.layers import merge
+from policy.model import Frozen, PastCall, Span, Verdict, thaw
 from policy.program import Program, compile_policy
-from policy.source import Span
 from policy.syntax import tree
-from policy.verdict import Verdict
-from policy.verify.given import FACTS, NOBODY_SAID, Circumstances, NotGivable, fact_name, give
-from policy.verify.literals import NotData, same, span_of, value_of
+from policy.verify.literals import NotData, duration_of, same_json, value_of
+from policy.verify.test_setup import FACTS, NOBODY_SAID, NotGivable, TestSetup, fact_name, with_fact
 
 # Stands in for the clock of a test that gives none, only to place earlier calls before it.
 _SOME_TIME = datetime(2026, 1, 1, tzinfo=UTC)
@@ -93,12 +90,12 @@ class _Runner:
             pending.clear()
 
     def _given(
-        self, circumstances: Circumstances, given: tree.Given, pending: list[Diagnostic]
-    ) -> Circumstances:
+        self, circumstances: TestSetup, given: tree.Given, pending: list[Diagnostic]
+    ) -> TestSetup:
         for path, expr in given.bindings:
             name = fact_name(path)
             try:
-                circumstances = give(circumstances, path, value_of(expr))
+                circumstances = with_fact(circumstances, path, value_of(expr))
             except KeyError:
                 pending.append(_unknown_fact(name, path.span))
             except NotData as found:
@@ -112,7 +109,7 @@ class _Runner:
         test: tree.Test,
         case: tree.Case,
         *,
-        circumstances: Circumstances,
+        circumstances: TestSetup,
         pending: tuple[Diagnostic, ...],
     ) -> ExampleResult:
         name = self._flat_name(case.call.tool)
@@ -152,9 +149,7 @@ class _Runner:
         spec = self.catalog.find(ref.origin, ref.pattern)
         return ref.pattern.replace("/", "__") if spec is None else spec.name
 
-    def _with_past(
-        self, circumstances: Circumstances, past: tuple[tree.Past, ...]
-    ) -> Circumstances:
+    def _with_past(self, circumstances: TestSetup, past: tuple[tree.Past, ...]) -> TestSetup:
         if not past:
             return circumstances
         facts = circumstances.facts
@@ -169,7 +164,7 @@ class _Runner:
             tool=self._flat_name(past.call.tool),
             input=given,
             result=None if past.returning is None else value_of(past.returning),
-            at=now if past.ago is None else now - span_of(past.ago),
+            at=now if past.ago is None else now - duration_of(past.ago),
         )
         return (call,) * min(1 if past.times is None else past.times, _MOST_TIMES)
 
@@ -192,7 +187,7 @@ class _Runner:
                 f"the verdict is {decision.verdict}, but not by `{visible(case.by, 80)}`",
                 decision=decision,
             )
-        if case.becoming is not None and not same(decision.call.input, becoming):
+        if case.becoming is not None and not same_json(decision.call.input, becoming):
             return _failed(case, "the call becomes another one", decision=decision)
         if case.by is None and deciding == {"schema"} and not decision.rewritten:
             return _no_call(case, decision)

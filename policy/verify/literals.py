@@ -7,9 +7,9 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from policy.call import Frozen, freeze
+from policy.model import Frozen, freeze
 from policy.syntax import tree
-from policy.values import is_number, parse_span
+from policy.values import is_number, parse_duration
 
 
 class NotData(Exception):
@@ -53,18 +53,18 @@ def _number(value: int | Decimal) -> int | float | Decimal:
     return held if Decimal(repr(held)) == value else value
 
 
-def span_of(duration: tree.Duration) -> timedelta:
+def duration_of(duration: tree.Duration) -> timedelta:
     """Return a span of time; the longest there is, if it is longer."""
-    read = parse_span(f"{duration.amount}{duration.unit}")
+    read = parse_duration(f"{duration.amount}{duration.unit}")
     return read if isinstance(read, timedelta) else timedelta.max
 
 
-def same(left: Any, right: Any) -> bool:
+def same_json(left: Any, right: Any) -> bool:
     """Tell whether two JSON values are equal; `1` and `1.0` are, `1` and `true` are not."""
     if is_number(left) and is_number(right):
         return bool(left == right)
     if isinstance(left, Mapping) and isinstance(right, Mapping):
-        return left.keys() == right.keys() and all(same(left[k], right[k]) for k in left)
+        return left.keys() == right.keys() and all(same_json(left[k], right[k]) for k in left)
     if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
-        return len(left) == len(right) and all(map(same, left, right))
+        return len(left) == len(right) and all(map(same_json, left, right))
     return type(left) is type(right) and bool(left == right)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from policy.call import Caller
-from policy.service.world import World
-from policy.verdict import Verdict
+from policy.environment.fact_source import FactSource
+from policy.model import Caller, Verdict
 from tests.attack.rule_sets import RuleSet
 from tests.attack.scene import HOME, WORKSPACE
 
@@ -30,7 +29,7 @@ class Judge:
 
     def __init__(self, rules: RuleSet) -> None:
         self._generation = rules.load()
-        self._world = World(workspace=WORKSPACE, home=HOME)
+        self._world = FactSource(workspace=WORKSPACE, home=HOME)
 
     def judged(self, script: str) -> Judged:
         """Decide one script, as one call."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Protocol
 
-from policy.commands import read_script
+from policy.shell import read_script
 from policy.values import Unreadable
 from tests.attack.grammar import grow
 from tests.attack.happenings import Happening

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policy.commands import printed as printed_form
+from policy.shell import printed as printed_form
 
 
 def printed(script: str) -> str | None:

@@ -19,11 +19,11 @@ from typing import Any
 
 from policy.catalog import Catalog, builtin_catalog, read_listing
 from policy.cli.calls import NoCall, read_call
-from policy.cli.deciding import decision_record
+from policy.cli.decision_lines import decision_record
 from policy.cli.loading import as_json
 from policy.decision import lines_for
-from policy.facts import ResolvePath, Resolvers
-from policy.reload import Builder, Built, Generation, ReadFile, Snapshot
+from policy.generation import Builder, Built, Generation, ReadFile, Snapshot
+from policy.model import ResolvePath, Resolvers
 from tests.case_files import Case, diagnostic_lines
 
 ROOT = "/policies"

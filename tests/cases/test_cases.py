@@ -13,10 +13,10 @@ import pytest
 
 from policy.catalog import builtin_catalog, read_listing
 from policy.checks import PolicySources, check
+from policy.generation import Builder, shipped_profiles
 from policy.layers import merge
+from policy.model import Source
 from policy.program import NO_SHORTCUTS
-from policy.reload import Builder, shipped_profiles
-from policy.source import Source
 from policy.syntax import format_source, parse, tables_to_layers
 from tests.case_files import Case, diagnostic_lines, find_cases, mismatches, update
 from tests.cases.deciding import decisions, lines

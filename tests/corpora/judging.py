@@ -16,13 +16,12 @@ from types import MappingProxyType
 from typing import Any
 
 from policy.catalog import builtin_catalog, read_listing
-from policy.cli.deciding import decision_record
+from policy.cli.decision_lines import decision_record
 from policy.decision import Decision
-from policy.facts import Facts, Resolvers
+from policy.environment.lookups import DiskLookups
+from policy.generation import Builder, Generation, ReadFile, Snapshot
+from policy.model import Facts, Resolvers, Verdict
 from policy.program import NO_SHORTCUTS
-from policy.reload import Builder, Generation, ReadFile, Snapshot
-from policy.reload.looking import Looking
-from policy.verdict import Verdict
 
 ROWS = Path(__file__).parent
 COLLECTED = ROWS.parent / "data" / "corpora"
@@ -94,7 +93,7 @@ def judge(
         home=str(home or workspace.parent / "home"),
         resolvers=Resolvers(
             path=os.path.realpath,
-            look=Looking(os.path.realpath).look,
+            look=DiskLookups(os.path.realpath).look,
             folds=lambda _: folds,
             host=None if hosts is None else addresses,
         ),

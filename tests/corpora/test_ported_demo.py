@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from policy.decision import Decision
-from policy.verdict import Verdict
+from policy.model import Verdict
 from tests.corpora.judging import generation, judge, told
 
 POLICY = """policy for every agent

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from policy.service import ApprovalGate, SqliteApprovals
+from policy.approvals import ApprovalGate, SqliteApprovals
 from tests.e2e.serving import ENV, PATIENCE, Place, Reply, becomes, call, place_in, served
 
 SETTINGS = '[approvals]\nstore = "../state/approvals.sqlite"\ntimeout = "60s"\n'

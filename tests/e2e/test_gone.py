@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from policy.service import AnswerRefused, ApprovalGate, Filed, Person, SqliteApprovals
+from policy.approvals import AnswerRefused, ApprovalGate, Filed, Person, SqliteApprovals
 from tests.e2e.serving import ENV, PATIENCE, ROOT, Era, Place, becomes, call, place_in, served
 from tests.e2e.test_http import ACCEPT, TOKEN, connected, listening, token_file
 

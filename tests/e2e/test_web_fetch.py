@@ -16,20 +16,14 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from policy import PolicyStore
+from policy.approvals import Approved, ScriptedApprover
 from policy.audit import MemorySink
 from policy.catalog import builtin_catalog
-from policy.errors import Execution, PermissionDenied, Timeout, ToolError, Transport
-from policy.service import (
-    Approved,
-    GovernedService,
-    Limits,
-    ScriptedApprover,
-    ToolEvent,
-    ToolStarted,
-    build_tool_service,
-)
-from policy.service.handlers.native import NativeHandler
-from policy.service.handlers.web import web_fetch
+from policy.model import Execution, PermissionDenied, Timeout, ToolError, Transport
+from policy.service import GovernedService, ToolEvent, ToolStarted, build_tool_service
+from policy.tools import Limits
+from policy.tools.handlers.native import NativeHandler
+from policy.tools.handlers.web import web_fetch
 
 RULES = """\
 policy for every agent

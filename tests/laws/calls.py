@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from policy.call import Caller, GuestScope, ToolCall
 from policy.catalog import Origin, Resource, ToolSpec
-from policy.facts import Facts
+from policy.model import Caller, Facts, GuestScope, ToolCall
 
 FIELDS = ("a", "b", "n", "tags", "box")
 _SCHEMA = {

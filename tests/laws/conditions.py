@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from policy.call import ToolCall
+from policy.model import ToolCall
 from tests.laws.calls import FIELDS, VERBS_OF, once_in, pick
 
 

@@ -7,14 +7,13 @@ from functools import lru_cache
 from typing import Any
 
 from policy.admission import Admitted, RawCall, admit
-from policy.call import ToolCall, thaw
 from policy.catalog import Catalog
 from policy.checks import PolicySources, check
-from policy.commands import Profiles
 from policy.diagnostics import Diagnostic, Severity
 from policy.layers import merge
+from policy.model import Source, ToolCall, thaw
 from policy.program import Program, compile_policy
-from policy.source import Source
+from policy.programs import Profiles
 from policy.syntax import parse, tree
 from tests.laws.calls import SPECS
 from tests.laws.policies import PolicyText

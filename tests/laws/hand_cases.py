@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from policy.call import Caller, GuestScope
-from policy.facts import Facts, Resolvers
-from policy.verdict import Verdict
+from policy.model import Caller, Facts, GuestScope, Resolvers, Verdict
 
 ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from policy.call import ToolCall
+from policy.model import ToolCall
 from tests.laws.calls import SPELLED, once_in, pick
 from tests.laws.conditions import draw_condition
 

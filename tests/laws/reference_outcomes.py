@@ -13,27 +13,27 @@ from enum import Enum
 from typing import Any, TypeAlias
 
 from policy.catalog import lookup
-from policy.checks.bounds import bounds_of, clash
 from policy.checks.checked import (
     AllOf,
     AnyOf,
     Comparison,
     Constant,
     Fact,
-    KindTest,
     LikeTest,
-    Member,
+    Membership,
     NotOf,
     Presence,
     Quantified,
     ResourceTest,
     Test,
     TextRelation,
-    Truth,
+    TypeTest,
     Value,
     ValueSet,
+    ValueTest,
 )
-from policy.checks.known import KnownTool, field_steps
+from policy.checks.names.known_tools import KnownTool, field_steps
+from policy.checks.satisfiability.bounds import bounds_of, is_unsatisfiable
 from policy.values import compare_numbers, compile_text_glob, is_number
 
 
@@ -68,7 +68,7 @@ class Sight:
 def outcomes(test: Test, sight: Sight) -> Outcomes:
     """Return what a test can come out as; numbers no double holds are not reckoned with."""
     match test:
-        case Truth(value=value):
+        case ValueTest(value=value):
             return _of_truth(value, sight)
         case NotOf():
             return frozenset(_NEGATED[found] for found in outcomes(test.test, sight))
@@ -80,7 +80,7 @@ def outcomes(test: Test, sight: Sight) -> Outcomes:
             return frozenset(_NEGATED[found] for found in _all(negated, sight))
         case Comparison():
             return _compare(test, sight)
-        case Member():
+        case Membership():
             return _member(test, sight)
         case TextRelation() | LikeTest():
             return _each(test.left, sight, lambda value: _text(test, value))
@@ -190,10 +190,10 @@ def _compare(test: Comparison, sight: Sight) -> Outcomes:
         return _ANY
     bounds = bounds_of(sight.tool, steps)
     absent = frozenset() if sight.tool.is_always_there(steps) else frozenset({sight.absent})
-    if bounds and clash((*bounds, (test.op, wanted))):
+    if bounds and is_unsatisfiable((*bounds, (test.op, wanted))):
         return _FALSE | absent
     opposite = _OPPOSITE.get(test.op)
-    if bounds and opposite is not None and clash((*bounds, (opposite, wanted))):
+    if bounds and opposite is not None and is_unsatisfiable((*bounds, (opposite, wanted))):
         return _TRUE | absent
     return _ANY
 
@@ -213,7 +213,7 @@ def compared(op: str, left: Any, right: Any) -> bool | None:
     return bool(left == right) if op == "==" else None
 
 
-def _member(test: Member, sight: Sight) -> Outcomes:
+def _member(test: Membership, sight: Sight) -> Outcomes:
     if isinstance(test.right, ValueSet):
         if is_empty(test.right):
             return _FALSE
@@ -326,7 +326,7 @@ def _subject(test: Test) -> Value | None:
             return _subject(test.test)
         case Comparison(left=Constant()):
             return test.right
-        case Comparison() | Member() | Presence() | KindTest() | TextRelation() | LikeTest():
+        case Comparison() | Membership() | Presence() | TypeTest() | TextRelation() | LikeTest():
             return test.left
         case _:
             return None
@@ -339,12 +339,12 @@ def _excluded(value: Value, tests: list[Test], parts: list[Test], sight: Sight) 
         _wants_presence(test) for test in tests
     ):
         return True
-    if len({test.kind for test in tests if isinstance(test, KindTest)}) > 1:
+    if len({test.kind for test in tests if isinstance(test, TypeTest)}) > 1:
         return True
     bounds = [bound for test in tests if (bound := _bound(test)) is not None]
     steps = field_steps(value)
     known = () if sight.tool is None or steps is None else bounds_of(sight.tool, steps)
-    if clash((*bounds, *known)):
+    if is_unsatisfiable((*bounds, *known)):
         return True
     candidates = next((c for test in tests if (c := _candidates(test)) is not None), None)
     if candidates is None or any(other == value for other, _ in sight.assumed):
@@ -371,9 +371,9 @@ def _candidates(test: Test) -> tuple[Constant, ...] | None:
             return (constant,)
         case Comparison(op="==", right=Constant() as constant) if constant.value is not None:
             return (constant,)
-        case Member(right=Constant(value=tuple() as items)) if len(items) <= _MOST_CHOICES:
+        case Membership(right=Constant(value=tuple() as items)) if len(items) <= _MOST_CHOICES:
             return tuple(Constant(value=item) for item in items if item is not None)
-        case Member(right=ValueSet() as members):
+        case Membership(right=ValueSet() as members):
             plain = _plain_items(members)
             small = plain is not None and len(plain) <= _MOST_CHOICES
             return tuple(Constant(value=item) for item in plain or ()) if small else None

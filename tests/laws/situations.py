@@ -15,10 +15,8 @@ from hypothesis import assume, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from policy.call import Caller, ToolCall
 from policy.decision import Decision, decide
-from policy.facts import Facts
-from policy.verdict import Verdict
+from policy.model import Caller, Facts, ToolCall, Verdict
 from tests.examples import FULL
 from tests.laws.calls import SPELLED, WORLDS, callers, calls, pick
 from tests.laws.engine import Built, Unsound, build, mended

@@ -8,16 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy.call import Caller, ToolCall
 from policy.catalog import Resource, ToolSpec, builtin_catalog
 from policy.checks import checked
-from policy.facts import Facts, Resolvers
-from policy.program.declared import DeclaredResources
-from policy.program.evaluation import Evaluation
-from policy.program.resource_tests import compile_resource_test
-from policy.program.together import Together, true_or_open
-from policy.program.truth import ABSENT, Undecided
-from policy.reload import shipped_profiles
+from policy.evaluation.batched_tests import BatchedTests, true_or_open
+from policy.evaluation.declared_resources import DeclaredResources
+from policy.evaluation.evaluation import Evaluation
+from policy.evaluation.resource_tests import compile_resource_test
+from policy.evaluation.truth import ABSENT, Undecided
+from policy.generation import shipped_profiles
+from policy.model import Caller, Facts, Resolvers, ToolCall
 from tests.examples import examples
 from tests.laws.situations import Tally
 
@@ -189,9 +188,9 @@ def _declared(
 
 def _numbered(
     tests: list[checked.ResourceTest], declared: DeclaredResources, *, covering: bool
-) -> tuple[Together, list[tuple[int | None, int | None]]]:
+) -> tuple[BatchedTests, list[tuple[int | None, int | None]]]:
     """Return the tests, and of each its numbers where what is absent is false, and open."""
-    together = Together(tests[0].verb, declared)
+    together = BatchedTests(tests[0].verb, declared)
     numbers = [
         (
             together.number(test, covering=covering, absent_is_false=True),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy.call import Caller, GuestScope
+from policy.model import Caller, GuestScope
 from tests.examples import examples
 from tests.laws.calls import callers
 from tests.laws.situations import (

@@ -22,19 +22,19 @@ from policy.catalog import (
     read_only_schema,
 )
 from policy.checks import checked
-from policy.checks.conditions import TESTS
-from policy.checks.expressions import CONDITIONS
-from policy.checks.expressions import VALUES as VALUE_READERS
-from policy.checks.known import KnownTool
-from policy.checks.outcomes import holds_nowhere, outcomes
-from policy.checks.plainly import can_go_either_way
-from policy.checks.possible import FALSE, TRUE, UNDECIDED, Sight
-from policy.layers.giving import Given
-from policy.layers.overlap import Overlaps
-from policy.source import Source
+from policy.checks.conditions.expressions import CONDITIONS
+from policy.checks.conditions.expressions import VALUES as VALUE_READERS
+from policy.checks.conditions.tests import TESTS
+from policy.checks.names.known_tools import KnownTool
+from policy.checks.satisfiability.outcomes import never_holds_outside, outcomes
+from policy.checks.satisfiability.possible_values import FALSE, TRUE, UNDECIDED, TestContext
+from policy.checks.satisfiability.quick_answer import can_go_either_way
+from policy.layers.grants import GrantedTools
+from policy.layers.selector_overlap import SelectorOverlaps
+from policy.model import Source
 from policy.syntax import Spelled, print_expr, tree
+from policy.syntax.inline_printer import SPELLERS
 from policy.syntax.literals import write_text
-from policy.syntax.wording import SPELLERS
 from tests.laws import reference_outcomes as plain
 from tests.strategies import policy_files
 
@@ -126,14 +126,14 @@ def test_a_schema_alone_answers_as_among_others(
 # ------------------------------------------------------------------ outcomes
 
 VALUES: st.SearchStrategy[checked.Value] = st.one_of(
-    NAMES.map(lambda name: checked.Step(base=INPUT, name=name)),
+    NAMES.map(lambda name: checked.FieldOf(base=INPUT, name=name)),
     st.sampled_from(
         [
             checked.Fact(path=("agent", "name")),
             checked.Fact(path=("tool", "category")),
             checked.Fact(path=("call", "reads")),
-            checked.Step(base=checked.Step(base=INPUT, name="a"), name="b"),
-            checked.Local(slot=0),
+            checked.FieldOf(base=checked.FieldOf(base=INPUT, name="a"), name="b"),
+            checked.Variable(slot=0),
         ]
     ),
 )
@@ -153,7 +153,7 @@ SETS = st.builds(
 def atoms() -> st.SearchStrategy[checked.Test]:
     """Return tests of every kind that hold no others."""
     return st.one_of(
-        OPERANDS.map(lambda value: checked.Truth(value=value, text="")),
+        OPERANDS.map(lambda value: checked.ValueTest(value=value, text="")),
         st.builds(
             lambda op, left, right: checked.Comparison(op=op, left=left, right=right, text=""),
             st.sampled_from(["==", "<", "<=", ">", ">="]),
@@ -161,7 +161,7 @@ def atoms() -> st.SearchStrategy[checked.Test]:
             OPERANDS,
         ),
         st.builds(
-            lambda left, right: checked.Member(left=left, right=right, text=""),
+            lambda left, right: checked.Membership(left=left, right=right, text=""),
             OPERANDS,
             st.one_of(SETS, VALUES, ITEMS.map(lambda items: checked.Constant(value=items))),
         ),
@@ -171,7 +171,7 @@ def atoms() -> st.SearchStrategy[checked.Test]:
             st.booleans(),
         ),
         st.builds(
-            lambda left, kind: checked.KindTest(left=left, kind=kind, text=""),
+            lambda left, kind: checked.TypeTest(left=left, kind=kind, text=""),
             VALUES,
             st.sampled_from(["string", "number"]),
         ),
@@ -208,7 +208,9 @@ def simple_atoms() -> st.SearchStrategy[checked.Test]:
         CONSTANTS,
     )
     among = st.builds(
-        lambda left, items: checked.Member(left=left, right=checked.Constant(value=items), text=""),
+        lambda left, items: checked.Membership(
+            left=left, right=checked.Constant(value=items), text=""
+        ),
         VALUES,
         st.lists(st.sampled_from(["x", 1, None]), max_size=3).map(tuple),
     )
@@ -281,7 +283,7 @@ def test_possible_outcomes_of_a_test_are_those_of_the_reference(
     test: checked.Test, tool: KnownTool | None, absent: plain.Outcome
 ) -> None:
     slow = plain.outcomes(test, plain.Sight(tool=tool, absent=absent))
-    assert outcomes(test, Sight(tool=tool, absent=BITS[absent])) == _bits(slow)
+    assert outcomes(test, TestContext(tool=tool, absent=BITS[absent])) == _bits(slow)
 
 
 @given(conditions(), conditions(), tools(), ABSENT)
@@ -289,7 +291,7 @@ def test_an_exception_excludes_what_the_reference_excludes(
     test: checked.Test, exception: checked.Test, tool: KnownTool | None, absent: plain.Outcome
 ) -> None:
     slow = plain.holds_nowhere(test, exception, plain.Sight(tool=tool, absent=absent))
-    assert holds_nowhere(test, exception, Sight(tool=tool, absent=BITS[absent])) == slow
+    assert never_holds_outside(test, exception, TestContext(tool=tool, absent=BITS[absent])) == slow
 
 
 @given(st.one_of(st.none(), conditions()), st.one_of(st.none(), conditions()), tools())
@@ -322,11 +324,11 @@ def test_rules_with_one_test_per_field_are_judged_satisfiable_alike(
 
 
 def test_an_exception_equal_to_a_pattern_takes_the_full_test() -> None:
-    value = checked.Step(base=INPUT, name="a")
+    value = checked.FieldOf(base=INPUT, name="a")
     test = checked.RegexTest(left=value, pattern="x", whole=True, text="")
     assert can_go_either_way(test, None, None)
     assert not can_go_either_way(test, test, None)
-    assert holds_nowhere(test, test, Sight())
+    assert never_holds_outside(test, test, TestContext())
 
 
 def test_a_schema_view_is_bounded() -> None:
@@ -408,8 +410,8 @@ def test_a_selector_selects_every_tool_it_matches(catalog: Catalog, selector: To
 def test_a_tool_is_granted_if_some_selector_grants_it(
     catalog: Catalog, giving: list[ToolSelector], tools: ToolSelector
 ) -> None:
-    overlaps = Overlaps(catalog=catalog)
-    given_tools = Given(giving, overlaps)
+    overlaps = SelectorOverlaps(catalog=catalog)
+    given_tools = GrantedTools(giving, overlaps)
     specs = catalog.fitting(tools)
     assert given_tools.holds_some_of(tools) == any(s.fits(spec) for s in giving for spec in specs)
     assert given_tools.may_meet_unknown(tools) == any(

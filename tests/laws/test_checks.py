@@ -11,7 +11,7 @@ from policy.catalog import builtin_catalog
 from policy.checks import Checked, PolicySources, check
 from policy.diagnostics import CODES
 from policy.layers import merge
-from policy.source import Source
+from policy.model import Source
 from policy.syntax import parse, print_tree, tree
 from tests.strategies import policy_files
 

@@ -11,13 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy.call import ToolCall, thaw
 from policy.catalog import Catalog
 from policy.decision import Decision, answer, decide
-from policy.reason import Terms
-from policy.source import Source
+from policy.model import Source, Terms, ToolCall, Verdict, strictest, thaw
 from policy.syntax import parse, print_tree
-from policy.verdict import Verdict, strictest
 from tests.examples import examples
 from tests.laws.calls import NAMES, SPECS, json_values
 from tests.laws.engine import build, build_over, fits_its_schema

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy.decision import Decision
-from policy.facts import Facts, Resolvers
-from policy.verdict import Verdict
+from policy.model import Facts, Resolvers, Verdict
 from tests.corpora.judging import generation, told
 from tests.laws.evasions import hidden, plain
 from tests.laws.spellings import (

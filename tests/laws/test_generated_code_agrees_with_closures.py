@@ -11,15 +11,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy.call import Caller, ToolCall, thaw
 from policy.catalog import Catalog, Origin, Resource, ToolSpec
 from policy.checks import checked
 from policy.checks.checked import CheckedPolicy, CheckedRule
 from policy.decision import Decision, answer, decide
-from policy.facts import Facts
 from policy.layers import LayeredPolicy
+from policy.model import Caller, Facts, ToolCall, Verdict, thaw
 from policy.program import ALL_SHORTCUTS, NO_SHORTCUTS, Program, Shortcuts, compile_policy
-from policy.verdict import Verdict
 from tests.examples import examples
 from tests.laws.engine import Unsound, build, build_over
 from tests.laws.policies import GLOBAL, PolicyText
@@ -223,7 +221,7 @@ def test_the_index_finds_rules_with_invisible_characters() -> None:
     layer, pool = _pool()
     hidden = checked.Comparison(
         op="==",
-        left=checked.Step(base=checked.Fact(path=("input",)), name="path"),
+        left=checked.FieldOf(base=checked.Fact(path=("input",)), name="path"),
         right=checked.Constant(value="a\u200b"),
         text="",
     )

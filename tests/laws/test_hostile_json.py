@@ -10,10 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from policy.admission import Admitted, RawCall, admit
-from policy.call import freeze, thaw
 from policy.catalog import Catalog, Origin, ToolSpec
 from policy.cli.calls import NoCall, read_call
-from policy.facts import Resolvers
+from policy.model import Resolvers, freeze, thaw
 from policy.values import Limits, Unreadable, read_json, read_plain_json
 from tests.examples import examples
 from tests.reference_json import REFUSED, read_slowly

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from policy.values import Endpoint, HostPattern, Unreadable, host_in, read_endpoint
 from policy.values import read_host_pattern as read_item
-from policy.values.host import _read_endpoint, _read_ordinary
-from policy.values.url_path import canonical_path, path_readings
+from policy.values.hosts.endpoint import _read_endpoint, _read_ordinary
+from policy.values.hosts.url_path import canonical_path, path_readings
 
 ITEMS = ("private", "loopback", "metadata", "link_local", "10.0.0.0/8", "127.0.0.1", "0.0.0.0/1")
 # What authorities are made of, and what makes readers disagree about them.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from policy import Caller, ToolCall, Verdict
 from policy.catalog import builtin_catalog
-from policy.reload import Builder, Built, ReadFile, Snapshot
+from policy.generation import Builder, Built, ReadFile, Snapshot
 from tests.examples import examples
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -8,13 +8,12 @@ from typing import Any
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from policy.call import Caller
 from policy.catalog import builtin_catalog
 from policy.checks import checked
-from policy.commands import NO_PROFILES
-from policy.facts import Facts, FoldsCase, ResolveHost, ResolvePath, Resolvers
-from policy.program.evaluation import Evaluation
-from policy.program.membership import Extent, SetTest
+from policy.evaluation.evaluation import Evaluation
+from policy.evaluation.set_tests import Extent, SetTest
+from policy.model import Caller, Facts, FoldsCase, ResolveHost, ResolvePath, Resolvers
+from policy.programs import NO_PROFILES
 from policy.values import (
     REDIRECTED,
     Endpoint,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.call import freeze
+from policy.model import freeze
 from policy.values import Limits, Unreadable, copy_value, read_json, read_plain_json
 
 _SCALARS = st.one_of(

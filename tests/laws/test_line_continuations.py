@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from policy.commands import Script, printed, read_script
+from policy.shell import Script, printed, read_script
 
 # Scripts in which no character stands for itself alone: no quotes but double ones, no comments.
 _SCRIPTS = (

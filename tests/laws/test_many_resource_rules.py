@@ -10,14 +10,14 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy.call import Caller, ToolCall
 from policy.catalog import Catalog, Origin, Resource, ToolSpec
 from policy.checks.checked import CheckedPolicy, CheckedRule
 from policy.decision import Decision, decide
-from policy.facts import Facts, Resolvers
+from policy.evaluation import Floor
+from policy.generation import shipped_profiles
 from policy.layers import LayeredPolicy
-from policy.program import NO_SHORTCUTS, Floor, Program, Shortcuts, compile_policy
-from policy.reload import shipped_profiles
+from policy.model import Caller, Facts, Resolvers, ToolCall
+from policy.program import NO_SHORTCUTS, Program, Shortcuts, compile_policy
 from tests.examples import examples
 from tests.laws.engine import Unsound, build_over
 from tests.laws.policies import GLOBAL, PolicyText

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.commands import Profiles
-from policy.commands.profile import Option, Profile
-from policy.reload.shipped import shipped_profile_texts
-from policy.verdict import Verdict
+from policy.generation.shipped import shipped_profile_texts
+from policy.model import Verdict
+from policy.programs import Profiles
+from policy.programs.profiles.profile import Option, Profile
 from tests.corpora.judging import judge, told
 
 INSIDE = """\

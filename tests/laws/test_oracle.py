@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policy.call import ToolCall, thaw
-from policy.source import Source
+from policy.model import Source, ToolCall, thaw
 from policy.syntax import parse, tree
 from tests.laws.calls import SPECS
 from tests.laws.hand_cases import HANDS, Hand

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.source import Source, Span
+from policy.model import Source, Span
 from policy.syntax import parse, print_tree
 from policy.syntax import tree as t
-from policy.syntax.cutter import cut
+from policy.syntax.statement_splitter import split_statements
 from tests import strategies
 from tests.laws.test_syntax import commented, spoiled
 
@@ -90,7 +90,7 @@ _PIECES = [
 @given(st.one_of(st.lists(st.sampled_from(_PIECES), max_size=16).map("".join), commented()))
 def test_both_engines_split_a_file_alike(text: str) -> None:
     source = Source(name="law.policy", text=text)
-    fast, plain = cut(source), cut(source, quick=False)
+    fast, plain = split_statements(source), split_statements(source, quick=False)
     assert fast == plain
     assert [c.span for c in fast.comments] == [c.span for c in plain.comments]
 

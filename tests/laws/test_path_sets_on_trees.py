@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.facts import Held, Look, Seen
+from policy.model import DiskAnswer, DiskQuery, FolderContents
 from policy.values import (
-    HeldBelow,
+    ContentsBelow,
     Path,
     PathContext,
     PathPattern,
@@ -42,9 +42,10 @@ def tree(files: list[str], *, folds: bool, whole: bool = True) -> Path:
             known = names.setdefault(parts[count - 1], [])
             if way not in known:
                 known.append(way)
-    held = Held(lexical="/w/t", resolved="/w/t", names=names)
-    below = HeldBelow(
-        Look(place="/w/t", spelled="/w/t", tree=True), lambda _: Seen(held=(held,), whole=whole)
+    held = FolderContents(lexical="/w/t", resolved="/w/t", names=names)
+    below = ContentsBelow(
+        DiskQuery(place="/w/t", spelled="/w/t", tree=True),
+        lambda _: DiskAnswer(held=(held,), whole=whole),
     )
     return Path(lexical="/w/t", tree=True, folds=folds, held=below)
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from policy.commands import NotPrintable, Script, printed
-from policy.commands.bash import read_script
-from policy.commands.plain_script import read_words
-from policy.commands.printer import print_tree
-from policy.commands.whole_script import read_tree
+from policy.shell import NotPrintable, Script, printed
+from policy.shell.fast_reader import read_literal_command
+from policy.shell.full_reader import read_tree
+from policy.shell.printer import print_tree
+from policy.shell.reader import read_script
 from policy.values import Unreadable
 from tests.examples import examples
 from tests.laws.here_documents import here_documents
@@ -112,5 +112,5 @@ def test_a_script_that_cannot_be_printed_states_the_reason(script: str, reason: 
 
 @given(script=scripts())
 def test_plain_words_are_their_own_form(script: str) -> None:
-    if read_words(script) is not None:
+    if read_literal_command(script) is not None:
         assert print_tree(read_tree(script)) == script

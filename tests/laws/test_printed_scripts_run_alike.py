@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from policy.commands import NotPrintable, printed
+from policy.shell import NotPrintable, printed
 from tests.examples import examples
 from tests.laws.here_documents import here_documents
 from tests.laws.shell_scripts import scripts

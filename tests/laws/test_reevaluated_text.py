@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from policy.facts import Facts, Resolvers
-from policy.verdict import Verdict
+from policy.model import Facts, Resolvers, Verdict
 from tests.corpora.judging import generation, told
 from tests.examples import examples
 from tests.laws.real_shells import run

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from policy.values import PlainRegex, Regex, Unreadable, by_re2_alone, compile_regex
+from policy.values import Regex, StringRegex, Unreadable, by_re2_alone, compile_regex
 
 # The Kelvin sign and the long s are the other case of letters of ASCII.
 _TEXTS = st.text("abkKsS\u212a\u017f; -\n\\.\r\tB09\v_é", max_size=12)
@@ -58,23 +58,23 @@ def test_a_prefilter_answers_as_re2_does(source: str, texts: list[str]) -> None:
 @pytest.mark.parametrize(
     ("source", "plain"),
     [
-        ("^(DROP|TRUNCATE) ", PlainRegex(starts=("DROP ", "TRUNCATE "))),
-        ("--force", PlainRegex(contains=("--force",))),
+        ("^(DROP|TRUNCATE) ", StringRegex(starts=("DROP ", "TRUNCATE "))),
+        ("--force", StringRegex(contains=("--force",))),
         (
             "(^|; )(sudo|rm -rf) ",
-            PlainRegex(starts=("sudo ", "rm -rf "), contains=("; sudo ", "; rm -rf ")),
+            StringRegex(starts=("sudo ", "rm -rf "), contains=("; sudo ", "; rm -rf ")),
         ),
-        (r"\.(pem|key)$", PlainRegex(ends=(".pem", ".key"))),
-        ("^(main|master)$", PlainRegex(equals=("main", "master"))),
-        ("(?i)drop table", PlainRegex(contains=("drop table",), lower=True)),
-        ("^deploy-.*$", PlainRegex(starts=("deploy-",), one_line=True)),
-        ("rm -rf .*", PlainRegex(contains=("rm -rf ",))),
+        (r"\.(pem|key)$", StringRegex(ends=(".pem", ".key"))),
+        ("^(main|master)$", StringRegex(equals=("main", "master"))),
+        ("(?i)drop table", StringRegex(contains=("drop table",), lower=True)),
+        ("^deploy-.*$", StringRegex(starts=("deploy-",), one_line=True)),
+        ("rm -rf .*", StringRegex(contains=("rm -rf ",))),
         ("rm +-rf", None),
         (r"\bsudo\b", None),
         ("^a*b", None),
     ],
 )
-def test_a_simple_search_is_recognised(source: str, plain: PlainRegex | None) -> None:
+def test_a_simple_search_is_recognised(source: str, plain: StringRegex | None) -> None:
     regex = compile_regex(source)
     assert isinstance(regex, Regex)
     assert regex.found_plainly == plain
@@ -83,13 +83,13 @@ def test_a_simple_search_is_recognised(source: str, plain: PlainRegex | None) ->
 @pytest.mark.parametrize(
     ("source", "plain"),
     [
-        ("a|b", PlainRegex(equals=("a", "b"))),
-        ("deploy-.*", PlainRegex(starts=("deploy-",), one_line=True)),
-        ("(?s).*x.*", PlainRegex(contains=("x",))),
+        ("a|b", StringRegex(equals=("a", "b"))),
+        ("deploy-.*", StringRegex(starts=("deploy-",), one_line=True)),
+        ("(?s).*x.*", StringRegex(contains=("x",))),
         ("[a-z]+", None),
     ],
 )
-def test_a_simple_full_match_is_recognised(source: str, plain: PlainRegex | None) -> None:
+def test_a_simple_full_match_is_recognised(source: str, plain: StringRegex | None) -> None:
     regex = compile_regex(source)
     assert isinstance(regex, Regex)
     assert regex.whole_plainly == plain

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from policy.commands import read_command_pattern, understand, whole_script
-from policy.commands.plain_script import read_plain, read_words
-from policy.commands.script import Script, SimpleCommand
-from policy.commands.whole_script import _read_whole, _unfit
-from policy.reload import shipped_profiles
+from policy.generation import shipped_profiles
+from policy.programs import analyse_script, read_command_pattern
+from policy.shell import full_reader
+from policy.shell.fast_reader import read_literal_command, read_simple_script
+from policy.shell.full_reader import _read_whole, _unfit
+from policy.shell.script import Script, SimpleCommand
 from policy.values import Unreadable
 from tests.examples import examples
 from tests.laws.shell_scripts import scripts
@@ -41,7 +42,7 @@ def _told(commands: tuple[SimpleCommand, ...]) -> list[Any]:
 @example(" ".join("a" * 101))
 @example("ls ")
 def test_the_fast_path_reads_a_script_as_the_full_parser(text: str) -> None:
-    words, plain = read_words(text), read_plain(text)
+    words, plain = read_literal_command(text), read_simple_script(text)
     if words is not None:
         assert plain is not None
         assert _told((words,)) == _told(plain)
@@ -55,7 +56,7 @@ def test_the_fast_path_reads_a_script_as_the_full_parser(text: str) -> None:
 
 def test_most_single_commands_take_the_fast_path() -> None:
     for text in ("git log --oneline -n 3", "ls -la /srv/a", "find src -name notes", "head -n 5 a"):
-        assert read_words(text) is not None
+        assert read_literal_command(text) is not None
 
 
 @given(scripts())
@@ -64,7 +65,10 @@ def test_most_single_commands_take_the_fast_path() -> None:
 @example("xargs git diff < a")
 def test_a_script_is_analysed_alike_by_both_parsers(text: str) -> None:
     profiles = shipped_profiles()
-    quick, slow = understand(text, profiles), understand(text, replace(profiles, whole=True))
+    quick, slow = (
+        analyse_script(text, profiles),
+        analyse_script(text, replace(profiles, whole=True)),
+    )
     assert repr(quick) == repr(slow)
 
 
@@ -72,10 +76,10 @@ def test_the_fast_path_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> N
     def never(text: str) -> None:
         pytest.fail(f"{text} was read plainly")
 
-    monkeypatch.setattr(whole_script, "read_words", never)
-    monkeypatch.setattr(whole_script, "read_plain", never)
+    monkeypatch.setattr(full_reader, "read_words", never)
+    monkeypatch.setattr(full_reader, "read_plain", never)
     profiles = replace(shipped_profiles(), whole=True)
-    understood = understand("sh -c 'git status' && ls a > b", profiles)
+    understood = analyse_script("sh -c 'git status' && ls a > b", profiles)
     pattern = read_command_pattern("git status --short", profiles)
     assert not isinstance(understood, Unreadable)
     assert len(understood.commands) == 2

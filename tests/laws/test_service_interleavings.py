@@ -22,19 +22,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy import PolicyStore
+from policy.approvals import ApprovalOutcome, ApprovalRequest, Approved, Denied, TimedOut
 from policy.audit import MemorySink
-from policy.errors import ToolError
+from policy.model import ToolError, Verdict
 from policy.service import (
     Allow,
-    ApprovalOutcome,
-    ApprovalRequest,
-    Approved,
-    Denied,
     Deny,
-    ExecutionContext,
     GovernedService,
     SessionEvent,
-    TimedOut,
     ToolCallDenied,
     ToolCallFailed,
     ToolCallRequested,
@@ -44,7 +39,7 @@ from policy.service import (
     build_tool_service,
     invoke_with_session_trace,
 )
-from policy.verdict import Verdict
+from policy.tools import ExecutionContext
 from tests.examples import examples
 from tests.fakes import CountingHandler
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from policy.commands.bash import read_script
-from policy.commands.script import SimpleCommand
+from policy.shell.reader import read_script
+from policy.shell.script import SimpleCommand
 from policy.values import Unreadable
 from tests.examples import examples
 from tests.laws.shell_scripts import found_by_shfmt, scripts

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from policy.commands.bash import read_script
-from policy.commands.word import Word
+from policy.shell.reader import read_script
+from policy.shell.word import Word
 from policy.values import Unreadable
 from tests.examples import examples
 

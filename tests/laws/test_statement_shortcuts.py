@@ -24,11 +24,11 @@ from policy.catalog import (
 )
 from policy.checks.assembly import Unit
 from policy.checks.lints import redundant_allow
+from policy.checks.names.scopes import Scope
 from policy.checks.report import Report
-from policy.checks.rules import Names, check_name, claim_names
-from policy.checks.scopes import Scope
+from policy.checks.rules.reader import RuleNames, check_name, claim_names
 from policy.incremental.inputs import Inputs
-from policy.source import Source
+from policy.model import Source
 from policy.syntax import parse
 
 
@@ -51,7 +51,7 @@ def test_names_claimed_in_bulk_are_those_claimed_one_by_one(
     statements = parse(Source(name="a.policy", text=text)).tree.statements
     unit = Unit(statements=statements, scope=Scope(title="x"), names=prefix, table=table)
     before = Source(name="0", text="b").span(0, 1)
-    at_once, singly = Names(places={"b": before}), Names(places={"b": before})
+    at_once, singly = RuleNames(places={"b": before}), RuleNames(places={"b": before})
     world: Any = SimpleNamespace(report=Report())
     for _ in range(2):
         said = world.report.spoken

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from policy.source import Source
+from policy.model import Source
 from policy.syntax import Parsed, format_source, parse, print_clause, print_expr, print_tree
 from policy.syntax import tree as t
 from tests import strategies

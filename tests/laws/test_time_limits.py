@@ -15,8 +15,9 @@ from typing import Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from policy.errors import Execution, Timeout
-from policy.service import TimeoutLayer, ToolDefinition, ToolOutput, ToolService
+from policy.model import Execution, Timeout
+from policy.service import TimeoutLayer
+from policy.tools import ToolDefinition, ToolOutput, ToolService
 
 
 class _Hurried(selectors.SelectSelector):

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy.call import Caller, ToolCall
-from policy.verdict import Verdict
+from policy.model import Caller, ToolCall, Verdict
 from tests.examples import examples
 from tests.laws.calls import json_values
 from tests.laws.conditions import conditions, literal

@@ -15,16 +15,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from policy.call import freeze
-from policy.commands import (
+from policy.model import freeze
+from policy.programs import (
     NO_PROFILES,
-    Script,
-    Understanding,
-    fits,
+    ScriptAnalysis,
+    analyse_script,
+    matches_command,
     read_command_pattern,
-    read_script,
-    understand,
 )
+from policy.shell import Script, read_script
 from policy.values import (
     PathContext,
     Regex,
@@ -46,12 +45,11 @@ from policy.values import (
     links_in,
     multiply,
     parse_date,
-    parse_span,
+    parse_duration,
     parse_time,
     path_in,
     path_meets,
     path_within,
-    plain,
     read_endpoint,
     read_host_pattern,
     read_json,
@@ -62,8 +60,9 @@ from policy.values import (
     subtract,
     url_parts,
     with_scheme,
+    without_invisible,
 )
-from policy.values.glob import fits_sequence, path_segments
+from policy.values.globs import matches_sequence, path_segments
 
 CONTEXT = PathContext(cwd="/w/sub", workspace="/w", home="/home/ada")
 # Letters that make patterns and texts meet often.
@@ -143,7 +142,7 @@ def test_a_glob_takes_at_most_pattern_times_text_steps(
         return test
 
     tests = [None if wanted is None else counted(wanted) for wanted in pattern]
-    fits_sequence(tests, text)
+    matches_sequence(tests, text)
     assert steps <= len(pattern) * max(len(text), 1)
 
 
@@ -159,9 +158,9 @@ def test_a_huge_text_is_matched() -> None:
 
 @given(any_text)
 def test_plain_text_is_ordinary_and_stays_plain(text: str) -> None:
-    settled = plain(text)
+    settled = without_invisible(text)
     assert is_ordinary(settled)
-    assert plain(settled) == settled
+    assert without_invisible(settled) == settled
 
 
 @given(any_text, st.integers(0, 50))
@@ -321,12 +320,12 @@ def test_ordinary_quoted_words_can_be_read(words: list[str]) -> None:
 
 @given(st.lists(st.sampled_from(["a", "b", "-x", "--y=1"]), max_size=5))
 def test_a_wildcard_matches_a_command_only_without_options(words: list[str]) -> None:
-    script = understand(" ".join(("prog", *words)), NO_PROFILES)
+    script = analyse_script(" ".join(("prog", *words)), NO_PROFILES)
     pattern = read_command_pattern("prog *", NO_PROFILES)
-    assert isinstance(script, Understanding)
+    assert isinstance(script, ScriptAnalysis)
     assert not isinstance(pattern, Unreadable)
     clean = not any(word.startswith("-") for word in words)
-    assert fits(script.commands[0], pattern) is (True if clean else None)
+    assert matches_command(script.commands[0], pattern) is (True if clean else None)
 
 
 # ------------------------------------------------------------------ hosts
@@ -365,7 +364,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "endpoint": read_endpoint,
     "host pattern": read_host_pattern,
     "script": read_script,
-    "understanding": lambda text: understand(text, NO_PROFILES),
+    "understanding": lambda text: analyse_script(text, NO_PROFILES),
     "command pattern": lambda text: read_command_pattern(text, NO_PROFILES),
     "recipient": read_recipient,
     "recipient set": lambda text: recipient_in(text, ("*@corp.example",)),
@@ -375,7 +374,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "links": links_in,
     "time": parse_time,
     "date": parse_date,
-    "span": parse_span,
+    "span": parse_duration,
     "regex": compile_regex,
 }
 

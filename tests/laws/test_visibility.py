@@ -8,18 +8,18 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy.decision import Outlook, outlook
-from policy.verdict import Verdict
+from policy.decision import Visibility, visibility_of
+from policy.model import Verdict
 from tests.examples import examples
 from tests.laws.situations import Situation, Tally, situations
 
 MANY = settings(max_examples=examples(500))
 
 
-def _outlook(case: Situation, *fields: str) -> Outlook:
+def _outlook(case: Situation, *fields: str) -> Visibility:
     known = {name: case.call.input[name] for name in fields}
     program = case.built.program
-    return outlook(program, case.call.tool, case.caller, case.facts, fields=known)
+    return visibility_of(program, case.call.tool, case.caller, case.facts, fields=known)
 
 
 def test_a_hidden_tool_is_never_allowed_and_an_unmarked_one_never_asks() -> None:
@@ -29,9 +29,9 @@ def test_a_hidden_tool_is_never_allowed_and_an_unmarked_one_never_asks() -> None
     @given(situations())
     def law(case: Situation) -> None:
         expected, verdict = _outlook(case), case.decision().verdict
-        if expected is Outlook.HIDDEN:
+        if expected is Visibility.HIDDEN:
             assert verdict is Verdict.DENY
-        if expected is Outlook.OPEN:
+        if expected is Visibility.OPEN:
             assert verdict is not Verdict.ASK
         tally.case(f"{expected.value} {verdict.value}")
 
@@ -51,11 +51,11 @@ def test_a_tool_hidden_for_some_fields_is_never_allowed_with_them() -> None:
             data.draw(st.sets(st.sampled_from(sorted(case.call.input)))) if case.call.input else ()
         )
         expected, verdict = _outlook(case, *fields), case.decision().verdict
-        if expected is Outlook.HIDDEN:
+        if expected is Visibility.HIDDEN:
             assert verdict is Verdict.DENY
-        if expected is Outlook.OPEN:
+        if expected is Visibility.OPEN:
             assert verdict is not Verdict.ASK
-        narrower = _outlook(case) is not Outlook.HIDDEN and expected is Outlook.HIDDEN
+        narrower = _outlook(case) is not Visibility.HIDDEN and expected is Visibility.HIDDEN
         tally.case("narrower" if narrower else "as wide", expected.value)
 
     law()

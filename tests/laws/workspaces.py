@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import policy
-from policy.reload import Disk
-from policy.verdict import Verdict
+from policy.environment import Disk
+from policy.model import Verdict
 
 _DISK = Disk()
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from policy.commands import Profiles, covers, read_command_pattern, understand
-from policy.reload.shipped import shipped_profile_texts
+from policy.generation.shipped import shipped_profile_texts
+from policy.programs import Profiles, analyse_script, covers, read_command_pattern
 from policy.values import Unreadable
 from tests.manuals.counted import Counted, knows, profile_of, read_counted
 from tests.manuals.manual import options_in
@@ -59,7 +59,7 @@ def _covered(program: str, option: str) -> bool:
     pattern = read_command_pattern(f"{program} *", _PROFILES)
     assert not isinstance(pattern, Unreadable)
     for script in (f"{program} {option}", f"{program} {option} x", f"{program} x {option}=x"):
-        read = understand(script, _PROFILES)
+        read = analyse_script(script, _PROFILES)
         if isinstance(read, Unreadable) or read.gaps:
             continue
         if all(covers(one, [pattern], redirections_covered=False) for one in read.commands):

@@ -16,9 +16,9 @@ from policy.service import (
     Rewrite,
     RuleContext,
     TimeoutLayer,
-    ToolService,
 )
-from policy.service.middleware import ContextRuleLayer
+from policy.service.layers.context_rules import ContextRuleLayer
+from policy.tools import ToolService
 from tests.fakes import CountingHandler
 
 

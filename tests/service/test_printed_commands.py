@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from policy import PermissionDenied, PolicyStore
-from policy.approvals.shown import question
+from policy.approvals import Approved, ScriptedApprover
+from policy.approvals.question_text import question
 from policy.audit import MemorySink
-from policy.service import Approved, ScriptedApprover, build_tool_service
+from policy.service import build_tool_service
 
 _RULES = """\
 policy for every agent

@@ -15,10 +15,11 @@ import pytest
 
 from policy import PolicyStore
 from policy.audit import MemorySink
-from policy.errors import PermissionDenied
-from policy.reload import Reloaded
-from policy.reload.folder import signature
-from policy.service import GovernedService, build_tool_service, tool
+from policy.generation.folder import signature
+from policy.model import PermissionDenied
+from policy.service import GovernedService, build_tool_service
+from policy.store import Reloaded
+from policy.tools import tool
 
 LIMIT = 60.0  # seconds; each of the calls below would last longer than a test may
 OPEN = """\
@@ -176,7 +177,7 @@ async def test_a_look_that_hangs_is_told_and_so_is_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "global.policy").write_text(OPEN)
-    monkeypatch.setattr("policy.reload.current._OVERDUE", 0.2)
+    monkeypatch.setattr("policy.store.store._OVERDUE", 0.2)
     loop, go, told = asyncio.get_running_loop(), threading.Event(), asyncio.Queue[Reloaded]()
     store = PolicyStore(tmp_path, poll=0.01)
 
@@ -189,7 +190,7 @@ async def test_a_look_that_hangs_is_told_and_so_is_its_end(
 
     async with asyncio.timeout(LIMIT), store.watch():
         store.subscribe(heard)
-        monkeypatch.setattr("policy.reload.watcher.signature", hanging)
+        monkeypatch.setattr("policy.store.watcher.signature", hanging)
         assert (await told.get()).status.stale
         assert store.status.stale
         go.set()

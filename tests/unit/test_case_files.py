@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from policy.diagnostics import diagnose
-from policy.source import Source
+from policy.model import Source
 from tests.case_files import (
     CaseError,
     diagnostic_lines,

@@ -41,7 +41,7 @@ def require_file(path: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class FilePosition:
     """Where in which file on which disk; a file keeps its numbers when it is renamed."""
 
     device: int
@@ -61,10 +61,10 @@ class Appending:
         self.status = os.fstat(handle)
 
     @property
-    def end(self) -> Place:
+    def end(self) -> FilePosition:
         """Where the next line goes."""
         status = self.status
-        return Place(device=status.st_dev, inode=status.st_ino, offset=status.st_size)
+        return FilePosition(device=status.st_dev, inode=status.st_ino, offset=status.st_size)
 
     def append(self, lines: bytes, *, sync: bool) -> None:
         """Append whole lines with a single write; raise OSError, leaving none of it, if it fails.

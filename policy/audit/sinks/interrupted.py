@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from policy.audit.sinks.runs import Gone
+from policy.audit.sinks.processes import EndedProcess
 
 
-def interrupted(audit: Path, runs: Iterable[Gone]) -> list[dict[str, Any]]:
+def interrupted(audit: Path, runs: Iterable[EndedProcess]) -> list[dict[str, Any]]:
     """Return the calls that began in one of these processes and never ended, oldest first."""
     known = {run.run for run in runs}
     begun: dict[str, dict[str, Any]] = {}
@@ -29,7 +29,7 @@ def interrupted(audit: Path, runs: Iterable[Gone]) -> list[dict[str, Any]]:
     return list(begun.values())
 
 
-def _lines(audit: Path, runs: Iterable[Gone]) -> Iterator[bytes]:
+def _lines(audit: Path, runs: Iterable[EndedProcess]) -> Iterator[bytes]:
     """Yield what these processes may have written, each file once, from the first of them on.
 
     A file that was renamed is found by its number. What came after it stands in the present one.

@@ -11,7 +11,7 @@ from pathlib import Path
 from policy.audit.record import AuditRecord, interrupted_line, record_line, start_line
 from policy.audit.sinks.appending import Appending, appending, require_file
 from policy.audit.sinks.interrupted import interrupted
-from policy.audit.sinks.runs import Run, gone
+from policy.audit.sinks.processes import AppendingProcess, ended_processes
 
 # How much others have to read again, at most, to see which calls of ours were running.
 _LOOK_BACK = 1 << 20
@@ -30,7 +30,7 @@ class JsonlSink:
         require_file(self.path)
         self._fsync = fsync
         self._lock = threading.Lock()
-        self._run: Run | None = None
+        self._run: AppendingProcess | None = None
 
     def write(self, record: AuditRecord) -> None:
         """Append the end of a call; raise OSError, leaving no half line, if that fails."""
@@ -50,7 +50,7 @@ class JsonlSink:
         with self._lock, appending(self.path) as file:
             run = self._own_run()
             if run is None:
-                run = self._run = Run(self.path, file.end)
+                run = self._run = AppendingProcess(self.path, file.end)
                 weakref.finalize(self, run.leave)
             line = start_line(record, run.id)
             self._append(file, run, line, sync=durable or self._fsync)
@@ -58,7 +58,7 @@ class JsonlSink:
 
     def close_interrupted(self) -> int:
         """Append the end of each call whose process is gone; return how many there were."""
-        with self._lock, gone(self.path) as runs:
+        with self._lock, ended_processes(self.path) as runs:
             if not runs:
                 return 0
             with appending(self.path) as file:
@@ -68,7 +68,7 @@ class JsonlSink:
                     file.append(b"".join(ends), sync=True)
             return len(calls)
 
-    def _append(self, file: Appending, run: Run, line: bytes, *, sync: bool) -> None:
+    def _append(self, file: Appending, run: AppendingProcess, line: bytes, *, sync: bool) -> None:
         """Append a line; to a file that was begun anew, also which calls are running."""
         end = file.end
         if run.begins.is_in(file.status) and run.written <= end.offset:
@@ -78,7 +78,7 @@ class JsonlSink:
             run.begin_at(end)
         run.written = file.end.offset
 
-    def _own_run(self) -> Run | None:
+    def _own_run(self) -> AppendingProcess | None:
         """Return this process's run; one that was forked off begins its own."""
         run = self._run
         if run is not None and run.pid != os.getpid():

@@ -9,7 +9,7 @@ from policy.checks.lints import (
     unnamed_rule,
     unused_name,
 )
-from policy.checks.lints.scene import Scene
+from policy.checks.lints.context import LintContext
 
 # Those about a rule by itself, and the others.
 _OF_ONE_RULE = (allowed_interpreter, narrow_wildcard)
@@ -22,16 +22,16 @@ _OF_ALL = (
 )
 
 
-def run_on_rules(scene: Scene) -> None:
+def run_on_rules(scene: LintContext) -> None:
     """Ask the lints about one rule by itself for what they find in the fresh ones."""
     for lint in _OF_ONE_RULE:
         lint.find(scene)
 
 
-def run(scene: Scene) -> None:
+def run(scene: LintContext) -> None:
     """Ask every other lint for what it finds."""
     for lint in _OF_ALL:
         lint.find(scene)
 
 
-__all__ = ["Scene", "run", "run_on_rules"]
+__all__ = ["LintContext", "run", "run_on_rules"]

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policy.checks.checked import CheckedRule, ValueSet
-from policy.checks.lints.scene import Scene
-from policy.checks.outcomes import resource_tests
-from policy.checks.world import World
-from policy.commands import CommandPattern, Profile, Profiles
+from policy.checks.context import CheckContext
+from policy.checks.lints.context import LintContext
+from policy.checks.satisfiability.outcomes import resource_tests
+from policy.model import Verdict
+from policy.programs import CommandPattern, Profile, Profiles
 from policy.values import quote
-from policy.verdict import Verdict
 
 _CODE = frozenset({"code", "command", "script"})
 _INLINE = frozenset({"code", "command"})
 
 
-def find(scene: Scene) -> None:
+def find(scene: LintContext) -> None:
     """Say so of every `allow` with a pattern that leaves an interpreter's code open."""
     for rule in scene.world.fresh:
         if rule.verdict is Verdict.ALLOW and not rule.with_approval and not rule.shadow:
             _look_at(rule, scene.world)
 
 
-def _look_at(rule: CheckedRule, world: World) -> None:
+def _look_at(rule: CheckedRule, world: CheckContext) -> None:
     found = dict.fromkeys(
         text
         for test in resource_tests(rule.when)
@@ -55,7 +55,7 @@ def _is_open(text: str, profiles: Profiles) -> bool:
 
     One that fits any program fits them all.
     """
-    from policy.commands import CommandPattern, read_command_pattern
+    from policy.programs import CommandPattern, read_command_pattern
 
     pattern = read_command_pattern(text, profiles)
     if not isinstance(pattern, CommandPattern) or not pattern.rest:

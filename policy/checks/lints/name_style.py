@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policy.checks.lints.scene import Scene
+from policy.checks.lints.context import LintContext
 from policy.syntax import tree
 
 _NAMED = (
@@ -15,7 +15,7 @@ _NAMED = (
 )
 
 
-def find(scene: Scene) -> None:
+def find(scene: LintContext) -> None:
     """Say so of every name with a capital letter."""
     for layer in scene.layers:
         for unit in layer.units:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from policy.checks.lints.scene import Scene
-from policy.verdict import Verdict
+from policy.checks.lints.context import LintContext
+from policy.model import Verdict
 
 
-def find(scene: Scene) -> None:
+def find(scene: LintContext) -> None:
     """Say so of every `allow` that would fit some tool if it were a `deny`."""
     world = scene.world
     for rule in world.fresh:

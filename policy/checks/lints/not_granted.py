@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from policy.checks.lints.scene import Scene
+from policy.checks.lints.context import LintContext
+from policy.model import Verdict
 from policy.syntax import tree
-from policy.verdict import Verdict
 
 
-def find(scene: Scene) -> None:
+def find(scene: LintContext) -> None:
     """Say so of every `use` that leaves out what its pack would give."""
     for layer in scene.layers:
         for unit in layer.units:

@@ -7,10 +7,10 @@ from typing import TypeAlias
 
 from policy.catalog import ToolPattern, ToolSelector, includes
 from policy.checks.checked import CheckedRule
-from policy.checks.lints.scene import Scene
-from policy.checks.world import World
+from policy.checks.context import CheckContext
+from policy.checks.lints.context import LintContext
 from policy.diagnostics import Label
-from policy.verdict import Verdict
+from policy.model import Verdict
 
 # Rules by the texts of their conditions.
 _Groups: TypeAlias = dict[tuple[str | None, str | None], list[CheckedRule]]
@@ -19,7 +19,7 @@ _Groups: TypeAlias = dict[tuple[str | None, str | None], list[CheckedRule]]
 _MOST = 200
 
 
-def find(scene: Scene) -> None:
+def find(scene: LintContext) -> None:
     """Say so of every `allow` that changes nothing."""
     for policy in scene.policies:
         # The list of a filter also denies all others, so that its items are never needless.
@@ -37,7 +37,7 @@ def find(scene: Scene) -> None:
             _find_given_anyway(allows, plain, said, scene.world)
 
 
-def _find_repeated(groups: _Groups, world: World) -> set[int]:
+def _find_repeated(groups: _Groups, world: CheckContext) -> set[int]:
     """Say so of rules whose tools and conditions another rule has; return them by identity."""
     said: set[int] = set()
     for rules in groups.values():
@@ -127,7 +127,7 @@ def _gives_as_much(rule: CheckedRule, other: CheckedRule) -> bool:
 
 
 def _find_given_anyway(
-    allows: list[CheckedRule], plain: list[CheckedRule], said: set[int], world: World
+    allows: list[CheckedRule], plain: list[CheckedRule], said: set[int], world: CheckContext
 ) -> None:
     """Say so of rules all of whose tools are allowed without any condition."""
     wide = _Wider(plain)
@@ -156,7 +156,7 @@ def _find_given_anyway(
             granted.subtract(names if own else ())
 
 
-def _say(rule: CheckedRule, other: CheckedRule | None, text: str, world: World) -> None:
+def _say(rule: CheckedRule, other: CheckedRule | None, text: str, world: CheckContext) -> None:
     labels = () if other is None else (Label(span=other.span, text="the other one"),)
     world.report.say(
         "redundant-allow", text, span=rule.span, labels=labels, help="remove one of the two"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from policy.checks.lints.scene import Scene
+from policy.checks.lints.context import LintContext
 from policy.syntax import tree
 
 _RULES = (tree.Rule, tree.KnownRule, tree.Rewrite)
 
 
-def find(scene: Scene) -> None:
+def find(scene: LintContext) -> None:
     """Say so of every rule that has no name."""
     for layer in scene.layers:
         for unit in layer.units:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from policy.checks.lints.scene import Scene
-from policy.source import Source
+from policy.checks.lints.context import LintContext
+from policy.model import Source
 from policy.syntax import tree
 
 _NAMED = (tree.ToolSet, tree.NamedSet, tree.SetFromFile, tree.DataTable, tree.Let)
@@ -29,7 +29,7 @@ _WORD = re.compile(
 _FILLED_IN = re.compile(r"\$\{([^{}\s]*)\}")
 
 
-def find(scene: Scene) -> None:
+def find(scene: LintContext) -> None:
     """Say so of every name of a layer that no file has a use for."""
     if scene.world.report.errors:
         return  # a use may be in what could not be read
@@ -50,7 +50,7 @@ def find(scene: Scene) -> None:
             )
 
 
-def _defined(scene: Scene) -> Iterator[_Named]:
+def _defined(scene: LintContext) -> Iterator[_Named]:
     """Yield what layers define; the names of a pack are for whoever uses it."""
     for layer in scene.layers:
         for unit in layer.units:

@@ -12,10 +12,10 @@ from pathlib import Path
 import click
 
 from policy.cli.agent_settings.entry import gemini_can_ask, hook_command, with_hook, without_hook
-from policy.cli.loading import stop
+from policy.cli.loading import exit_with
 from policy.cli.people_only import refuse_agents
+from policy.config_edit import FileChanged, replace_file
 from policy.daemon import SETTINGS_VARIABLES, agent_settings
-from policy.reload import Moved, replace_file
 
 _EMPTY = "{}\n"
 _BACKUP = ".before-placet"
@@ -30,16 +30,18 @@ def run(given: Namespace) -> int:
         click.echo(_listing(own_tools))
         return 0
     if given.install and given.uninstall:
-        stop("--install or --uninstall, not both")
+        exit_with("--install or --uninstall, not both")
     refuse_agents("the settings of an agent's hooks")
     if any(mark in os.environ for mark in _AGENTS_OWN):
-        stop("the settings of an agent's hooks are for people, and an agent started this command")
+        exit_with(
+            "the settings of an agent's hooks are for people, and an agent started this command"
+        )
     folder = os.environ.get(SETTINGS_VARIABLES.get(given.agent, ""))
     usual = os.path.join(folder, os.path.basename(settings)) if folder else settings
     file = Path(os.path.expanduser(given.settings or usual))
     if given.install:
         if not os.path.exists(given.policy):
-            stop(f"there is no policy at {given.policy}: name one with --policy")
+            exit_with(f"there is no policy at {given.policy}: name one with --policy")
         if given.agent == "gemini-cli" and not given.deny_asks and not gemini_can_ask():
             given.deny_asks = True
             click.echo("note: this Gemini CLI is older than 0.36 or unknown, so asks are denied")
@@ -60,7 +62,7 @@ def _edit(file: Path, change: Callable[[str], str], *, dry_run: bool) -> int:
     try:
         after = change(before if before is not None else _EMPTY)
     except ValueError as error:
-        stop(f"{file} cannot be edited: {error}", code=1)
+        exit_with(f"{file} cannot be edited: {error}", code=1)
     if after == before or (before is None and after == _EMPTY):
         click.echo(f"{file} stays as it is")
         return 0
@@ -76,10 +78,10 @@ def _edit(file: Path, change: Callable[[str], str], *, dry_run: bool) -> int:
                 str(backup), before.encode(), before=None if older is None else older.encode()
             )
         replace_file(str(file), after.encode(), before=None if before is None else before.encode())
-    except Moved:
-        stop(f"{file} was not changed: somebody else has just written it", code=1)
+    except FileChanged:
+        exit_with(f"{file} was not changed: somebody else has just written it", code=1)
     except OSError as error:
-        stop(f"{file} was not changed: {error}", code=1)
+        exit_with(f"{file} was not changed: {error}", code=1)
     click.echo(f"wrote {file}")
     return 0
 
@@ -90,7 +92,7 @@ def _read(file: Path) -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        stop(f"{file} cannot be read: {error}")
+        exit_with(f"{file} cannot be read: {error}")
 
 
 def _diff(before: str, after: str, file: Path) -> str:

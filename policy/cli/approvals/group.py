@@ -6,9 +6,9 @@ import os
 
 import click
 
-from policy.cli.approvals.answering import approve_command, deny_command, revoke_command
-from policy.cli.approvals.proposing import propose_command
-from policy.cli.approvals.reading import grants_command, list_command, show_command
+from policy.cli.approvals.answer import approve_command, deny_command, revoke_command
+from policy.cli.approvals.listing import grants_command, list_command, show_command
+from policy.cli.approvals.propose import propose_command
 from policy.diagnostics import nearest, visible
 
 

@@ -14,7 +14,7 @@ import policy
 from policy.cli.demo import screen
 from policy.cli.demo.stage import Stage, staged
 from policy.cli.fast_paths import VARIABLE, fast_paths
-from policy.cli.loading import stop
+from policy.cli.loading import exit_with
 
 _LONGEST = 120.0  # seconds for everything, on a very slow machine
 
@@ -31,7 +31,7 @@ def command() -> None:
       placet demo
     """
     if find_spec("mcp") is None or find_spec("httpx2") is None:
-        stop("the demo needs the extras `mcp` and `web`: install placet[mcp,web]")
+        exit_with("the demo needs the extras `mcp` and `web`: install placet[mcp,web]")
     fast_paths()  # a name that is none ends the command here, and not its server
     with staged() as stage:
         failed = asyncio.run(_tour(stage))
@@ -71,7 +71,9 @@ async def _tour(stage: Stage) -> int:
         except* (TimeoutError, OSError, MCPError) as group:
             trouble = str(group.exceptions[0]) or type(group.exceptions[0]).__name__
     if trouble:
-        stop(f"the server could not be used: {trouble}\n{stage.log.read_text('utf-8')}", code=1)
+        exit_with(
+            f"the server could not be used: {trouble}\n{stage.log.read_text('utf-8')}", code=1
+        )
     screen.conclusion(
         failed=len(tour.missed), calls=tour.calls, seconds=time.perf_counter() - began
     )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from policy.call import EMPTY
+from policy.model import EMPTY
 
 _PAGE = "docs/hooks.md"
 

@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 from policy.diagnostics.codes import CODES, explaining
 from policy.diagnostics.diagnostic import Diagnostic, Fix
-from policy.diagnostics.whereabouts import is_shipped, whereabouts
-from policy.source import Span
+from policy.diagnostics.display_path import display_name, is_shipped
+from policy.model import Span
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -94,7 +94,7 @@ def _fix(fix: Fix, *, root: str) -> dict[str, Any]:
 
 
 def _artifact(file: str, *, root: str) -> dict[str, str]:
-    return {"uri": file if is_shipped(file) else quote(whereabouts(file, root=root))}
+    return {"uri": file if is_shipped(file) else quote(display_name(file, root=root))}
 
 
 def _region(span: Span) -> dict[str, int]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from policy.diagnostics.codes import explaining
 from policy.diagnostics.diagnostic import Diagnostic, Severity
-from policy.diagnostics.visible import visible, width
-from policy.diagnostics.whereabouts import whereabouts
-from policy.source import Source, Span
+from policy.diagnostics.display_path import display_name
+from policy.diagnostics.visible_text import visible, width
+from policy.model import Source, Span
 
 _TAB = 4
 # What is shown of a long line: this many characters before the mistake, and this many in all.
@@ -42,7 +42,7 @@ def _block(diagnostic: Diagnostic, sources: Mapping[str, Source], *, root: str) 
         yield f"{' ' * gutter}--> {_place(diagnostic.span, root=root)}"
         yield from _excerpts(diagnostic, sources, gutter=gutter, root=root)
     elif diagnostic.file:
-        yield f"{' ' * gutter}--> {visible(whereabouts(diagnostic.file, root=root))}"
+        yield f"{' ' * gutter}--> {visible(display_name(diagnostic.file, root=root))}"
     margin = " " * (gutter + 1)
     if diagnostic.help:
         yield f"{margin}= help: {visible(diagnostic.help)}"
@@ -120,4 +120,4 @@ def _line(span: Span, sources: Mapping[str, Source]) -> str | None:
 
 
 def _place(span: Span, *, root: str) -> str:
-    return f"{visible(whereabouts(span.file, root=root))}:{span.line}:{span.column}"
+    return f"{visible(display_name(span.file, root=root))}:{span.line}:{span.column}"

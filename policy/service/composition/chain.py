@@ -9,9 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from policy.catalog import ModelArguments, ToolSpec
-from policy.errors import Execution, ToolError
-from policy.service.authoring import Traits, as_json, define
-from policy.service.authoring.spec import spec_of
+from policy.model import Execution, ToolError
 from policy.service.composition.references import (
     Argument,
     Making,
@@ -21,13 +19,17 @@ from policy.service.composition.references import (
     made,
     references,
 )
-from policy.service.handler import ExecutionContext
 from policy.service.in_flight import enclosing_call
-from policy.service.service import (
+from policy.tools import (
+    ExecutionContext,
     ToolDefinition,
     ToolOutput,
     ToolOutputMetadata,
     ToolService,
+    Traits,
+    as_json,
+    define,
+    spec_of,
 )
 
 LONGEST_CHAIN = 32

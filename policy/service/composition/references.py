@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from policy.call import EMPTY
+from policy.model import EMPTY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

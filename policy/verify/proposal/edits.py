@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from policy.source import Source
+from policy.model import Source, Verdict
 from policy.syntax import Engine, Parsed, format_source, parse, print_clause, print_tree, tree
-from policy.verdict import Verdict
-from policy.verify.proposal.exact import NOWHERE
+from policy.verify.proposal.exact_condition import NOWHERE
 
 
 def rule_at(parsed: Parsed, name: str, line: int) -> tree.Rule | None:

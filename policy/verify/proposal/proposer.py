@@ -12,16 +12,17 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from typing import TypeAlias
 
-from policy.call import Caller, ToolCall
 from policy.decision import Decision
-from policy.facts import Facts
-from policy.reason import Reason
-from policy.source import Source
+from policy.model import Caller, Facts, Reason, Source, ToolCall, Verdict
 from policy.syntax import Engine, Parsed, parse, tree
-from policy.verdict import Verdict
 from policy.verify.proposal import edits
-from policy.verify.proposal.exact import ExactCall, Inexpressible, exactly, of_tool
-from policy.verify.proposal.near import near_calls
+from policy.verify.proposal.exact_condition import (
+    ExactCall,
+    Inexpressible,
+    exact_conditions,
+    of_tool,
+)
+from policy.verify.proposal.near_misses import near_misses
 
 Judge: TypeAlias = Callable[[ToolCall, Caller, Facts], Decision]
 # The judge that the files make with these texts in place of theirs, or why they make none.
@@ -93,7 +94,7 @@ def propose(situation: Situation) -> Proposal | NoProposal:
         return NoProposal(why=hindrances)
     texts = dict(situation.texts)
     try:
-        conditions = exactly(situation.asked)
+        conditions = exact_conditions(situation.asked)
         for reason in dict.fromkeys(decision.deciding):
             _lift(situation, reason, texts, conditions)
     except Inexpressible as error:
@@ -196,7 +197,7 @@ def _problem(situation: Situation, texts: Mapping[str, str]) -> str | None:
     verdict = judge(asked.call, asked.caller, asked.facts).verdict
     if verdict is not Verdict.ALLOW:
         return f"with it the policy would still say {verdict}"
-    for near in near_calls(asked, situation.tools):
+    for near in near_misses(asked, situation.tools):
         before = situation.judge(near.call, near.caller, near.facts)
         if near.of_input and before.call == asked.call:
             continue  # another spelling of this very call, such as one with a default spelled out

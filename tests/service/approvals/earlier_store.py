@@ -18,18 +18,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from policy.call import Caller, GuestScope, freeze
+from policy.approvals import ApprovalGate, ApprovalRequest, Filed, Grant, Person, SqliteApprovals
 from policy.decision import GenerationId
-from policy.reason import Reason, Remembering, Terms
-from policy.service import (
-    ApprovalGate,
-    ApprovalRequest,
-    Filed,
-    Grant,
-    Person,
-    SqliteApprovals,
-)
-from policy.verdict import Verdict
+from policy.model import Caller, GuestScope, Reason, Remembering, Terms, Verdict, freeze
 from tests.fakes import CountingHandler, FakeClock
 from tests.service.asking.stage import Stage
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from policy.errors import PermissionDenied
-from policy.service import AnswerRefused, SqliteApprovals
+from policy.approvals import AnswerRefused, SqliteApprovals
+from policy.model import PermissionDenied
 from tests.service.approvals import earlier_store as earlier
 from tests.service.approvals.earlier_store import ANN, CYD, NOW, asking, service_on
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from policy.errors import PermissionDenied
-from policy.service import SqliteApprovals
+from policy.approvals import SqliteApprovals
+from policy.model import PermissionDenied
 from tests.service.approvals.earlier_store import given
 from tests.service.approvals.worker import ANN, NOW, stage
 

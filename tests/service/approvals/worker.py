@@ -11,8 +11,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from policy.errors import PermissionDenied
-from policy.service import ApprovalGate, Person, SqliteApprovals
+from policy.approvals import ApprovalGate, Person, SqliteApprovals
+from policy.model import PermissionDenied
 from tests.fakes import FakeClock
 from tests.service.asking.stage import Stage
 

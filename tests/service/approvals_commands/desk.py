@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import policy
-from policy.call import Caller
-from policy.cli.approvals import store_path
-from policy.errors import ToolError
-from policy.reload import read_settings
-from policy.service import ApprovalGate, Filed, GovernedService, SqliteApprovals, ToolOutput
-from policy.source import Source
+from policy.approvals import ApprovalGate, Filed, SqliteApprovals
+from policy.cli.approvals.store_path import store_path
+from policy.generation import read_settings
+from policy.model import Caller, Source, ToolError
+from policy.service import GovernedService
+from policy.tools import ToolOutput
 from tests.unit.cli.running import Ran, run
 
 SETTINGS = """\

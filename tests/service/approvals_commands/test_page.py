@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from policy.call import Caller
-from policy.cli import users
-from policy.service import ToolOutput
+from policy.cli import person
+from policy.model import Caller
+from policy.tools import ToolOutput
 from tests.service.approvals_commands.desk import Office, asking, office, question
 from tests.unit.cli.running import run
 
@@ -76,7 +76,7 @@ async def test_the_commands_print_what_the_page_says(
     short_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(short_path / "state"))
-    monkeypatch.setattr(users, "_user", lambda: "ada")
+    monkeypatch.setattr(person, "_user", lambda: "ada")
     place = office(short_path, POLICY, f'{SETTINGS}\n[service]\nworkspace = "../work"\n')
     monkeypatch.chdir(short_path)
     reader = Reader(place)
@@ -93,7 +93,7 @@ async def test_the_commands_print_what_the_page_says(
         await reader.run("placet approvals approve a8b095e8 rules/")
         await reader.run("placet approvals approve e6614c4d rules/")
         await reader.run("placet approvals approve e6614c4d rules/")
-        monkeypatch.setattr(users, "_user", lambda: "grace")
+        monkeypatch.setattr(person, "_user", lambda: "grace")
         await asyncio.to_thread(place.placet, "approve", reader.ids["e6614c4d"])
         assert isinstance(await deleting, ToolOutput)
         assert isinstance(await writing, ToolOutput)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import policy
-from policy.errors import PermissionDenied
-from policy.service import ApprovalGate, Approved, ScriptedApprover, SqliteApprovals
+from policy.approvals import ApprovalGate, Approved, ScriptedApprover, SqliteApprovals
+from policy.model import PermissionDenied
 from tests.service.approvals_commands.desk import office
 
 POLICY = "policy for every agent\n\ndefault ask\n"

@@ -10,17 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from policy import Caller, PolicyStore
-from policy.approvals import Grant, Ledger, SqliteApprovals
-from policy.audit import Approval, AuditRecord, MemorySink
-from policy.service import (
+from policy.approvals import (
     ApprovalOutcome,
     ApprovalRequest,
     Approved,
     Approver,
     Denied,
-    GovernedService,
-    build_tool_service,
+    Grant,
+    Ledger,
+    SqliteApprovals,
 )
+from policy.audit import Approval, AuditRecord, MemorySink
+from policy.service import GovernedService, build_tool_service
 from tests.fakes import CountingHandler, FakeClock
 
 ANN = Approved(by="ann", groups=("finance",))

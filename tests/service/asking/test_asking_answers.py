@@ -12,16 +12,9 @@ from typing import Any
 import pytest
 
 from policy import Caller, PolicyStore
-from policy.approvals import Grant, SqliteApprovals
-from policy.errors import PermissionDenied
-from policy.service import (
-    Approved,
-    Confirm,
-    Person,
-    TimedOut,
-    build_tool_service,
-)
-from policy.verdict import Verdict
+from policy.approvals import Approved, Grant, Person, SqliteApprovals, TimedOut
+from policy.model import PermissionDenied, Verdict
+from policy.service import Confirm, build_tool_service
 from tests.fakes import CountingHandler
 from tests.service.asking.stage import ANN, BOB, CYD, EVE, HEADER, NO, People, Slow, Stage
 from tests.unit.service.judges import FakeGeneration, FakeStore

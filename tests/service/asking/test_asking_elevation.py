@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from policy import Caller
-from policy.approvals import Grant, SqliteApprovals
-from policy.call import GuestScope
+from policy.approvals import Approved, Grant, SqliteApprovals
 from policy.catalog import Origin
-from policy.errors import PermissionDenied, ToolError, ValidationFailed
-from policy.service import Approved, ToolDefinition, build_tool_service
+from policy.model import GuestScope, PermissionDenied, ToolError, ValidationFailed
+from policy.service import build_tool_service
+from policy.tools import ToolDefinition
 from tests.fakes import BrokenSink, CountingHandler, spec_of
 from tests.service.asking.stage import ANN, BOB, CYD, EVE, NO, Stage
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from policy.approvals import ApprovalGate, SqliteApprovals
-from policy.errors import PermissionDenied
-from policy.service import Person
+from policy.approvals import ApprovalGate, Person, SqliteApprovals
+from policy.model import PermissionDenied
 from tests.service.asking.stage import ANN, NO, Slow, Stage
 
 FINANCE = 'pay-out: allow pay with approval by "finance"\n'

@@ -8,9 +8,11 @@ from pathlib import Path
 from pydantic import Field
 
 from policy import PolicyStore
+from policy.approvals import Approved, ScriptedApprover
 from policy.audit import MemorySink
 from policy.catalog import Arguments
-from policy.service import Approved, ScriptedApprover, build_tool_service, tool
+from policy.service import build_tool_service
+from policy.tools import tool
 
 RULES = """
 policy for every agent

@@ -10,16 +10,10 @@ from typing import Any
 import pytest
 
 from policy import Caller, PolicyStore
-from policy.approvals import Grant, Ledger, SqliteApprovals
-from policy.errors import PermissionDenied
-from policy.service import (
-    ApprovalGate,
-    ExecutionContext,
-    Filed,
-    GovernedService,
-    build_tool_service,
-    builtin_handlers,
-)
+from policy.approvals import ApprovalGate, Filed, Grant, Ledger, SqliteApprovals
+from policy.model import PermissionDenied
+from policy.service import GovernedService, build_tool_service
+from policy.tools import ExecutionContext, builtin_handlers
 from tests.fakes import CountingHandler, FakeClock
 from tests.service.asking.stage import ANN, BOB, CYD, EVE, HEADER, NO, People, Slow, Stage
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from policy.errors import PermissionDenied
-from policy.service import ApprovalOutcome, ApprovalRequest, Approved, TimedOut
+from policy.approvals import ApprovalOutcome, ApprovalRequest, Approved, TimedOut
+from policy.model import PermissionDenied
 from tests.fakes import CountingHandler
 from tests.service.asking.stage import ANN, EVE, NO, Stage
 

@@ -18,15 +18,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from policy import Caller
-from policy.errors import PermissionDenied
-from policy.service import (
-    ApprovalOutcome,
-    ApprovalRequest,
-    Approved,
-    Denied,
-    ExecutionContext,
-    TimedOut,
-)
+from policy.approvals import ApprovalOutcome, ApprovalRequest, Approved, Denied, TimedOut
+from policy.model import PermissionDenied
+from policy.tools import ExecutionContext
 from tests.examples import examples
 from tests.fakes import CountingHandler
 from tests.service.asking.stage import ANN, BOB, CYD, EVE, Stage

@@ -9,8 +9,9 @@ import pytest
 
 from policy import PolicyStore
 from policy.catalog import Reads
-from policy.errors import PermissionDenied
-from policy.service import GovernedService, Traits, build_tool_service, tool
+from policy.model import PermissionDenied
+from policy.service import GovernedService, build_tool_service
+from policy.tools import Traits, tool
 
 RULES = """
 policy for every agent

@@ -18,16 +18,9 @@ from pydantic import (
 )
 
 from policy.catalog import Arguments, Reads
-from policy.errors import Execution, ValidationFailed
-from policy.service import (
-    Allow,
-    Deny,
-    ExecutionContext,
-    GovernedService,
-    build_tool_service,
-    handler_for,
-    tool,
-)
+from policy.model import Execution, ValidationFailed
+from policy.service import Allow, Deny, GovernedService, build_tool_service
+from policy.tools import ExecutionContext, handler_for, tool
 
 
 class Keeping:

@@ -9,18 +9,12 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from policy import PolicyStore
+from policy.approvals import Approved, ScriptedApprover
 from policy.audit import JsonlSink
 from policy.catalog import Arguments, Reads, Writes
-from policy.errors import PermissionDenied, ValidationFailed
-from policy.service import (
-    Approved,
-    ExecutionContext,
-    GovernedService,
-    ScriptedApprover,
-    Traits,
-    build_tool_service,
-    tool,
-)
+from policy.model import PermissionDenied, ValidationFailed
+from policy.service import GovernedService, build_tool_service
+from policy.tools import ExecutionContext, Traits, tool
 
 
 class Copy(Arguments):

@@ -12,15 +12,10 @@ from typing import Any
 import pytest
 
 from policy import PolicyStore
-from policy.errors import PermissionDenied, ValidationFailed
-from policy.service import (
-    Approved,
-    GovernedService,
-    ScriptedApprover,
-    ToolRegistry,
-    build_tool_service,
-    register_builtins,
-)
+from policy.approvals import Approved, ScriptedApprover
+from policy.model import PermissionDenied, ValidationFailed
+from policy.service import GovernedService, build_tool_service, register_builtins
+from policy.tools import ToolRegistry
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs/writing-tools.md").read_text()

@@ -10,9 +10,10 @@ from jsonschema import Draft202012Validator
 from pydantic import Field
 
 from policy import PolicyStore
-from policy.call import thaw
 from policy.catalog import Arguments
-from policy.service import GovernedService, Traits, build_tool_service, tool
+from policy.model import thaw
+from policy.service import GovernedService, build_tool_service
+from policy.tools import Traits, tool
 
 
 class FileReadArgs(Arguments):

@@ -10,15 +10,13 @@ import yaml
 from pydantic import BaseModel
 
 from policy.catalog import Arguments
-from policy.errors import Execution, ValidationFailed
-from policy.service import (
-    Allow,
+from policy.model import Execution, ValidationFailed
+from policy.service import Allow, GovernedService, build_tool_service
+from policy.tools import (
     DynamicTool,
     ExecutionContext,
-    GovernedService,
     ToolHandler,
     Traits,
-    build_tool_service,
     call_json,
     dynamic_of,
     handler_for,

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from policy.service import DynamicTool, Traits, dynamic_of, handler_for
+from policy.tools import DynamicTool, Traits, dynamic_of, handler_for
 
 
 class Wipe:

@@ -21,8 +21,7 @@ from policy.capabilities import (
     key_of,
     manifest_of,
 )
-from policy.service.plugins import PluginRegistration
-from policy.service.plugins.registration import registration_of
+from policy.plugins.registration import PluginRegistration, registration_of
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "tool": {"name": "my_tool", "description": "Does it."},

@@ -13,16 +13,16 @@ import pytest
 from policy import NotFound, PermissionDenied, PolicyStore, build_tool_service
 from policy.audit import MemorySink
 from policy.capabilities import KINDS, Grants, PluginManifest, PluginRefused, manifest_of
-from policy.service import ExecutionContext, GovernedService, tool
-from policy.service.plugins import (
+from policy.plugins.changes import (
     PluginChange,
     PluginRegistered,
-    PluginRegistry,
     PluginRegranted,
     PluginUnregistered,
-    configured_grants,
-    fixed_grants,
 )
+from policy.plugins.grants import configured_grants, fixed_grants
+from policy.plugins.registry import PluginRegistry
+from policy.service import GovernedService
+from policy.tools import ExecutionContext, tool
 from tests.service.capabilities.test_declarations import EXAMPLES
 
 RULES = """
@@ -235,7 +235,7 @@ def test_where_one_tool_cannot_be_registered_none_is(
 @pytest.fixture
 def make_ext() -> Callable[[str, str], Any]:
     from policy.capabilities import ToolCapability
-    from policy.service.plugins.extension import ExtensionHandler
+    from policy.plugins.extension import ExtensionHandler
 
     return lambda plugin, name: ExtensionHandler(plugin, ToolCapability(name=name), storm)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from policy.cli.group import commands
+from policy.cli.commands import commands
 
 POLICY = "policy for every agent\n\ndefault deny\n"
 MANIFEST = {

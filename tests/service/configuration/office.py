@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from policy import Caller, PolicyStore, ToolError, build_tool_service
+from policy.approvals import Approved, ScriptedApprover
 from policy.audit import AuditRecord, MemorySink
-from policy.service import Approved, GovernedService, ScriptedApprover
+from policy.service import GovernedService
 from tests.fakes import CountingHandler
 
 SILENT = "policy for every agent\n"

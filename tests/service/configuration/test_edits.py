@@ -17,7 +17,8 @@ from policy import (
     ToolError,
     build_tool_service,
 )
-from policy.service import ExecutionContext, GovernedService
+from policy.service import GovernedService
+from policy.tools import ExecutionContext
 from tests.fakes import BrokenSink, CountingHandler
 from tests.service.configuration.office import Office, tool
 

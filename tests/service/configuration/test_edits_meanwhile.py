@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from policy import Generation, PermissionDenied, Reloaded, ToolCall, Verdict
-from policy.service import ApprovalOutcome, ApprovalRequest, Approved
+from policy.approvals import ApprovalOutcome, ApprovalRequest, Approved
 from tests.service.configuration.office import Office, tool
 
 EDITS = 50

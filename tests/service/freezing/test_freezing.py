@@ -9,19 +9,13 @@ from typing import Any
 import pytest
 
 from policy import Caller, PermissionDenied, PolicyStore, ToolError, build_tool_service
+from policy.approvals import ApprovalOutcome, ApprovalRequest, Approved, ScriptedApprover
 from policy.audit import AuditRecord, MemorySink
 from policy.catalog import Origin, ToolSpec
-from policy.reload import Freezer, FreezeRefused, state_folder
-from policy.service import (
-    ApprovalOutcome,
-    ApprovalRequest,
-    Approved,
-    GovernedService,
-    ScriptedApprover,
-    ToolDefinition,
-    ToolOutput,
-    tool,
-)
+from policy.generation import state_folder
+from policy.service import GovernedService
+from policy.store import Freezer, FreezeRefused
+from policy.tools import ToolDefinition, ToolOutput, tool
 
 RULES = """\
 policy for every agent

@@ -10,17 +10,10 @@ from typing import Any
 import pytest
 
 from policy import Caller, GuestScope, PermissionDenied, build_tool_service
+from policy.approvals import Approved, TimedOut
 from policy.audit import MemorySink
 from policy.catalog import Origin, ToolSpec
-from policy.service import (
-    Allow,
-    Approved,
-    Classification,
-    Deny,
-    IdentityContext,
-    PolicyEngine,
-    TimedOut,
-)
+from policy.service import Allow, Classification, Deny, IdentityContext, PolicyEngine
 from tests.fakes import CountingHandler, FakeClock, spec_of
 from tests.service.registry.stage import Governed, versioned
 

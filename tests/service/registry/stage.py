@@ -7,8 +7,9 @@ from typing import Any
 
 from policy import Caller, PolicyStore
 from policy.audit import AuditRecord, MemorySink
-from policy.errors import ToolError
-from policy.service import GovernedService, Registration, build_tool_service
+from policy.model import ToolError
+from policy.service import GovernedService, build_tool_service
+from policy.tools import Registration
 from tests.fakes import CountingHandler, FakeClock
 
 HEADER = "policy for every agent\ndefault deny\n"

@@ -10,22 +10,10 @@ import pytest
 from pydantic import BaseModel
 
 from policy import Caller
-from policy.errors import Execution, ToolError
-from policy.service import (
-    Approved,
-    Argument,
-    ChainHandler,
-    Denied,
-    ExecutionContext,
-    Progress,
-    Result,
-    ScriptedApprover,
-    Step,
-    ToolOutput,
-    ToolOutputMetadata,
-    chain,
-)
-from policy.verdict import Verdict
+from policy.approvals import Approved, Denied, ScriptedApprover
+from policy.model import Execution, ToolError, Verdict
+from policy.service import Argument, ChainHandler, Progress, Result, Step, chain
+from policy.tools import ExecutionContext, ToolOutput, ToolOutputMetadata
 from tests.fakes import CountingHandler
 from tests.service.registry.stage import Governed
 

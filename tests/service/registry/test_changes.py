@@ -13,8 +13,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from policy.errors import ToolError
-from policy.service import (
+from policy.model import ToolError
+from policy.tools import (
     Missed,
     Registered,
     Registration,

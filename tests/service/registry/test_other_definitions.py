@@ -13,10 +13,9 @@ from pydantic import AfterValidator
 
 from policy import PermissionDenied, PolicyStore, build_tool_service
 from policy.audit import MemorySink
-from policy.call import thaw
 from policy.catalog import Catalog, Origin, Reads, read_listing
-from policy.errors import ToolError
-from policy.service import ToolHandler, Traits, tool
+from policy.model import ToolError, thaw
+from policy.tools import ToolHandler, Traits, tool
 from tests.fakes import CountingHandler
 
 HEADER = "policy for every agent\n\ndefault deny\n\n"

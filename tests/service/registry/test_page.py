@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from policy.service import Allow, Deny, builtin_handlers
+from policy.service import Allow, Deny
+from policy.tools import builtin_handlers
 from tests.fakes import CountingHandler
 from tests.service.registry.stage import Governed
 

@@ -10,17 +10,10 @@ from typing import Any
 import pytest
 
 from policy import Caller, GuestScope, PolicyStore, build_tool_service
+from policy.approvals import Approved, ScriptedApprover
 from policy.catalog import CatalogError
-from policy.errors import ToolError
-from policy.service import (
-    Allow,
-    Approved,
-    Classification,
-    Deny,
-    Rewrite,
-    ScriptedApprover,
-    ToolFilter,
-)
+from policy.model import ToolError
+from policy.service import Allow, Classification, Deny, Rewrite, ToolFilter
 from tests.fakes import CountingHandler
 from tests.service.registry.stage import Governed, versioned
 

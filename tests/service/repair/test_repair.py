@@ -14,7 +14,7 @@ import pytest
 
 from policy import PolicyStore
 from policy.audit import MemorySink
-from policy.errors import NotFound, PermissionDenied, ValidationFailed
+from policy.model import NotFound, PermissionDenied, ValidationFailed
 from policy.service import build_tool_service
 from tests.fakes import CountingHandler
 from tests.unit.admission.test_malformed_calls import ROWS, catalog

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from policy import PolicyStore, build_tool_service
-from policy.call import Caller, GuestScope
+from policy.model import Caller, GuestScope
 
 RULES = """\
 policy for every agent

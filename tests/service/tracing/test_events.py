@@ -13,16 +13,8 @@ import pytest
 
 from policy import Execution, PermissionDenied, PolicyStore, ToolError, build_tool_service
 from policy.audit import AuditRecord, JsonlSink, MemorySink
-from policy.service import (
-    ExecutionContext,
-    GovernedService,
-    ToolEnded,
-    ToolEvent,
-    ToolOutput,
-    ToolOutputMetadata,
-    event_json,
-    tool,
-)
+from policy.service import GovernedService, ToolEnded, ToolEvent, event_json
+from policy.tools import ExecutionContext, ToolOutput, ToolOutputMetadata, tool
 
 RULES = """
 policy for every agent

@@ -17,7 +17,6 @@ from policy import PermissionDenied, PolicyStore, ValidationFailed, build_tool_s
 from policy.audit import MemorySink
 from policy.service import (
     Allow,
-    ExecutionContext,
     GovernedService,
     SessionEvent,
     ToolCallDenied,
@@ -28,8 +27,8 @@ from policy.service import (
     ToolResult,
     current_session,
     invoke_with_session_trace,
-    tool,
 )
+from policy.tools import ExecutionContext, tool
 from tests.examples import examples
 
 RULES = """

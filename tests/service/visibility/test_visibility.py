@@ -11,8 +11,9 @@ from pydantic import BaseModel
 
 from policy import Caller, GuestScope, PolicyStore, build_tool_service
 from policy.audit import MemorySink
-from policy.errors import NotFound, PermissionDenied, ToolError
-from policy.service import Allow, Classification, Traits, builtin_handlers, tool
+from policy.model import NotFound, PermissionDenied, ToolError
+from policy.service import Allow, Classification
+from policy.tools import Traits, builtin_handlers, tool
 from tests.fakes import CountingHandler
 from tests.service.registry.stage import Governed, versioned
 

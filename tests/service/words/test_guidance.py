@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy import Caller, PolicyStore, build_tool_service
-from policy.service import Allow, ExecutionContext, ToolDefinition, tool, usage_rules
+from policy.service import Allow, usage_rules
+from policy.tools import ExecutionContext, ToolDefinition, tool
 
 RULES = """
 policy for every agent

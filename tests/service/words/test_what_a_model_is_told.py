@@ -14,18 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy import Caller, GuestScope, PermissionDenied, PolicyStore, ToolError, build_tool_service
+from policy.approvals import Approver, Denied, ScriptedApprover, TimedOut
 from policy.audit import MemorySink, record_line
-from policy.codes import SENTENCES, Code
-from policy.service import (
-    Approver,
-    Denied,
-    Deny,
-    GovernedService,
-    ScriptedApprover,
-    TimedOut,
-    builtin_handlers,
-    tool,
-)
+from policy.model import SENTENCES, Code
+from policy.service import Deny, GovernedService
+from policy.tools import builtin_handlers, tool
 from tests.examples import examples
 
 PAGE = Path(__file__).parents[3] / "docs/tool-service.md"

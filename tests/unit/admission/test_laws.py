@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from policy.admission import Admitted, RawCall, Refused, admit
-from policy.call import thaw
 from policy.catalog import Catalog, read_listing
+from policy.model import thaw
 from tests.examples import examples
 
 NAMES = st.sampled_from(["a", "b", "c", "A"])

@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 
 from policy.admission import Admitted, RawCall, Refused, admit
-from policy.call import thaw
 from policy.catalog import Catalog, kind_of, read_listing
+from policy.model import thaw
 
 _FILE = Path(__file__).parents[2] / "data" / "malformed_calls" / "calls.jsonl"
 _TYPES = {"list": "array"}

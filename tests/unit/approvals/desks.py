@@ -7,16 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from policy.approvals import (
-    ApprovalRequest,
-    Bounds,
-    Grant,
-    Person,
-    SqliteApprovals,
-)
-from policy.call import Caller, freeze
-from policy.reason import Reason, Terms
-from policy.verdict import Verdict
+from policy.approvals import ApprovalRequest, Bounds, Grant, Person, SqliteApprovals
+from policy.model import Caller, Reason, Terms, Verdict, freeze
 
 Store: TypeAlias = SqliteApprovals
 MakeStore: TypeAlias = Callable[[Bounds], Store]

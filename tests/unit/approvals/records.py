@@ -9,10 +9,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from policy.approvals import ApprovalRequest, Filed, Grant, Person
-from policy.call import Caller, GuestScope, freeze
 from policy.decision import GenerationId
-from policy.reason import Reason, Remembering, Terms
-from policy.verdict import Verdict
+from policy.model import Caller, GuestScope, Reason, Remembering, Terms, Verdict, freeze
 
 _MARKS = [
     "",

@@ -9,15 +9,8 @@ from typing import Any
 
 import pytest
 
-from policy.approvals import (
-    AnswerRefused,
-    Bounds,
-    Ended,
-    Filed,
-    NotFiled,
-    Person,
-)
-from policy.call import Caller
+from policy.approvals import AnswerRefused, Bounds, Ended, Filed, NotFiled, Person
+from policy.model import Caller
 from tests.unit.approvals.desks import (
     ANN,
     BOB,

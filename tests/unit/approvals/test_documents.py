@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from policy.approvals import ApprovalRequest, Filed, Grant, Person
 from policy.approvals.documents import NotDecodable, NotEncodable, decode, encode
-from policy.call import Caller, freeze
+from policy.model import Caller, freeze
 from tests.examples import examples
 from tests.unit.approvals import records
 from tests.unit.approvals.desks import ANN, a_grant, a_request

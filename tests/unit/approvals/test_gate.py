@@ -23,7 +23,7 @@ from policy.approvals import (
     TimedOut,
     question_key,
 )
-from policy.call import Caller
+from policy.model import Caller
 from tests.fakes import FakeClock
 from tests.unit.approvals.desks import (
     ANN,

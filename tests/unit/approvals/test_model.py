@@ -22,7 +22,7 @@ from policy.approvals import (
     SqliteApprovals,
     unanswered,
 )
-from policy.call import Caller
+from policy.model import Caller
 from tests.examples import examples
 from tests.unit.approvals.desks import ANN, BOB, CYD, EVE, NOW, a_grant, a_request, asks
 from tests.unit.approvals.model import Model

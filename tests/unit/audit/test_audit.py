@@ -16,17 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.audit import (
-    AuditRecord,
-    JsonlSink,
-    MemorySink,
-    bounded,
-    digest_of,
-    record_line,
-)
-from policy.call import Caller, freeze, thaw
-from policy.decision import Reason
-from policy.verdict import Verdict
+from policy.audit import AuditRecord, JsonlSink, MemorySink, bounded, digest_of, record_line
+from policy.model import Caller, Reason, Verdict, freeze, thaw
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -212,7 +212,7 @@ def test_calls_of_a_killed_process_are_closed_once(tmp_path: Path) -> None:
 def test_an_input_that_looks_like_a_start_is_none(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     told_by = "input=freeze({'headers': {'event': 'start', 'run': 'x', 'id': 'y'}})"
-    wrote = f"from policy.call import freeze; sink.write(record(id='running', {told_by}))"
+    wrote = f"from policy.model import freeze; sink.write(record(id='running', {told_by}))"
     kill(started(path, wrote))
     assert '"event":"start"' in path.read_text().splitlines()[-1]
     assert JsonlSink(path).close_interrupted() == 0

@@ -18,7 +18,7 @@ from policy.catalog import (
     read_listing,
     repair_name,
 )
-from policy.layers.overlap import Overlaps
+from policy.layers.selector_overlap import SelectorOverlaps
 
 
 def spec(tool: str, version: int | None = None, *, server: str = "") -> ToolSpec:
@@ -173,7 +173,7 @@ def test_two_selectors_that_a_later_version_fits_may_meet(
     tool: ToolSpec, left: ToolSelector, right: ToolSelector
 ) -> None:
     known = () if tool.version is None else (ToolSpec(**_older(tool)),)
-    overlaps = Overlaps(catalog=Catalog(specs=known))
+    overlaps = SelectorOverlaps(catalog=Catalog(specs=known))
     if left.fits(tool) and right.fits(tool):
         assert overlaps.may_meet_unknown(left, right)
 

@@ -9,9 +9,9 @@ from typing import Any
 from policy.catalog import Catalog, builtin_catalog, read_listing
 from policy.checks import Checked, CheckedPolicy, PolicySources, check
 from policy.diagnostics import Diagnostic
+from policy.generation import shipped_profiles
 from policy.layers import merge
-from policy.reload import shipped_profiles
-from policy.source import Source
+from policy.model import Source
 from policy.syntax import parse
 
 HEAD = "policy for every agent\ndefault deny\n"

@@ -9,9 +9,8 @@ import pytest
 
 from policy.catalog import builtin_catalog
 from policy.checks import LayerKey, PolicySources, check, checked
-from policy.source import Source
+from policy.model import Source, Verdict
 from policy.syntax import parse, tables_to_layers
-from policy.verdict import Verdict
 from tests.unit.checks.checking import HEAD, all_of, codes_of, everyone, only
 from tests.unit.checks.checking import checked as check_files
 
@@ -174,7 +173,7 @@ def test_a_window_has_minutes_and_days() -> None:
 def test_a_span_is_a_length_of_time() -> None:
     (rule,) = everyone('r: deny * when now > time("2026-01-01T00:00:00Z") + 90m\n').rules
     assert isinstance(rule.when, checked.Comparison)
-    assert isinstance(rule.when.right, checked.Arith)
+    assert isinstance(rule.when.right, checked.Arithmetic)
     assert rule.when.right.right == checked.Constant(value=timedelta(minutes=90))
 
 

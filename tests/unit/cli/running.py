@@ -9,7 +9,7 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from policy.cli.group import commands
+from policy.cli.commands import commands
 
 POLICY = """\
 policy for every agent

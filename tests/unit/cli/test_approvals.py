@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 
-from policy.call import Caller
-from policy.cli import users
-from policy.cli.approvals import reading, store_path
-from policy.reason import Reason, Terms
-from policy.reload import ApprovalSettings
-from policy.service import ApprovalRequest, Grant, Person, SqliteApprovals
-from policy.verdict import Verdict
+from policy.approvals import ApprovalRequest, Grant, Person, SqliteApprovals
+from policy.cli import person
+from policy.cli.approvals import listing
+from policy.cli.approvals.store_path import store_path
+from policy.generation import ApprovalSettings
+from policy.model import Caller, Reason, Terms, Verdict
 from tests.unit.cli.running import Ran, rules_in, run
 
 NOW = datetime.now(UTC)
@@ -26,7 +25,7 @@ SETTINGS = '[approvals]\nstore = "../s/a.sqlite"\n[approvals.groups]\nfinance = 
 
 @pytest.fixture
 def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(users, "_user", lambda: "ada")
+    monkeypatch.setattr(person, "_user", lambda: "ada")
     return rules_in(tmp_path, placet__toml=SETTINGS)
 
 
@@ -121,7 +120,7 @@ def test_an_answer_is_given_in_the_name_of_the_user_with_its_groups(
     again = run("approvals", "approve", "a1", rules)
     assert (again.code, again.out) == (1, "")
     assert run("approvals", "approve", "b1", rules).code == 1
-    monkeypatch.setattr(users, "_user", lambda: "bob")
+    monkeypatch.setattr(person, "_user", lambda: "bob")
     assert run("approvals", "approve", "a1", rules).code == 1
     # The groups are those of the file as it is now.
     (rules / "placet.toml").write_text(SETTINGS.replace('["ada"]', '["ada", "bob"]'), "utf-8")
@@ -134,7 +133,7 @@ def test_nobody_can_claim_to_be_somebody_else(rules: Path, monkeypatch: pytest.M
     monkeypatch.undo()
     for name in ("USER", "LOGNAME", "SUDO_USER", "USERNAME"):
         monkeypatch.setenv(name, "ada")
-    assert users.person_of(None).id == users._user() != "ada"
+    assert person.person_of(None).id == person._user() != "ada"
     assert run("approvals", "approve", "a1", rules, "--as", "ada").code == 2
 
 
@@ -259,7 +258,7 @@ def test_a_watched_list_is_shown_again_when_it_changes(
         if look == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(reading, "pause", pause)
+    monkeypatch.setattr(listing, "pause", pause)
     ran = run("approvals", "list", rules, "--watch")
     assert ran.code == 130
     assert [line.split()[0] for line in ran.out.splitlines()] == ["ID", "a1", "ID", "a1", "b1"]

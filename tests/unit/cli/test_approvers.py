@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from policy.call import Caller
-from policy.cli import users
-from policy.cli.approvers import Approving, approving
-from policy.reload import ApprovalSettings
-from policy.service import ApprovalGate, ApprovalRequest, Approved, Denied, SqliteApprovals
+from policy.approvals import ApprovalGate, ApprovalRequest, Approved, Denied, SqliteApprovals
+from policy.cli import person
+from policy.cli.approvers import ApprovalMode, approval_mode
+from policy.generation import ApprovalSettings
+from policy.model import Caller
 
 
 @pytest.fixture(autouse=True)
 def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(users, "_user", lambda: "ada")
+    monkeypatch.setattr(person, "_user", lambda: "ada")
 
 
-def closed(found: Approving) -> Approving:
+def closed(found: ApprovalMode) -> ApprovalMode:
     if isinstance(found.ledger, SqliteApprovals):
         found.ledger.close()
     return found
@@ -41,7 +41,7 @@ def closed(found: Approving) -> Approving:
 def test_questions_wait_where_that_was_said_or_configured(
     tmp_path: Path, asked: str | None, settings: ApprovalSettings | None, queues: bool
 ) -> None:
-    found = closed(approving(asked, None, policy=tmp_path, settings=lambda: settings))  # type: ignore[arg-type]
+    found = closed(approval_mode(asked, None, policy=tmp_path, settings=lambda: settings))  # type: ignore[arg-type]
     assert isinstance(found.ask, ApprovalGate) is queues
     assert (found.store is not None and found.store.exists()) is queues
     assert ("placet approvals" in found.told) is queues
@@ -53,7 +53,7 @@ async def test_who_answers_at_the_terminal_is_its_user_with_the_groups_of_the_mo
 ) -> None:
     monkeypatch.setattr(sys, "stdin", StringIO("y\nno\n"))
     settings = ApprovalSettings()
-    found = approving("terminal", None, policy=tmp_path, settings=lambda: settings)
+    found = approval_mode("terminal", None, policy=tmp_path, settings=lambda: settings)
     assert found.ask is not None
     settings = ApprovalSettings(groups={"finance": ("ada",)})
     request = ApprovalRequest(
@@ -66,7 +66,7 @@ async def test_who_answers_at_the_terminal_is_its_user_with_the_groups_of_the_mo
 async def test_a_server_that_begins_counts_its_questions_anew_and_forgets_no_refusal(
     tmp_path: Path,
 ) -> None:
-    found = approving("queue", None, policy=tmp_path, settings=lambda: None)
+    found = approval_mode("queue", None, policy=tmp_path, settings=lambda: None)
     assert isinstance(found.ledger, SqliteApprovals)
     async with found.ledger as ledger:
         assert await ledger.count("default", limit=1)

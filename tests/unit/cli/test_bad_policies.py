@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import policy
-from policy.reload import folder
+from policy.generation import folder
 from tests.unit.cli.running import POLICY, run
 
 CALL = b'{"tool": "list_tools"}\n'

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.call import Caller, GuestScope
 from policy.cli.calls import AskedCall, NoCall, read_call
-from policy.facts import Facts, PastCall, Resolvers
+from policy.model import Caller, Facts, GuestScope, PastCall, Resolvers
 
 WORDS = st.sampled_from(["a", "/srv", "2026-01-01T00:00:00Z", "today", "ok", "", "é"])
 ANYTHING = st.recursive(

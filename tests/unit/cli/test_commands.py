@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from policy.cli.group import commands
+from policy.cli.commands import commands
 from tests.unit.cli.running import POLICY, rules_in, run
 
 COMMANDS = ("check", "fmt", "test", "decide", "explain")

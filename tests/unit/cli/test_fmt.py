@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from policy.reload import Snapshot, read_folder
+from policy.generation import Snapshot, read_folder
 from tests.unit.cli.running import POLICY, rules_in, run
 
 MESSY = """\

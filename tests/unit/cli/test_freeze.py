@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from policy.reload import Freezer
+from policy.store import Freezer
 from tests.unit.cli.running import run
 
 

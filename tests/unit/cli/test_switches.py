@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 import click
 import pytest
 
-from policy.cli import users
+from policy.cli import person
+from policy.cli.commands import commands
 from policy.cli.demo.command import server_environment
-from policy.cli.group import commands
+from policy.generation import Builder
 from policy.program import ALL_SHORTCUTS, NO_SHORTCUTS
-from policy.reload import Builder
 from policy.syntax import statement
 from policy.syntax import tables as tables_module
 from tests.unit.cli.running import rules_in, run
@@ -84,7 +84,7 @@ def leaves(command: click.Command, words: tuple[str, ...] = ()) -> Iterator[str]
 def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    monkeypatch.setattr(users, "_user", lambda: "ada")
+    monkeypatch.setattr(person, "_user", lambda: "ada")
     made = rules_in(tmp_path, placet__toml=SETTINGS)
     file(made, asked("q1"))
     return made

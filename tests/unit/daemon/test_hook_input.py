@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from policy.daemon.agents import AGENTS, Unmapped, mcp_tool, read_hook
+from policy.daemon.agents import AGENTS
+from policy.daemon.agents.agent import mcp_tool, read_hook
+from policy.daemon.agents.mapping import Unmapped
 
 CLAUDE = AGENTS["claude-code"]
 GEMINI = AGENTS["gemini-cli"]

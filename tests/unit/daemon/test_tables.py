@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from policy.daemon import AGENT_NAMES
-from policy.daemon.agents import AGENTS, Unmapped, mapped
+from policy.daemon.agents import AGENTS
+from policy.daemon.agents.mapping import Unmapped, mapped
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = "/srv/work"

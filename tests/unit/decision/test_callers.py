@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import policy
 from policy.catalog import Origin, ToolSpec, select_name
 from policy.decision import identity_reasons
-from policy.verdict import Verdict
+from policy.model import Verdict
 
 _CALL = policy.ToolCall(tool="file_read", input={"path": "/srv/work/a"})
 

@@ -8,10 +8,8 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.call import Caller, ToolCall
 from policy.decision import GenerationId, answer, decide
-from policy.facts import Facts
-from policy.verdict import Verdict
+from policy.model import Caller, Facts, ToolCall, Verdict
 from tests.unit.program.compiling import ANN, HERE, ask, program
 
 BODY = """default deny

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from policy.call import Caller
 from policy.decision import Explanation, LayerOutcome, explain
+from policy.model import Caller
 from policy.program import Program
 from tests.unit.program.compiling import ANN, HERE, ask, program
 

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from policy.call import Caller, GuestScope
-from policy.decision import Outlook, outlook
+from policy.decision import Visibility, visibility_of
 from policy.diagnostics import has_errors
 from policy.layers import merge
+from policy.model import Caller, GuestScope, Verdict
 from policy.program import compile_policy
-from policy.verdict import Verdict
 from tests.unit.checks.checking import checked
 from tests.unit.program.compiling import ANN, HERE, ask, program, tools
 
@@ -41,7 +40,7 @@ NOW = datetime(2026, 6, 3, 10, tzinfo=UTC)
     ],
 )
 def test_the_outlook_of_a_tool(body: str, tool: str, expected: str) -> None:
-    assert outlook(program(body), tool, ANN, HERE) == expected
+    assert visibility_of(program(body), tool, ANN, HERE) == expected
 
 
 def test_a_delegation_opens_a_tool_to_those_it_names() -> None:
@@ -51,21 +50,24 @@ def test_a_delegation_opens_a_tool_to_those_it_names() -> None:
             "b.policy": 'policy for agent "ann"\nx: allow pay when input.amount < 1',
         }
     )
-    assert outlook(asked, "pay", ANN, HERE) is Outlook.OPEN
-    assert outlook(asked, "pay", Caller(agent="bob"), HERE) is Outlook.HIDDEN
-    assert outlook(asked, "pay", replace(ANN, parent=Caller(agent="bob")), HERE) is Outlook.HIDDEN
+    assert visibility_of(asked, "pay", ANN, HERE) is Visibility.OPEN
+    assert visibility_of(asked, "pay", Caller(agent="bob"), HERE) is Visibility.HIDDEN
+    assert (
+        visibility_of(asked, "pay", replace(ANN, parent=Caller(agent="bob")), HERE)
+        is Visibility.HIDDEN
+    )
 
 
 def test_identity_hides_what_it_denies() -> None:
     asked = program("default allow")
     guest = replace(ANN, role="guest", scope=GuestScope(allowed_tools=("look*",)))
-    assert outlook(asked, "lookup", guest, HERE) is Outlook.OPEN
-    assert outlook(asked, "pay", guest, HERE) is Outlook.HIDDEN
-    assert outlook(asked, "lookup", replace(ANN, role="anonymous"), HERE) is Outlook.HIDDEN
+    assert visibility_of(asked, "lookup", guest, HERE) is Visibility.OPEN
+    assert visibility_of(asked, "pay", guest, HERE) is Visibility.HIDDEN
+    assert visibility_of(asked, "lookup", replace(ANN, role="anonymous"), HERE) is Visibility.HIDDEN
     brief = replace(guest, scope=GuestScope(allowed_tools=("*",), expires_at=NOW))
-    assert outlook(asked, "pay", brief, replace(HERE, now=NOW)) is Outlook.HIDDEN
+    assert visibility_of(asked, "pay", brief, replace(HERE, now=NOW)) is Visibility.HIDDEN
     before = replace(HERE, now=NOW - timedelta(seconds=1))
-    assert outlook(asked, "pay", brief, before) is Outlook.OPEN
+    assert visibility_of(asked, "pay", brief, before) is Visibility.OPEN
 
 
 # ------------------------------------------------------------------ the law
@@ -155,10 +157,10 @@ def test_what_is_hidden_is_denied_and_what_is_open_never_asks(
     asked = compile_policy(merged.policy, tools())
     facts = replace(HERE, now=now)
     for tool in TOOLS:
-        hope = outlook(asked, tool, caller, facts)
+        hope = visibility_of(asked, tool, caller, facts)
         event(str(hope))
         decision = ask(asked, tool, input, caller=caller, facts=facts).decision
-        if hope is Outlook.HIDDEN:
+        if hope is Visibility.HIDDEN:
             assert decision.verdict is Verdict.DENY
-        elif hope is Outlook.OPEN:
+        elif hope is Visibility.OPEN:
             assert decision.verdict is not Verdict.ASK

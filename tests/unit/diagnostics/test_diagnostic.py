@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from policy.diagnostics import Severity, diagnose, has_errors, in_order
-from policy.source import Source
+from policy.model import Source
 
 SOURCE = Source(name="b.policy", text="one\ntwo\n")
 

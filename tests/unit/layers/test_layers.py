@@ -6,7 +6,7 @@ import pytest
 
 from policy.catalog import Catalog, builtin_catalog
 from policy.checks import LayerKey
-from policy.layers import binds, merge
+from policy.layers import applies_to, merge
 from tests.unit.checks.checking import HEAD, checked, codes_of
 
 
@@ -34,7 +34,7 @@ from tests.unit.checks.checking import HEAD, checked, codes_of
 def test_a_layer_binds_whom_its_header_names(
     key: LayerKey, agent: str, role: str, bound: bool
 ) -> None:
-    assert binds(key, agent=agent, role=role) is bound
+    assert applies_to(key, agent=agent, role=role) is bound
 
 
 def agent(body: str, *, everyone: str = "", defaults: str = "default deny\n") -> dict[str, str]:

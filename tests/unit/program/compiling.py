@@ -8,14 +8,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from policy.call import Caller
 from policy.catalog import Catalog, builtin_catalog, read_listing
 from policy.checks import CheckedPolicy
 from policy.decision import Answer, answer
-from policy.facts import Facts
+from policy.evaluation import Floor
+from policy.generation import shipped_profiles
 from policy.layers import merge
-from policy.program import Floor, Program, compile_policy
-from policy.reload import shipped_profiles
+from policy.model import Caller, Facts
+from policy.program import Program, compile_policy
 from tests.unit.checks.checking import checked
 
 ANN = Caller(agent="ann")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import policy
-from policy.verdict import Verdict
+from policy.model import Verdict
 
 _POLICY = """\
 policy for every agent

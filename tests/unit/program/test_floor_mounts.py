@@ -14,7 +14,7 @@ _BWRAP = shutil.which("bwrap")
 _JUDGED = """
 import json, sys
 import policy
-from policy.reload import Disk
+from policy.environment import Disk
 rules, work, *names = sys.argv[1:]
 generation = policy.load(rules)
 for name in names:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from policy.commands import Profiles, understand
-from policy.facts import Facts, Resolvers
+from policy.model import Facts, Resolvers
+from policy.programs import Profiles, analyse_script
 from tests.unit.program.compiling import HERE, ask, program, verdict
 
 
@@ -73,9 +73,9 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     def counting(text: str, profiles: Profiles) -> object:
         found[text] += 1
-        return understand(text, profiles)
+        return analyse_script(text, profiles)
 
-    monkeypatch.setattr("policy.program.effect_reader.understand", counting)
+    monkeypatch.setattr("policy.evaluation.effect_reader.analyse_script", counting)
     return found
 
 

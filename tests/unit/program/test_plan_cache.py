@@ -9,12 +9,13 @@ import pytest
 
 from policy import PolicyStore, ToolCall, Verdict
 from policy.catalog import Catalog
-from policy.commands import NO_PROFILES, Profiles
 from policy.decision import decide
+from policy.evaluation import Floor
+from policy.generation import shipped_profiles
 from policy.incremental.plan_cache import PlanCache
 from policy.layers import LayeredPolicy, merge
-from policy.program import Floor, Program, compile_policy
-from policy.reload import shipped_profiles
+from policy.program import Program, compile_policy
+from policy.programs import NO_PROFILES, Profiles
 from tests.unit.program.compiling import ANN, HERE, layers, tools
 
 READ = ToolCall(tool="file_read", input={"path": "/srv/a"})

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from policy.catalog import ToolSpec
 from policy.checks.checked import LayerKey
+from policy.evaluation import Floor
 from policy.layers import merge
-from policy.program import Floor, LayerPlan, Program
-from policy.reason import Reason
+from policy.model import Reason
+from policy.program import LayerPlan, Program
 from tests.unit.program.compiling import layers, program, tools, verdict
 
 

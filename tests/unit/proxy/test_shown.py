@@ -13,7 +13,8 @@ from pydantic import BaseModel, Field
 from policy import PolicyStore
 from policy.catalog import Arguments
 from policy.proxy import ListChanges, tool_server
-from policy.service import Traits, build_tool_service, tool
+from policy.service import build_tool_service
+from policy.tools import Traits, tool
 
 
 class Read(Arguments):

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-from policy.call import Caller, ToolCall
 from policy.catalog import Catalog, ToolSpec
-from policy.decision import Decision, GenerationId, Reason
-from policy.facts import Facts
-from policy.verdict import Verdict
+from policy.decision import Decision, GenerationId
+from policy.model import Caller, Facts, Reason, ToolCall, Verdict
 
 Rule = Callable[[ToolCall, Facts], Verdict | tuple[Verdict, Mapping[str, Any]]]
 

@@ -14,20 +14,15 @@ import pytest
 
 import policy
 from policy.audit import MemorySink, digest_of
-from policy.call import Caller, ToolCall
-from policy.errors import PermissionDenied
-from policy.service import (
-    ExecutionContext,
-    GovernedService,
-    ToolEvent,
-    build_tool_service,
-)
-from policy.service.adjudicator import Adjudicator
+from policy.environment.fact_source import FactSource
+from policy.model import Caller, PermissionDenied, ToolCall
+from policy.service import GovernedService, ToolEvent, build_tool_service
 from policy.service.in_flight import InFlight
-from policy.service.judge import NoPolicy
-from policy.service.known_tools import KnownTools
-from policy.service.time_limits import TimeLimits
-from policy.service.world import World
+from policy.service.judging.adjudicator import Adjudicator
+from policy.service.judging.judge import NoPolicy
+from policy.service.judging.known_tools import KnownTools
+from policy.service.layers.time_limits import TimeLimits
+from policy.tools import ExecutionContext
 from tests.fakes import CountingHandler
 
 RULES = """policy for every agent
@@ -74,7 +69,7 @@ async def test_what_calls_make_cannot_be_changed(tmp_path: Path) -> None:
 
 async def test_facts_are_those_of_the_world_and_its_disk() -> None:
     naive = datetime(2026, 11, 22, 9)  # noqa: DTZ001 - a clock of a host may have no zone
-    world = World(
+    world = FactSource(
         workspace="/w", home="/h", clock=lambda: naive, context=lambda who: {"a": who.agent}
     )
     facts, hosts = world.seen_by(Caller(agent="coder"))

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from policy.approvals import Approved, ScriptedApprover
 from policy.audit import MemorySink
-from policy.errors import NotFound, PermissionDenied, Timeout
+from policy.model import NotFound, PermissionDenied, Timeout, Verdict
 from policy.service import (
     Allow,
-    Approved,
     Confirm,
     ContextRuleLayer,
     CoreDispatch,
@@ -21,16 +21,11 @@ from policy.service import (
     PermissionLayer,
     PinLayer,
     Rewrite,
-    ScriptedApprover,
     TimeoutLayer,
-    ToolDefinition,
-    ToolOutput,
-    ToolRegistry,
-    ToolService,
 )
-from policy.service.adjudicator import Adjudicator
-from policy.service.middleware.timeout import fixed_limits
-from policy.verdict import Verdict
+from policy.service.judging.adjudicator import Adjudicator
+from policy.service.layers.timeout import fixed_limits
+from policy.tools import ToolDefinition, ToolOutput, ToolRegistry, ToolService
 from tests.fakes import CountingHandler
 from tests.unit.service.judges import always
 

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from policy.listeners import Listeners
+from policy.runtime import Listeners
 
 
 def test_who_listens_twice_ends_one_at_a_time() -> None:

@@ -9,27 +9,36 @@ from typing import Any
 
 import pytest
 
-from policy.audit import AuditRecord, MemorySink
-from policy.call import Caller, ToolCall, thaw
-from policy.errors import Execution, NotFound, PermissionDenied, Timeout
-from policy.facts import Facts
-from policy.service import (
-    Allow,
+from policy.approvals import (
     ApprovalOutcome,
     ApprovalRequest,
     Approved,
-    Confirm,
     Denied,
+    ScriptedApprover,
+    TimedOut,
+)
+from policy.audit import AuditRecord, MemorySink
+from policy.model import (
+    Caller,
+    Execution,
+    Facts,
+    NotFound,
+    PermissionDenied,
+    Timeout,
+    ToolCall,
+    Verdict,
+    thaw,
+)
+from policy.service import (
+    Allow,
+    Confirm,
     Deny,
-    ExecutionContext,
     GovernedService,
     Rewrite,
     RuleContext,
-    ScriptedApprover,
-    TimedOut,
     build_tool_service,
 )
-from policy.verdict import Verdict
+from policy.tools import ExecutionContext
 from tests.fakes import BrokenSink, CountingHandler, FakeClock
 from tests.unit.service.judges import FakeGeneration, FakeStore, always
 

@@ -11,19 +11,16 @@ from typing import Any
 import pytest
 
 from policy import Caller, GuestScope, PolicyStore
+from policy.approvals import ApprovalOutcome, ApprovalRequest, Approved, ScriptedApprover
 from policy.audit import MemorySink
-from policy.errors import NotFound, PermissionDenied, ToolError, ValidationFailed
+from policy.model import NotFound, PermissionDenied, ToolError, ValidationFailed
 from policy.service import (
     Allow,
-    ApprovalOutcome,
-    ApprovalRequest,
-    Approved,
     Confirm,
     Deny,
     GovernedService,
     LayeredPermissionResolver,
     PolicyInReach,
-    ScriptedApprover,
     build_tool_service,
 )
 from tests.fakes import CountingHandler

@@ -18,7 +18,7 @@ import lark
 from lark import Lark
 from lark.grammar import Rule
 
-from policy.syntax.by_lark import is_method
+from policy.syntax.lark_engine import is_method
 
 _BLANKS = "_WHITE_SPACE"
 _ASCII = [chr(code) for code in range(128)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from policy.source import Source
-from policy.syntax import by_lark, parse
+from policy.model import Source
+from policy.syntax import lark_engine, parse
 
 
 def test_the_grammar_has_no_conflict_and_no_two_terminals_in_one_place() -> None:
-    lark = by_lark.build(None, strict=True)
+    lark = lark_engine.build(None, strict=True)
     assert {rule.origin.name for rule in lark.rules} >= {"header", "statement"}
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from policy.source import Source
+from policy.model import Source
 from policy.syntax import Parsed, parse
 from policy.syntax import tree as t
 

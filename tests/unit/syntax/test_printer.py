@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policy.source import Source
+from policy.model import Source
 from policy.syntax import format_source, parse, print_tree
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from policy.source import Source
-from policy.syntax import by_lark, driver, statement, tables
+from policy.model import Source
+from policy.syntax import lark_engine, statement, table_engine, tables
 from policy.syntax.builder import Builder
 from tests.unit.syntax.table_writer import tables_text
 
@@ -17,7 +17,7 @@ FILE = Path(tables.__file__).with_suffix(".json")
 
 LOADS = """
 import sys
-from policy.source import Source
+from policy.model import Source
 from policy.syntax import parse
 text = 'policy for every agent\\nx: allow a, b* except b.c when input.n <= 3 and y like "/"\\n'
 parsed = parse(Source(name="a.policy", text=text))
@@ -27,7 +27,7 @@ print([name for name in sys.modules if name.partition(".")[0] == "lark"])
 
 
 def test_the_shipped_tables_are_those_of_the_grammar(update_cases: bool) -> None:
-    text = tables_text(by_lark.build(None))
+    text = tables_text(lark_engine.build(None))
     if update_cases:
         FILE.write_text(text, encoding="utf-8")
     assert FILE.read_text(encoding="utf-8") == text, (
@@ -63,14 +63,14 @@ def test_a_policy_that_is_right_needs_no_lark() -> None:
 )
 def test_the_driver_leaves_to_lark_what_does_not_parse(text: str) -> None:
     builder = Builder(Source(name="a.policy", text=text), 0, len(text))
-    assert driver.run(tables.tables(), builder, text, start_rule="statement") is None
+    assert table_engine.run(tables.tables(), builder, text, start_rule="statement") is None
 
 
 def test_words_of_one_saying_stand_apart_by_any_blanks() -> None:
     text = 'allow a\n  when x starts \t with "b" and y named by  user\n  two   people'
     source = Source(name="a.policy", text=text)
     builder = Builder(source, 0, len(text))
-    node = driver.run(tables.tables(), builder, text, start_rule="statement")
+    node = table_engine.run(tables.tables(), builder, text, start_rule="statement")
     assert node is not None
     assert (
         node == statement.parse_statement(source, text, 0, start_rule="statement", engine="lark")[0]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import tomllib
 
-from policy.source import Source
+from policy.model import Source, Verdict
 from policy.syntax import TableRules, tables_to_layers
 from policy.syntax import tree as t
-from policy.verdict import Verdict
 
 
 def read(text: str) -> TableRules:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.syntax import parser, wording
+from policy.syntax import inline_printer, parser
 
 PATTERNS = st.text("aZ09_*?.-/é \n", max_size=6)
 HEADERS = st.builds(
@@ -17,8 +17,8 @@ HEADERS = st.builds(
 
 @given(PATTERNS)
 def test_a_pattern_stands_without_quotes_where_the_expression_fits(pattern: str) -> None:
-    fits = wording._TOOL_PATTERN.match(pattern) is not None
-    assert wording._is_plain(pattern) is fits
+    fits = inline_printer._TOOL_PATTERN.match(pattern) is not None
+    assert inline_printer._is_plain(pattern) is fits
 
 
 @given(HEADERS)

@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-from policy.reload import Disk
+from policy.environment import Disk
 from policy.values import (
     Path,
     PathContext,

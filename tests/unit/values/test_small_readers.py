@@ -13,7 +13,7 @@ from policy.values import (
     compile_regex,
     parse_clock,
     parse_date,
-    parse_span,
+    parse_duration,
     parse_time,
     read_recipient,
     recipient_in,
@@ -89,11 +89,11 @@ def test_what_is_no_time_is_unreadable(text: str) -> None:
 
 
 def test_spans_have_one_unit() -> None:
-    assert parse_span("250ms") == timedelta(milliseconds=250)
-    assert parse_span("10m") == timedelta(minutes=10)
-    assert parse_span("2w") == timedelta(weeks=2)
+    assert parse_duration("250ms") == timedelta(milliseconds=250)
+    assert parse_duration("10m") == timedelta(minutes=10)
+    assert parse_duration("2w") == timedelta(weeks=2)
     for bad in ("", "10", "m", "-1m", "1.5h", "1y", "1h30m", "999999999999w"):
-        assert isinstance(parse_span(bad), Unreadable)
+        assert isinstance(parse_duration(bad), Unreadable)
 
 
 def test_a_window_has_an_open_end_and_opens_on_its_day() -> None:
@@ -202,7 +202,7 @@ def test_hostile_text_takes_no_longer() -> None:
 def test_finding_all_parts_is_refused_where_it_takes_the_square(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("policy.values.pattern._MOST_WORK", 1_000_000)
+    monkeypatch.setattr("policy.values.regex.regex._MOST_WORK", 1_000_000)
     text = "a" * 2_000
     assert regex("a(.*b)?").spans(text) is None
     assert regex("a(.*b)?").replace_all(text, "x") is None

@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy.call import Caller, ToolCall
 from policy.catalog import Catalog, Origin, ToolSpec, builtin_catalog, read_listing
-from policy.facts import Facts
-from policy.reload import Disk, Generation, Snapshot, build, propose_rule, read_folder
-from policy.source import Source
+from policy.environment import Disk
+from policy.generation import Generation, Snapshot, build, read_folder
+from policy.model import Caller, Facts, Source, ToolCall, Verdict
+from policy.store import propose_rule
 from policy.syntax import format_source, parse
-from policy.values import plain
-from policy.verdict import Verdict
+from policy.values import without_invisible
 from policy.verify import Edit, NoProposal, Proposal
 from tests.examples import examples
 
@@ -310,7 +309,7 @@ def test_hostile_values_stay_values(
     }
     proposal = f.propose("note", **input)
     if isinstance(proposal, NoProposal):
-        hidden = any(plain(value) != value for value in (text, odd, *tags))
+        hidden = any(without_invisible(value) != value for value in (text, odd, *tags))
         assert "digits" in why(proposal) or hidden
         return
     edit = f.apply(proposal)

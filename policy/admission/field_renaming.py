@@ -1,0 +1,66 @@
+"""An input with fields that its schema does not name, in; the fields it can only mean, out.
+
+Models write `filePath` or `Path` for `path_file` and `path`. A field is renamed where exactly one
+field of the same object is spelled that way, case, separators and style aside, and where that one
+was not given as well. Nothing is guessed by likeness: a mistyped field is refused with a hint.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from policy.admission.coercion import Path, shown_path
+from policy.admission.schema_node import SchemaNode
+from policy.catalog import spellings
+
+# Longer texts are no names, and spelling them out costs their length.
+_LONGEST = 80
+
+
+def rename(value: dict[str, Any], place: SchemaNode) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the input with its fields named as the schema does, and a note for each renamed."""
+    notes: list[str] = []
+    renamed = _renamed(value, place, (), notes=notes)
+    return (renamed, tuple(notes)) if notes else (value, ())
+
+
+def _renamed(value: Any, place: SchemaNode, path: Path, *, notes: list[str]) -> Any:
+    if isinstance(value, list):
+        return [
+            _renamed(item, place.element(i), (*path, i), notes=notes)
+            if isinstance(item, (dict, list))
+            else item
+            for i, item in enumerate(value)
+        ]
+    meant = _meant(value, place)
+    result: dict[str, Any] = {}
+    for name, item in value.items():
+        now = meant.get(name, name)
+        if now != name:
+            notes.append(f"{shown_path((*path, name))} read as `{now}`")
+        below = place.field(now) if isinstance(item, (dict, list)) else None
+        result[now] = item if below is None else _renamed(item, below, (*path, now), notes=notes)
+    return result
+
+
+def _meant(value: dict[str, Any], place: SchemaNode) -> dict[str, str]:
+    """Return the names to change: each stands for one field, and no field for two names."""
+    foreign = [n for n in value if place.field(n) is None and len(n) <= _LONGEST]
+    if not foreign:
+        return {}
+    free = [name for name in place.names if name not in value]
+    found = {name: _only_fit(name, free) for name in foreign}
+    taken = [name for name in found.values() if name is not None]
+    return {old: new for old, new in found.items() if new is not None and taken.count(new) == 1}
+
+
+def _only_fit(name: str, known: list[str]) -> str | None:
+    wanted = spellings(name)
+    spelled = [(k, spellings(k)) for k in known]
+    for way in wanted:
+        fitting = [k for k, ways in spelled if way in ways]
+        if fitting:
+            # What is alike but for case must not have other parts than another one that fits.
+            loosest = [k for k, ways in spelled if wanted[-1] in ways] or fitting
+            return fitting[0] if len(fitting) == 1 and fitting[0] in loosest else None
+    return None

@@ -1,0 +1,146 @@
+"""A tool's definition in; what checks an input against its schema, compiled once, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from jsonschema_rs import ValidationError, Validator
+
+from policy.admission.coercion import is_whole, shown_path
+from policy.admission.schema_node import SchemaNode, has_defaults
+from policy.catalog import ToolSpec, kind_of, schema_problem, unfolded_size
+from policy.model import thaw
+from policy.values import escape_for_people
+
+_MOST_PROBLEMS = 5
+# Listing every problem takes far longer than finding that there is one.
+_LARGEST_LISTED = 2_000
+# A pattern from a tool's schema may look around; it must not search for long.
+_MOST_STEPS_BACK = 100_000
+_WORDS = {
+    "string": "text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "array": "a list",
+    "list": "a list",
+    "object": "an object",
+    "null": "null",
+}
+
+
+class InputCheck:
+    """The checks of one tool; `fault` says why there are none, and every call is refused.
+
+    `fills` says whether any field may have a default.
+    """
+
+    def __init__(self, spec: ToolSpec) -> None:
+        self.fault = spec.fault or schema_problem(spec.schema)
+        self.place = SchemaNode({}, {})
+        self.fills = False
+        if self.fault is not None:
+            return
+        schema = thaw(spec.schema)
+        try:
+            self._validator = _validator(schema)
+            self.place = SchemaNode(schema, schema, top=True)
+        except Exception as error:  # noqa: BLE001  (whatever a stranger's schema makes it raise)
+            self.fault = f"its schema is not valid: {_first_line(str(error))}"
+            return
+        self.fills = has_defaults(schema)
+        size, is_cyclic = unfolded_size(schema)
+        self._lists = size <= _LARGEST_LISTED and not is_cyclic
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value fits the schema."""
+        return self._validator.is_valid(value)
+
+    def problems(self, value: dict[str, Any]) -> tuple[str, ...]:
+        """Return what keeps the schema from accepting `value`, one sentence each, a few at most."""
+        found = list(islice(_plain_problems(value, self.place, ()), _MOST_PROBLEMS))
+        if not found and self._lists:
+            errors = islice(self._validator.iter_errors(value), _MOST_PROBLEMS)
+            found = [_sentence(error) for error in errors]
+        return tuple(found) or ("the input does not fit the tool's schema",)
+
+
+def _validator(schema: Any) -> Validator:
+    from jsonschema_rs import FancyRegexOptions, validator_for
+
+    patterns = FancyRegexOptions(backtrack_limit=_MOST_STEPS_BACK)
+    return validator_for(schema, offline=True, mask="the value", pattern_options=patterns)
+
+
+_GATES: dict[int, tuple[ToolSpec, InputCheck]] = {}
+_MOST_GATES = 4096
+
+
+def input_check_of(spec: ToolSpec) -> InputCheck:
+    """Return the gate of a tool, made when it is first asked for."""
+    known = _GATES.get(id(spec))
+    # Holding the definition keeps its id from being used again.
+    if known is not None and known[0] is spec:
+        return known[1]
+    gate = InputCheck(spec)
+    if len(_GATES) >= _MOST_GATES:
+        _GATES.clear()
+    _GATES[id(spec)] = (spec, gate)
+    return gate
+
+
+def _plain_problems(value: Any, place: SchemaNode, path: tuple[str | int, ...]) -> Iterator[str]:
+    """Yield the problems that can be told from kinds and required fields alone."""
+    kind = kind_of(value)
+    wanted = place.kinds
+    if "any" not in wanted and kind not in wanted and not _is_number(value, wanted):
+        yield f"{shown_path(path)} must be {_either(wanted)}, not {_WORDS[kind]}"
+    elif isinstance(value, dict):
+        for name in place.names:
+            if name not in value and place.requires(name):
+                yield f"{shown_path((*path, name))} is missing"
+        for name, item in value.items():
+            below = place.field(name)
+            if below is not None:
+                yield from _plain_problems(item, below, (*path, name))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _plain_problems(item, place.element(index), (*path, index))
+
+
+def _is_number(value: Any, wanted: frozenset[str]) -> bool:
+    if isinstance(value, (str, bool, list, dict)) or value is None:
+        return False
+    return "number" in wanted or (
+        "integer" in wanted and (isinstance(value, int) or is_whole(value))
+    )
+
+
+def _sentence(error: ValidationError) -> str:
+    from jsonschema_rs import ValidationErrorKind
+
+    where = shown_path(tuple(error.instance_path))
+    match error.kind:
+        case ValidationErrorKind.Required(property=name):
+            return f"{shown_path((*error.instance_path, str(name)))} is missing"
+        case ValidationErrorKind.Type(types=kinds):
+            return f"{where} must be {_either(frozenset(map(str, kinds)))}"
+        case ValidationErrorKind.Enum(options=options):
+            listed = ", ".join(f"`{escape_for_people(str(o), 40)}`" for o in list(options)[:8])
+            return f"{where} must be one of {listed}"
+        case ValidationErrorKind.Constant(expected_value=value):
+            return f"{where} must be `{escape_for_people(str(value), 40)}`"
+        case _:
+            said = _first_line(error.message).replace("the value ", "")
+            return f"{where} {said}"
+
+
+def _either(kinds: frozenset[str]) -> str:
+    words = sorted(_WORDS.get(kind, kind) for kind in kinds)
+    return " or ".join(words) if words else "left out"
+
+
+def _first_line(text: str) -> str:
+    return escape_for_people(text.partition("\n")[0], 160)

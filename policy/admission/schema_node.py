@@ -1,0 +1,207 @@
+"""A place in a tool's schema, prepared for walking many inputs through it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from jsonschema_rs import validator_for
+
+from policy.catalog import (
+    ANY,
+    OPEN,
+    Schema,
+    descend,
+    is_closed,
+    joined_parts,
+    kinds_of,
+    mapping,
+    parts,
+    requires,
+)
+from policy.model import thaw
+
+
+class SchemaNode:
+    """What a schema says of one place of an input; its answers are worked out once.
+
+    A schema may refer to itself, so what stands below a place is made when it is first asked for.
+    """
+
+    def __init__(self, schema: Schema, root: Schema, *, top: bool = False) -> None:
+        self.schema = schema
+        self.root = root
+        named = [name for part in parts(schema, root) for name in mapping(part.get("properties"))]
+        self.names = tuple(dict.fromkeys(named))
+        self._known = frozenset(named)
+        self._patterns = _patterns(schema, root)
+        says_rest = any("additionalProperties" in part for part in parts(schema, root))
+        only_patterns = bool(self._patterns) and not says_rest
+        self._free = not named and not only_patterns and not is_closed(schema, root, top=top)
+        self._fields: dict[str, SchemaNode] = {}
+
+    def field(self, name: str) -> SchemaNode | None:
+        """Return the place of a field; None if the schema does not name it."""
+        found = self._fields.get(name)
+        if found is not None:
+            return found
+        if name not in self._known:
+            below = self._by_pattern(name) if self._patterns else None
+            return below or (self._rest if self._free else None)
+        found = SchemaNode(descend(self.schema, name, self.root) or OPEN, self.root)
+        self._fields[name] = found
+        return found
+
+    def names_each(self, names: Collection[str]) -> bool:
+        """Tell whether the schema names every one of these fields."""
+        if self._known.issuperset(names) or (self._free and not self._patterns):
+            return True
+        return all(self.field(name) is not None for name in names)
+
+    def element(self, index: int) -> SchemaNode:
+        """Return the place of an element of a list."""
+        if not self._prefixed:
+            return self._every
+        return SchemaNode(descend(self.schema, index, self.root) or OPEN, self.root)
+
+    def requires(self, name: str) -> bool:
+        """Tell whether the schema requires this field here."""
+        return requires(self.schema, name, self.root)
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of value that fit here."""
+        return kinds_of(self.schema, self.root)
+
+    @cached_property
+    def defaults(self) -> tuple[tuple[str, Any], ...]:
+        """The fields that have a value where none is given; null is as good as none."""
+        found: list[tuple[str, Any]] = []
+        for name in self.names:
+            child = self.field(name)
+            default = _default(child) if child is not None else None
+            if default is not None:
+                found.append((name, default))
+        return tuple(found)
+
+    @cached_property
+    def _rest(self) -> SchemaNode:
+        # No field of a free map is named, so any name shows what the schema says of them all.
+        return SchemaNode(descend(self.schema, "", self.root) or OPEN, self.root)
+
+    @cached_property
+    def _every(self) -> SchemaNode:
+        return SchemaNode(descend(self.schema, "*", self.root) or OPEN, self.root)
+
+    @cached_property
+    def _prefixed(self) -> bool:
+        return any(
+            isinstance(part.get("prefixItems", part.get("items")), (list, tuple))
+            for part in parts(self.schema, self.root)
+        )
+
+    def _by_pattern(self, name: str) -> SchemaNode | None:
+        fitting = [schema for fits, schema in self._patterns if fits(name)]
+        return SchemaNode({"allOf": fitting}, self.root) if fitting else None
+
+
+def _patterns(schema: Schema, root: Schema) -> tuple[tuple[Callable[[Any], bool], Schema], ...]:
+    return tuple(
+        (validator_for({"pattern": pattern}, offline=True).is_valid, mapping(below))
+        for part in parts(schema, root)
+        for pattern, below in mapping(part.get("patternProperties")).items()
+    )
+
+
+def names_all(value: Any, place: SchemaNode) -> bool:
+    """Tell whether the schema names every field of an input: whether `unnamed` yields nothing."""
+    if isinstance(value, dict):
+        if not place.names_each(value):
+            return False
+        for name, item in value.items():
+            if isinstance(item, (dict, list)):
+                below = place.field(name)
+                if below is None or not names_all(item, below):
+                    return False
+        return True
+    return all(
+        names_all(item, place.element(index))
+        for index, item in enumerate(value)
+        if isinstance(item, (dict, list))
+    )
+
+
+def unnamed_fields(
+    value: Any, place: SchemaNode, path: tuple[str | int, ...] = ()
+) -> Iterator[Unnamed]:
+    """Yield every field of an input that the schema does not name: its path, and its place."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            below = place.field(name)
+            if below is None:
+                yield (*path, name), place
+            elif isinstance(item, (dict, list)):
+                yield from unnamed_fields(item, below, (*path, name))
+    else:
+        for index, item in enumerate(value):
+            if isinstance(item, (dict, list)):
+                yield from unnamed_fields(item, place.element(index), (*path, index))
+
+
+Unnamed = tuple[tuple[str | int, ...], SchemaNode]
+
+
+def fill_defaults(value: Any, place: SchemaNode) -> Any:
+    """Return the input with defaults where fields are missing; the same object if none are."""
+    if isinstance(value, list):
+        items = [
+            fill_defaults(item, place.element(i)) if isinstance(item, (dict, list)) else item
+            for i, item in enumerate(value)
+        ]
+        same = all(new is old for new, old in zip(items, value, strict=True))
+        return value if same else items
+    filled = value
+    for name, default in place.defaults:
+        if name not in filled:
+            filled = {**filled, name: thaw(default)}
+    for name, item in filled.items():
+        below = place.field(name) if isinstance(item, (dict, list)) else None
+        if below is None:
+            continue
+        new = fill_defaults(item, below)
+        if new is not item:
+            filled = {**filled, name: new}
+    return filled
+
+
+def has_defaults(schema: Any) -> bool:
+    """Tell whether a schema may have a default anywhere: whether the word stands in it as a key."""
+    todo = [schema]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Mapping):
+            if "default" in part:
+                return True
+            todo.extend(part.values())
+        elif isinstance(part, (list, tuple)):
+            todo.extend(part)
+    return False
+
+
+def _default(place: SchemaNode) -> Any:
+    todo = [place.schema]
+    for _ in range(20):
+        if not todo:
+            break
+        part = todo.pop()
+        if part.get("default") is not None:
+            return part["default"]
+        todo.extend(joined_parts(part, place.root))
+    return None
+
+
+def is_only(place: SchemaNode, *kinds: str) -> bool:
+    """Tell whether values of these kinds, and null, are all that fits here."""
+    wanted = place.kinds - {"null"}
+    return bool(wanted) and wanted != ANY and wanted <= frozenset(kinds)

@@ -1,0 +1,44 @@
+"""Two tool patterns in; whether one fits every tool that the other fits, known or not, out.
+
+Only what follows from the patterns themselves is said: where it does not, the answer is no.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policy.catalog.pattern import ToolPattern, ToolSelector
+from policy.values import compile_name_glob
+
+
+def includes(wide: ToolSelector, narrow: ToolSelector) -> bool:
+    """Tell whether every tool of `narrow` is one of `wide`."""
+    if (wide.included, wide.excluded) == (narrow.included, narrow.excluded):
+        return True
+    if wide.excluded:
+        return False
+    return all(any(part_includes(a, b) for a in wide.included) for b in narrow.included)
+
+
+def part_includes(wide: ToolPattern | ToolSelector, narrow: ToolPattern | ToolSelector) -> bool:
+    """Tell whether every tool of one part of a selector is one of another part."""
+    if isinstance(narrow, ToolSelector):
+        inner = narrow.included
+        return wide == narrow or all(part_includes(wide, part) for part in inner)
+    if isinstance(wide, ToolSelector):
+        return not wide.excluded and any(part_includes(part, narrow) for part in wide.included)
+    if wide == narrow or (wide.origin is None and wide.text == "*"):
+        return True
+    # A glob without `?` that fits another's text fits all that the other fits.
+    plain = wide.origin == narrow.origin and not set("?\\") & set(wide.text + narrow.text)
+    reaches = wide.origin is not None or "__" not in narrow.text
+    return plain and reaches and compile_name_glob(wide.text)(narrow.text)
+
+
+def patterns_of(selector: ToolSelector) -> Iterator[ToolPattern]:
+    """Yield the patterns of which every tool of the selector fits one; exceptions do not count."""
+    for part in selector.included:
+        if isinstance(part, ToolSelector):
+            yield from patterns_of(part)
+        else:
+            yield part

@@ -1,0 +1,1 @@
+"""JSON Schemas of tools: their fields, their forms for models, and what is wrong with them."""

@@ -1,0 +1,177 @@
+"""A tool's JSON Schema and a path into its input, in; what the schema says of that field, out.
+
+A schema comes from whoever wrote the tool. Nothing here raises on a strange one: what cannot be
+followed says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from policy.catalog.schemas.walk import (
+    ANY,
+    DEEPEST_WALK,
+    KINDS,
+    OPEN,
+    Schema,
+    Step,
+    alternatives,
+    descend,
+    is_simple,
+    joined_parts,
+    kind_of,
+    kinds_of,
+    mapping,
+    parts,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldInfo:
+    """What a schema says of one field.
+
+    `kinds` are `string number integer boolean list object null`, or just `any`. `known` says
+    that the schema names the field. `choices` are its only values, where it lists them.
+    """
+
+    kinds: frozenset[str] = ANY
+    required: bool = False
+    known: bool = False
+    choices: tuple[Any, ...] | None = None
+
+
+def fields_of(schema: Schema) -> Mapping[str, FieldInfo] | None:
+    """Return what is said of each field the schema names; None if it names none and takes any."""
+    names = named_fields(schema)
+    if names is None:
+        return None
+    return {name: lookup(schema, (name,)) for name in names}
+
+
+def named_fields(schema: Schema, path: tuple[Step, ...] = ()) -> tuple[str, ...] | None:
+    """Return the names of the fields of the object at `path`; None where any name will do."""
+    place = _follow(schema, path)
+    if place is None:
+        return ()
+    names = dict.fromkeys(
+        name for part in parts(place, schema) for name in mapping(part.get("properties"))
+    )
+    return tuple(names) if names or is_closed(place, schema, top=not path) else None
+
+
+def is_closed(place: Schema, root: Schema, *, top: bool) -> bool:
+    """Tell whether an object schema that names no field takes none either.
+
+    A schema that names no field is a free map (`headers`), unless it closes itself. The input as
+    a whole is one only if the schema says so in `additionalProperties` or `patternProperties`.
+    """
+    rests = [
+        part["additionalProperties"]
+        for part in parts(place, root)
+        if "additionalProperties" in part
+    ]
+    if any(rest is False for rest in rests):
+        return True
+    free = bool(rests) or any(part.get("patternProperties") for part in parts(place, root))
+    return top and not free
+
+
+def lookup(schema: Schema, path: tuple[Step, ...]) -> FieldInfo:
+    """Return what `schema` says of the value at `path`, `()` being the whole input."""
+    place: Schema | None = schema
+    required = True
+    for step in path:
+        if place is None:
+            return FieldInfo()
+        required = required and isinstance(step, str) and requires(place, step, schema)
+        place = _below(place, step, schema)
+    if place is None:
+        return FieldInfo()
+    choices = _choices(place, schema, set(), 0)
+    kinds = kinds_of(place, schema)
+    if choices is not None:
+        kinds = frozenset(kind_of(choice) for choice in choices)
+    return FieldInfo(
+        kinds=ANY if kinds >= KINDS - {"integer"} else kinds,
+        required=bool(path) and required,
+        known=True,
+        choices=choices,
+    )
+
+
+def requires(place: Schema, name: str, root: Schema) -> bool:
+    """Tell whether every object that `place` lets through has a field of this name."""
+    if is_simple(place):
+        return _names_required(place, name)
+    return _requires(place, name, root, {}, 0)
+
+
+def _follow(schema: Schema, path: tuple[Step, ...]) -> Schema | None:
+    place: Schema | None = schema
+    for step in path:
+        if place is None:
+            return None
+        place = _below(place, step, schema)
+    return place
+
+
+def _below(place: Schema, step: Step, root: Schema) -> Schema | None:
+    """Return what stands one step below; in a free map or a list of anything, anything does."""
+    below = descend(place, step, root)
+    if below is not None or not kinds_of(place, root) & {"any", "object", "list"}:
+        return below
+    if isinstance(step, int) or step == "*":
+        return OPEN if not any(_says_elements(part) for part in parts(place, root)) else None
+    if any(mapping(part.get("patternProperties")) for part in parts(place, root)):
+        return OPEN
+    named = any(mapping(part.get("properties")) for part in parts(place, root))
+    return None if named or is_closed(place, root, top=place is root) else OPEN
+
+
+def _says_elements(part: Schema) -> bool:
+    return "items" in part or "prefixItems" in part
+
+
+def _choices(place: Schema, root: Schema, seen: set[int], depth: int) -> tuple[Any, ...] | None:
+    """Return the only values of a place, as far as one list of them is in plain sight."""
+    if id(place) in seen or depth > DEEPEST_WALK:
+        return None
+    seen.add(id(place))
+    if "const" in place:
+        return (place["const"],)
+    if isinstance(place.get("enum"), (list, tuple)):
+        return tuple(place["enum"])
+    if place.get("type") == "null":
+        return (None,)
+    for joined in joined_parts(place, root):
+        found = _choices(joined, root, seen, depth + 1)
+        if found is not None:
+            return found
+    for branches in alternatives(place):
+        each = [_choices(branch, root, seen, depth + 1) for branch in branches]
+        known = [values for values in each if values is not None]
+        if len(known) == len(each):
+            return tuple(value for values in known for value in values)
+    return None
+
+
+def _requires(place: Schema, name: str, root: Schema, memo: dict[int, bool], depth: int) -> bool:
+    if id(place) in memo or depth > DEEPEST_WALK:
+        return memo.get(id(place), False)
+    memo[id(place)] = False
+    memo[id(place)] = (
+        _names_required(place, name)
+        or any(_requires(part, name, root, memo, depth + 1) for part in joined_parts(place, root))
+        or any(
+            all(_requires(branch, name, root, memo, depth + 1) for branch in branches)
+            for branches in alternatives(place)
+        )
+    )
+    return memo[id(place)]
+
+
+def _names_required(place: Schema, name: str) -> bool:
+    required = place.get("required")
+    return isinstance(required, (list, tuple)) and name in required

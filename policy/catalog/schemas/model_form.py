@@ -1,0 +1,198 @@
+"""A JSON Schema as a library or server writes it, in; the plain form that models get, out.
+
+References are written out, unions of tagged objects become one flat object, objects are closed,
+and what models trip over is dropped. The plain form never refuses what the given one accepts,
+fields that no schema names apart: what it no longer says is checked by whoever runs the tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from policy.catalog.schemas.flat_union import flat_union
+from policy.catalog.schemas.walk import Schema, kinds_of, resolve
+
+# How deep and how large the result may be. A small schema can unfold into a huge one.
+_DEEPEST = 64
+_LARGEST = 50_000
+
+# Keywords that hold values, or plain sizes, and stand as they are.
+_KEPT = frozenset(
+    "type description default enum const examples required minimum maximum exclusiveMinimum "
+    "exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minProperties "
+    "maxProperties deprecated readOnly writeOnly".split()
+)
+# What says something to people only: beside a reference it joins no condition to it.
+_SAID = frozenset("description default examples deprecated readOnly writeOnly title".split())
+_JOINING = ("allOf", "anyOf", "oneOf", "$ref", "if", "dependentSchemas")
+_TYPES = {"list": "array"}
+
+
+def schema_strictify(schema: Schema) -> dict[str, Any]:
+    """Return the plain form of a schema; never raises.
+
+    It has no `$ref`, `oneOf`, `format`, `pattern` or title, and no unsigned numbers but integers
+    with a minimum. Optional fields stay optional and defaults stay shown. A schema that holds
+    itself is cut where it begins again, and only its kind is said there.
+    """
+    return _Plain(schema).written(schema, (), closing=True)
+
+
+class _Plain:
+    def __init__(self, root: Schema) -> None:
+        self.root = root
+        self.left = _LARGEST
+
+    def written(self, given: object, inside: tuple[int, ...], *, closing: bool) -> dict[str, Any]:
+        """Return the plain form of one schema; `inside` are the ones that it stands in.
+
+        Without `closing`, fields may be named elsewhere: the object is one part of several.
+        """
+        if not isinstance(given, Mapping):
+            # `false` fits nothing; `true`, and what is no schema at all, says nothing.
+            return {"not": {}} if given is False else {}
+        if id(given) in inside or len(inside) > _DEEPEST or self.left <= 0:
+            return self._kind(given)
+        self.left -= 1 + sum(_size(value) for value in given.values())
+        inside = (*inside, id(given))
+        target = resolve(given.get("$ref"), self.root)
+        if target is not None:
+            return self._referred(given, target, inside, closing=closing)
+        result = {key: value for key, value in given.items() if key in _KEPT}
+        _without_unsigned(result, given.get("format"))
+        if given.get("not") in ({}, True):
+            result["not"] = {}
+        whole = closing and not any(key in given for key in _JOINING)
+        self._write_object(result, given, inside, whole=whole)
+        self._write_list(result, given, inside)
+        self._write_parts(result, given, inside, closing=closing)
+        return result
+
+    def _kind(self, given: Schema) -> dict[str, Any]:
+        kinds = sorted(kinds_of(given, self.root))
+        if kinds == ["any"] or not kinds:
+            return {}
+        types = [_TYPES.get(kind, kind) for kind in kinds]
+        return {"type": types[0] if len(types) == 1 else types}
+
+    def _referred(
+        self, given: Schema, target: Schema, inside: tuple[int, ...], *, closing: bool
+    ) -> dict[str, Any]:
+        beside = {key: value for key, value in given.items() if key != "$ref"}
+        said = {key: value for key, value in beside.items() if key in _SAID and key != "title"}
+        if all(key in _SAID or key not in _KEPT | _STRUCTURE for key in beside):
+            return {**self.written(target, inside, closing=closing), **said}
+        both = {"allOf": [target, {k: v for k, v in beside.items() if k not in said}], **said}
+        return self.written(both, inside, closing=closing)
+
+    def _write_object(
+        self, result: dict[str, Any], given: Schema, inside: tuple[int, ...], *, whole: bool
+    ) -> None:
+        properties, rest = given.get("properties"), given.get("additionalProperties")
+        if isinstance(properties, Mapping):
+            result["properties"] = {
+                name: self.written(part, inside, closing=True) for name, part in properties.items()
+            }
+        patterns = given.get("patternProperties")
+        if isinstance(patterns, Mapping) and patterns:
+            # Which name takes which pattern is left to the tool.
+            below = [*patterns.values(), *([rest] if isinstance(rest, Mapping) else [])]
+            rest = below[0] if len(below) == 1 else {"anyOf": below}
+        elif "properties" in result and whole:
+            rest = False
+        if isinstance(rest, Mapping):
+            result["additionalProperties"] = self.written(rest, inside, closing=True)
+        elif isinstance(rest, bool):
+            result["additionalProperties"] = rest
+
+    def _write_list(self, result: dict[str, Any], given: Schema, inside: tuple[int, ...]) -> None:
+        items, prefix = given.get("items"), given.get("prefixItems")
+        if isinstance(items, (list, tuple)):
+            # Drafts before 2020 spell `prefixItems` so, and the rest `additionalItems`.
+            prefix, items = items, given.get("additionalItems")
+        if isinstance(prefix, (list, tuple)):
+            result["prefixItems"] = [self.written(part, inside, closing=True) for part in prefix]
+        if isinstance(items, Mapping):
+            result["items"] = self.written(items, inside, closing=True)
+        elif isinstance(items, bool):
+            result["items"] = items
+
+    def _write_parts(
+        self, result: dict[str, Any], given: Schema, inside: tuple[int, ...], *, closing: bool
+    ) -> None:
+        own = "properties" in given or any(key in given for key in ("allOf", "if", "$ref"))
+        for key in ("anyOf", "oneOf"):
+            branches = given.get(key)
+            if "anyOf" in result or not isinstance(branches, (list, tuple)) or not branches:
+                continue
+            # Without patterns and formats two branches may fit where one did.
+            written = [self.written(b, inside, closing=closing and not own) for b in branches]
+            flat = None if own or not closing else flat_union(written, _tag(given))
+            result.update({**flat, **result} if flat is not None else {"anyOf": written})
+        parts = given.get("allOf")
+        if isinstance(parts, (list, tuple)) and parts:
+            alone = closing and not any(key in given for key in ("anyOf", "oneOf", "if"))
+            _join(result, [self.written(p, inside, closing=False) for p in parts], alone=alone)
+
+
+_STRUCTURE = frozenset(
+    "properties patternProperties additionalProperties items prefixItems additionalItems allOf "
+    "anyOf oneOf not format if then else".split()
+)
+
+
+def _join(result: dict[str, Any], parts: list[dict[str, Any]], *, alone: bool) -> None:
+    """Write parts that hold together into one object where they are objects of unlike fields."""
+    if len(parts) == 1 and not set(result) - _SAID:
+        merged = {**parts[0], **result}
+    else:
+        whole = _merged([{k: v for k, v in result.items() if k not in _SAID}, *parts])
+        if whole is None:
+            result["allOf"] = parts
+            return
+        merged = {**whole, **{k: v for k, v in result.items() if k in _SAID}}
+    if alone and "properties" in merged and not set(merged) & {"anyOf", "allOf"}:
+        merged["additionalProperties"] = False
+    result.clear()
+    result.update(merged)
+
+
+def _merged(parts: list[dict[str, Any]]) -> dict[str, Any] | None:
+    properties: dict[str, Any] = {}
+    required: dict[str, None] = {}
+    for part in parts:
+        if set(part) - {"type", "properties", "required", "description"}:
+            return None
+        if part and part.get("type", "object") != "object":
+            return None
+        for name, schema in part.get("properties", {}).items():
+            if properties.setdefault(name, schema) != schema:
+                return None
+        required.update(dict.fromkeys(part.get("required", ())))
+    return {
+        "type": "object",
+        "properties": properties,
+        **({"required": list(required)} if required else {}),
+    }
+
+
+def _tag(given: Schema) -> str | None:
+    """Return the field that a schema says its branches are told apart by."""
+    said = given.get("discriminator")
+    name = said.get("propertyName") if isinstance(said, Mapping) else None
+    return name if isinstance(name, str) else None
+
+
+def _without_unsigned(result: dict[str, Any], form: object) -> None:
+    if not isinstance(form, str) or not form.startswith("uint"):
+        return
+    lowest = result.get("minimum")
+    if not isinstance(lowest, (int, float)) or lowest <= 0:
+        result["minimum"] = 0
+
+
+def _size(value: object) -> int:
+    if isinstance(value, (list, tuple, Mapping)):
+        return len(value)
+    return len(value) // 16 if isinstance(value, str) else 0

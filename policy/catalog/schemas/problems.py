@@ -1,0 +1,104 @@
+"""A JSON Schema from a stranger in; why it cannot be used, out.
+
+A small schema can unfold into a huge one through its references, and checking an input would
+take as long. So its size is counted as though every reference were written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from policy.catalog.schemas.walk import Schema, resolve
+
+_DEEPEST = 64
+_LARGEST = 50_000
+_LONGEST_CHAIN = 200
+_LARGEST_UNFOLDED = 200_000
+
+
+def schema_problem(schema: Any) -> str | None:
+    """Return why no call can be checked against this schema, as one sentence; None if one can."""
+    if not isinstance(schema, Mapping):
+        return "its schema is no object"
+    if schema.get("type", "object") != "object":
+        return "its schema is not that of an object"
+    problem = _problem_inside(schema)
+    if problem is not None:
+        return problem
+    if unfolded_size(schema)[0] > _LARGEST_UNFOLDED:
+        return "its schema is too large with its references written out"
+    return None
+
+
+def unfolded_size(schema: Schema) -> tuple[int, bool]:
+    """Return how large a sound schema is with references written out, and if it holds itself.
+
+    A reference back to what it stands in counts as one.
+    """
+    walk = _Unfolding(schema)
+    size = walk.size(schema, 0)
+    return size, walk.is_cyclic
+
+
+def _problem_inside(schema: Schema) -> str | None:
+    todo: list[tuple[Any, int]] = [(schema, 0)]
+    count = 0
+    while todo:
+        value, depth = todo.pop()
+        count += 1
+        if depth > _DEEPEST:
+            return "its schema is nested too deeply"
+        if count > _LARGEST:
+            return "its schema is too large"
+        if isinstance(value, Mapping):
+            if not all(isinstance(key, str) for key in value):
+                return "its schema holds a key that is no text"
+            problem = _reference_problem(value, schema)
+            if problem is not None:
+                return problem
+            todo.extend((item, depth + 1) for item in value.values())
+        elif isinstance(value, (list, tuple)):
+            todo.extend((item, depth + 1) for item in value)
+    return None
+
+
+def _reference_problem(value: Schema, root: Schema) -> str | None:
+    # Where these are the names of an input's fields, objects stand behind them.
+    if any(isinstance(value.get(key), str) for key in ("$dynamicRef", "$recursiveRef")):
+        return "its schema holds a reference that only the caller could resolve"
+    if isinstance(value.get("$id"), str) and value is not root:
+        return "its schema holds another one with an identifier of its own"
+    reference = value.get("$ref")
+    if isinstance(reference, str) and resolve(reference, root) is None:
+        return "its schema holds a reference that leads nowhere in it"
+    return None
+
+
+class _Unfolding:
+    def __init__(self, root: Schema) -> None:
+        self.root = root
+        self.is_cyclic = False
+        self._sizes: dict[int, int | None] = {}
+
+    def size(self, value: Any, depth: int) -> int:
+        if depth > _LONGEST_CHAIN:
+            return _LARGEST_UNFOLDED + 1
+        if not isinstance(value, (Mapping, list, tuple)):
+            return 0
+        if id(value) in self._sizes:
+            known = self._sizes[id(value)]
+            self.is_cyclic = self.is_cyclic or known is None
+            return 1 if known is None else known
+        self._sizes[id(value)] = None
+        total = 1
+        if isinstance(value, Mapping):
+            total += self.size(resolve(value.get("$ref"), self.root), depth + 1)
+            for key, item in value.items():
+                if key not in ("$defs", "definitions"):
+                    total += self.size(item, depth + 1)
+        else:
+            for item in value:
+                total += self.size(item, depth + 1)
+        self._sizes[id(value)] = total
+        return total

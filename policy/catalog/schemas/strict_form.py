@@ -1,0 +1,106 @@
+"""A plain JSON Schema in; the strict form, where a model must say something of every field, out.
+
+An input of the plain form, with null for each field that it leaves out, is one of the strict form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from policy.catalog.schemas.walk import Schema
+
+_NULL = {"type": "null"}
+_DEEPEST = 200
+_NAMED = frozenset({"properties", "$defs", "definitions", "patternProperties"})
+_LISTED = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
+_SINGLE = frozenset({"items", "additionalProperties", "additionalItems"})
+# Beside one of these, other parts may name fields of the same object.
+_JOINING = ("allOf", "anyOf", "oneOf", "$ref", "patternProperties")
+# Keywords that say nothing of null, so that adding the type lets it in.
+_TYPED = frozenset(
+    "type enum description default examples title format pattern minimum maximum "
+    "exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems "
+    "uniqueItems items prefixItems properties required additionalProperties".split()
+)
+
+
+def strict_schema(schema: Schema) -> dict[str, Any]:
+    """Return the schema with every property required, and null allowed for the optional ones.
+
+    What is no object, or allows null already, is left as it is.
+    """
+    return _strict(schema, closing=True, depth=0)
+
+
+def _strict(schema: Schema, *, closing: bool, depth: int) -> dict[str, Any]:
+    if depth > _DEEPEST:
+        return dict(schema)
+    # Fields of one object may be named by all of its parts: then none of these may close it.
+    own = isinstance(schema.get("properties"), Mapping) or "allOf" in schema
+    result: dict[str, Any] = {}
+    for key, value in schema.items():
+        part_closing = not own if key in ("anyOf", "oneOf") else key != "allOf"
+        part_closing = part_closing and (closing or key not in _LISTED)
+        result[key] = _below(key, value, closing=part_closing, depth=depth + 1)
+    properties = result.get("properties")
+    if isinstance(properties, Mapping):
+        given = schema.get("required")
+        required = given if isinstance(given, (list, tuple)) else ()
+        result["properties"] = {
+            name: part if name in required or not isinstance(part, Mapping) else _nullable(part)
+            for name, part in properties.items()
+        }
+        # What is required and not named stays required.
+        result["required"] = list(dict.fromkeys((*properties, *required)))
+        if closing and not any(key in schema for key in _JOINING):
+            result["additionalProperties"] = False
+    return result
+
+
+def _below(key: str, value: Any, *, closing: bool, depth: int) -> Any:
+    """Return what stands behind a keyword; values, negations and conditions stay as they are."""
+    if key in _NAMED and isinstance(value, Mapping):
+        return {name: _part(part, closing=True, depth=depth) for name, part in value.items()}
+    if isinstance(value, (list, tuple)) and key in _LISTED | {"items"}:
+        return [_part(part, closing=closing, depth=depth) for part in value]
+    return _part(value, closing=True, depth=depth) if key in _SINGLE else value
+
+
+def _part(value: Any, *, closing: bool, depth: int) -> Any:
+    return _strict(value, closing=closing, depth=depth) if isinstance(value, Mapping) else value
+
+
+def _nullable(schema: Schema) -> dict[str, Any]:
+    if _takes_null(schema):
+        return dict(schema)
+    if isinstance(schema.get("type"), (str, list, tuple)) and not set(schema) - _TYPED:
+        kinds = schema["type"]
+        listed = [kinds] if isinstance(kinds, str) else list(kinds)
+        more = {"enum": [*schema["enum"], None]} if _lacks_null(schema.get("enum")) else {}
+        return {**schema, "type": [*dict.fromkeys((*listed, "null"))], **more}
+    said = {k: v for k, v in schema.items() if k in ("description", "default", "examples")}
+    rest = {key: value for key, value in schema.items() if key not in said}
+    if set(rest) == {"anyOf"}:
+        return {"anyOf": [*rest["anyOf"], _NULL], **said}
+    return {"anyOf": [rest, _NULL], **said}
+
+
+def _lacks_null(values: Any) -> bool:
+    return isinstance(values, (list, tuple)) and None not in values
+
+
+def _takes_null(schema: Schema) -> bool:
+    """Tell whether null fits for certain."""
+    if not set(schema) - {"description", "default", "examples", "title"}:
+        return True
+    kinds = schema.get("type")
+    if kinds is not None:
+        named = (kinds,) if isinstance(kinds, str) else kinds
+        return "null" in named and not _lacks_null(schema.get("enum")) and not set(schema) - _TYPED
+    for key in ("anyOf", "oneOf"):
+        others = set(schema) - {key, "description", "default", "examples", "title"}
+        if key in schema and not others:
+            fitting = [b for b in schema[key] if isinstance(b, Mapping) and _takes_null(b)]
+            return bool(fitting) if key == "anyOf" else len(fitting) == 1
+    return False

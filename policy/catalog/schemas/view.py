@@ -1,0 +1,112 @@
+"""A tool's schema in; the answers about its fields out, each worked out once.
+
+Policies ask the same of one schema over and over, and many tools have equal schemas. A view
+answers as `lookup` and `named_fields` do, and remembers. Schemas are read-only, so what was once
+true of one stays true.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any
+
+from policy.catalog.schemas.fields import FieldInfo, lookup, named_fields
+from policy.catalog.schemas.walk import Schema, Step, descend
+
+# How many paths a view remembers before it begins anew: more than policies ask about.
+_MOST_PATHS = 1_024
+# Deeper schemas are not compared with others.
+_DEEPEST_SHAPE = 40
+
+_SCALARS = frozenset({int, float, bool, type(None), Decimal})
+
+Path = tuple[Step, ...]
+
+
+@dataclass(slots=True, eq=False)
+class SchemaView:
+    """One schema, with what was asked of it."""
+
+    schema: Schema
+    _infos: dict[Path, FieldInfo] = field(default_factory=dict, init=False, repr=False)
+    _names: dict[Path, tuple[str, ...] | None] = field(default_factory=dict, init=False, repr=False)
+    _places: dict[Path, Schema | None] = field(default_factory=dict, init=False, repr=False)
+
+    def lookup(self, path: Path) -> FieldInfo:
+        """Return what the schema says of the value at `path`, `()` being the whole input."""
+        found = self._infos.get(path)
+        if found is None:
+            found = lookup(self.schema, path)
+            _keep(self._infos, path, found)
+        return found
+
+    def named_fields(self, path: Path) -> tuple[str, ...] | None:
+        """Return the names of the fields of the object at `path`; None where any name will do."""
+        if path in self._names:
+            return self._names[path]
+        found = named_fields(self.schema, path)
+        _keep(self._names, path, found)
+        return found
+
+    def place(self, path: Path) -> Schema | None:
+        """Return what the schema says in so many words of the value at `path`, None if nothing."""
+        if path in self._places:
+            return self._places[path]
+        found: Schema | None = self.schema
+        for step in path:
+            found = None if found is None else descend(found, step, self.schema)
+        _keep(self._places, path, found)
+        return found
+
+
+@dataclass(slots=True, eq=False)
+class SchemaViews:
+    """The views of schemas; equal schemas share one."""
+
+    # By identity; the schemas are kept beside, so that no other takes their identity.
+    _of: dict[int, tuple[Schema, SchemaView]] = field(default_factory=dict)
+    _by_shape: dict[bytes, SchemaView] = field(default_factory=dict)
+
+    def of(self, schema: Schema) -> SchemaView:
+        """Return the view of a schema."""
+        kept = self._of.get(id(schema))
+        if kept is None:
+            kept = self._of[id(schema)] = (schema, self._shared(schema))
+        return kept[1]
+
+    def _shared(self, schema: Schema) -> SchemaView:
+        try:
+            shape = repr(_shape(schema, 0))
+        except _NoShape:
+            return SchemaView(schema)
+        digest = hashlib.blake2b(shape.encode(errors="surrogatepass")).digest()
+        return self._by_shape.setdefault(digest, SchemaView(schema))
+
+
+class _NoShape(Exception):
+    """A schema that holds something besides JSON, or is too deep to be compared."""
+
+
+def _shape(value: Any, depth: int) -> Any:
+    """Return a value whose `repr` two schemas share only if nothing tells them apart."""
+    kind = type(value)
+    if kind is str:
+        return value
+    if kind in _SCALARS:
+        return (repr(value),)
+    if depth > _DEEPEST_SHAPE:
+        raise _NoShape
+    if kind is MappingProxyType or kind is dict:
+        return {_shape(key, depth): _shape(item, depth + 1) for key, item in value.items()}
+    if kind is tuple or kind is list:
+        return [_shape(item, depth + 1) for item in value]
+    raise _NoShape
+
+
+def _keep(kept: dict[Path, Any], path: Path, found: Any) -> None:
+    if len(kept) >= _MOST_PATHS:
+        kept.clear()
+    kept[path] = found

@@ -1,0 +1,256 @@
+"""A place in a JSON Schema and a step, in; a schema of what stands one step below, out.
+
+References, `allOf`, `anyOf` and their like are followed within the schema. Schemas share parts and
+refer to themselves, and may be hostile: every walk visits a part once, so that it takes a time
+linear in the schema, and a part met again on the way to itself says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from functools import reduce
+from typing import Any, TypeAlias
+
+from policy.model import EMPTY, freeze
+
+Schema: TypeAlias = Mapping[str, Any]
+# A step into a value: a field, an element, or `*` for every element of a list.
+Step: TypeAlias = str | int
+
+KINDS = frozenset({"string", "number", "integer", "boolean", "list", "object", "null"})
+ANY = frozenset({"any"})
+# What `true` means as a schema: anything.
+OPEN: Schema = EMPTY
+# How many references and branches a walk follows into each other before it gives up.
+DEEPEST_WALK = 60
+
+_KIND_OF_TYPE = {"array": "list"} | {kind: kind for kind in KINDS - {"list"}}
+
+
+def kind_of(value: Any) -> str:
+    """Return the kind of a JSON value."""
+    if value is None:
+        return "null"
+    for kinds, name in (
+        (bool, "boolean"),
+        (str, "string"),
+        (int, "integer"),
+        ((float, Decimal), "number"),
+        ((list, tuple), "list"),
+    ):
+        if isinstance(value, kinds):
+            return name
+    return "object"
+
+
+# What makes a schema say more than what stands in itself.
+_JOINING = frozenset({"$ref", "allOf", "anyOf", "oneOf", "then", "else"})
+
+
+def is_simple(place: Schema) -> bool:
+    """Tell whether a schema is joined from no other parts: most are not, and need no walk."""
+    return _JOINING.isdisjoint(place)
+
+
+def descend(place: Schema, step: Step, root: Schema) -> Schema | None:
+    """Return a schema of the value one step below `place`; None if nothing names it.
+
+    The result joins what every branch says of the value, with references of `root` still in it.
+    """
+    if is_simple(place):
+        return _own_step(place, step)
+    return _descend(place, step, root, {}, 0)
+
+
+def parts(place: Schema, root: Schema) -> Iterator[Schema]:
+    """Yield the schema at `place` and all it is joined from: references, `allOf`, `anyOf`, …."""
+    if is_simple(place):
+        yield place
+        return
+    todo, seen = [place], {id(place)}
+    while todo:
+        part = todo.pop()
+        yield part
+        below = [*joined_parts(part, root), *(b for group in alternatives(part) for b in group)]
+        for item in reversed(below):
+            if id(item) not in seen:
+                seen.add(id(item))
+                todo.append(item)
+
+
+def resolve(reference: Any, root: Schema) -> Schema | None:
+    """Return what a reference inside `root` (`#/$defs/…`) points at; None if it points nowhere."""
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return None
+    target: Any = root
+    for name in reference[1:].split("/")[1:]:
+        key = _unescape(name)
+        if isinstance(target, Mapping) and key in target:
+            target = target[key]
+        elif (
+            isinstance(target, (list, tuple)) and key.isascii() and key.isdecimal() and len(key) < 6
+        ):
+            target = target[int(key)] if int(key) < len(target) else None
+        else:
+            return None
+    if reference != "#" and not reference.startswith("#/"):
+        return None
+    return target if isinstance(target, Mapping) else None
+
+
+def kinds_of(place: Schema, root: Schema) -> frozenset[str]:
+    """Return the kinds of value that `place` lets through; `ANY` where it does not say."""
+    if is_simple(place):
+        return _own_kinds(place)
+    return _kinds(place, root, {}, 0)
+
+
+def _descend(
+    place: Schema, step: Step, root: Schema, memo: dict[int, Schema | None], depth: int
+) -> Schema | None:
+    if id(place) in memo or depth > DEEPEST_WALK:
+        return memo.get(id(place))
+    memo[id(place)] = None
+    found: list[Schema] = []
+    own = _own_step(place, step)
+    if own is not None:
+        found.append(own)
+    for joined in joined_parts(place, root):
+        below = _descend(joined, step, root, memo, depth + 1)
+        if below is not None:
+            found.append(below)
+    for branches in alternatives(place):
+        belows = [_descend(branch, step, root, memo, depth + 1) for branch in branches]
+        named = [below for below in belows if below is not None]
+        if not named:
+            continue
+        # A branch that does not name the field and is not closed leaves it open.
+        silent = [b for b, below in zip(branches, belows, strict=True) if below is None]
+        more = [OPEN] if any(_leaves_open(branch, root) for branch in silent) else []
+        branches_below = [*named, *more]
+        found.append(named[0] if len(branches_below) == 1 else {"anyOf": branches_below})
+    if found:
+        memo[id(place)] = found[0] if len(found) == 1 else {"allOf": found}
+    return memo[id(place)]
+
+
+def _leaves_open(branch: Schema, root: Schema) -> bool:
+    kinds = kinds_of(branch, root)
+    return branch.get("additionalProperties") is not False and bool(kinds & {"any", "object"})
+
+
+def _own_step(place: Schema, step: Step) -> Schema | None:
+    if isinstance(step, int) or step == "*":
+        element = _element(place, step)
+        if element is not None or isinstance(step, int):
+            return element
+    properties = mapping(place.get("properties"))
+    if step in properties:
+        return _schema(properties[step])
+    if properties:
+        return None
+    rest = place.get("additionalProperties")
+    return _schema(rest) if isinstance(rest, Mapping) else None
+
+
+def _element(place: Schema, step: Step) -> Schema | None:
+    prefix = place.get("prefixItems")
+    items = place.get("items")
+    if isinstance(items, (list, tuple)):
+        # Drafts before 2020 spell `prefixItems` so, and the rest `additionalItems`.
+        prefix, items = items, place.get("additionalItems")
+    prefix = prefix if isinstance(prefix, (list, tuple)) else ()
+    if isinstance(step, int) and 0 <= step < len(prefix):
+        return _schema(prefix[step])
+    rest = _schema(items) if isinstance(items, Mapping) else None
+    if isinstance(step, int) and step >= len(prefix):
+        return rest
+    branches = [_schema(item) for item in prefix] + ([] if rest is None else [rest])
+    if not branches:
+        return None
+    return branches[0] if len(branches) == 1 else {"anyOf": branches}
+
+
+def joined_parts(place: Schema, root: Schema) -> Iterator[Schema]:
+    """Yield the sub-schemas all of which a value fits."""
+    target = resolve(place.get("$ref"), root)
+    if target is not None:
+        yield target
+    yield from _schemas(place.get("allOf"))
+
+
+def alternatives(place: Schema) -> Iterator[list[Schema]]:
+    """Yield each list of sub-schemas of which a value fits some."""
+    for key in ("anyOf", "oneOf"):
+        branches = list(_schemas(place.get(key)))
+        if branches:
+            yield branches
+    conditional = [place[key] for key in ("then", "else") if isinstance(place.get(key), Mapping)]
+    if conditional:
+        # Without the other half, anything goes on that side.
+        yield conditional if len(conditional) == 2 else [*conditional, OPEN]
+
+
+def _kinds(
+    place: Schema, root: Schema, memo: dict[int, frozenset[str]], depth: int
+) -> frozenset[str]:
+    if id(place) in memo or depth > DEEPEST_WALK:
+        return memo.get(id(place), ANY)
+    memo[id(place)] = ANY
+    found = [_own_kinds(place)]
+    found.extend(_kinds(part, root, memo, depth + 1) for part in joined_parts(place, root))
+    for branches in alternatives(place):
+        each = [_kinds(branch, root, memo, depth + 1) for branch in branches]
+        found.append(ANY if ANY in each else frozenset().union(*each))
+    memo[id(place)] = reduce(_both, found)
+    return memo[id(place)]
+
+
+def _both(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
+    if left == ANY or right == ANY:
+        return right if left == ANY else left
+    both = left & right
+    if ("integer" in left and "number" in right) or ("number" in left and "integer" in right):
+        both |= {"integer"}
+    return both
+
+
+def _own_kinds(place: Schema) -> frozenset[str]:
+    if "const" in place:
+        return frozenset({kind_of(place["const"])})
+    if isinstance(place.get("enum"), (list, tuple)):
+        return frozenset(kind_of(value) for value in place["enum"])
+    types = place.get("type")
+    names = (types,) if isinstance(types, str) else types
+    if not isinstance(names, (list, tuple)):
+        return ANY
+    return frozenset(_KIND_OF_TYPE[n] for n in names if isinstance(n, str) and n in _KIND_OF_TYPE)
+
+
+def _schema(value: Any) -> Schema:
+    """Return a sub-schema as an object: `true` says nothing, and so does nonsense."""
+    return value if isinstance(value, Mapping) else OPEN
+
+
+def _schemas(value: Any) -> Iterator[Schema]:
+    if isinstance(value, (list, tuple)):
+        yield from (item for item in value if isinstance(item, Mapping))
+
+
+def read_only_schema(schema: Schema) -> Schema:
+    """Return the schema with everything in it read-only."""
+    return mapping(freeze(schema))
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return `value` if it is an object, else an empty one."""
+    return value if isinstance(value, Mapping) else EMPTY
+
+
+def _unescape(name: str) -> str:
+    return name.replace("~1", "/").replace("~0", "~")
+
+
+def _is_index(key: str, target: list[Any] | tuple[Any, ...]) -> bool:
+    return key.isascii() and key.isdecimal() and len(key) < 6 and int(key) < len(target)

@@ -1,0 +1,49 @@
+"""The `when` of an `allow` in; the same, its `connects only` told which commands it stands beside.
+
+A pattern that spells `curl -L` permits that program to follow redirects, which `connects only`
+in the same rule would otherwise want to see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from policy.checks.checked import AllOf, ResourceTest, Test, ValueSet
+
+
+def with_command_context(test: Test) -> Test:
+    """Return a condition whose tests of hosts know the commands that must hold with them."""
+    commands = tuple(
+        one.operand
+        for one in _demanded(test)
+        if one.verb == "runs" and one.form == "only" and one.operand is not None
+    )
+    if not commands or not any(one.verb == "connects" for one in _demanded(test)):
+        return test
+    beside = commands[0]
+    if len(commands) > 1:
+        beside = ValueSet(kind="commands", included=commands)
+    return _told(test, beside)
+
+
+def _told(test: Test, beside: ValueSet) -> Test:
+    match test:
+        case ResourceTest(verb="connects", form="only"):
+            return replace(test, beside=beside)
+        case AllOf(tests=tests):
+            return replace(test, tests=tuple(_told(part, beside) for part in tests))
+        case _:
+            return test
+
+
+def _demanded(test: Test) -> Iterator[ResourceTest]:
+    """Yield the tests of resources that must hold for the whole to hold."""
+    match test:
+        case ResourceTest():
+            yield test
+        case AllOf(tests=tests):
+            for part in tests:
+                yield from _demanded(part)
+        case _:
+            return

@@ -1,0 +1,77 @@
+"""Comparisons of two values in, resolved tests out; values that are never equal are told."""
+
+from __future__ import annotations
+
+from policy.checks.checked import Comparison, Constant, NotOf, Test
+from policy.checks.conditions.reader_state import BROKEN, BROKEN_TEST, ReadValue, StatementContext
+from policy.checks.conditions.typed_value import TypedValue
+from policy.checks.conditions.value_types import ValueType, comparable, orderable
+from policy.diagnostics import did_you_mean
+from policy.model import Span
+from policy.syntax import print_expr, tree
+
+
+def read_comparison(expr: tree.Compare, reading: StatementContext, value_of: ReadValue) -> Test:
+    """Return a comparison; what can never be equal, or has no order, is said."""
+    left, right = value_of(expr.left, reading), value_of(expr.right, reading)
+    if left is BROKEN or right is BROKEN:
+        return BROKEN_TEST
+    text = reading.words(expr)
+    if expr.op == "==" or expr.op == "!=":
+        _check_equal(expr, left, right, reading)
+        equal = Comparison(op="==", left=left.value, right=right.value, text=text)
+        return equal if expr.op == "==" else NotOf(test=equal, text=text)
+    if not orderable(left.kind, right.kind):
+        reading.report.say(
+            "wrong-kind",
+            f"{left.kind} and {right.kind} have no order",
+            span=expr.span,
+            help=_one_kind(left.kind, right.kind),
+        )
+    return Comparison(op=expr.op, left=left.value, right=right.value, text=text)
+
+
+def _check_equal(
+    expr: tree.Compare, left: TypedValue, right: TypedValue, reading: StatementContext
+) -> None:
+    check_word(left, expr.left, right, reading, span=expr.right.span)
+    check_word(right, expr.right, left, reading, span=expr.left.span)
+    if comparable(left.kind, right.kind):
+        return
+    many, one = (expr.left, expr.right) if left.kind.must_be("list") else (expr.right, expr.left)
+    if left.kind.must_be("list") or right.kind.must_be("list"):
+        reading.report.say(
+            "list-against-value",
+            f"`{print_expr(many)}` is a list, and a list never equals a single value",
+            span=expr.span,
+            help=f"write `{print_expr(one)} in {print_expr(many)}`",
+        )
+        return
+    reading.report.say(
+        "wrong-kind",
+        f"{left.kind} and {right.kind} are never equal",
+        span=expr.span,
+        help=_one_kind(left.kind, right.kind),
+    )
+
+
+def check_word(
+    of: TypedValue, expr: tree.Expr, other: TypedValue, reading: StatementContext, *, span: Span
+) -> None:
+    """Say so where a text of few words is compared with another one."""
+    words = of.kind.words
+    word = other.value.value if isinstance(other.value, Constant) else None
+    if words is None or not isinstance(word, str) or word in words:
+        return
+    reading.report.say(
+        "wrong-kind",
+        f"`{print_expr(expr)}` is never `{word}`",
+        span=span,
+        help=did_you_mean(word, words) or f"it is one of {', '.join(f'`{one}`' for one in words)}",
+    )
+
+
+def _one_kind(left: ValueType, right: ValueType) -> str:
+    if "time" in (left.names or ()) or "time" in (right.names or ()):
+        return 'a text is read as a time by `time("2026-03-01T08:00:00Z")` or `date("2026-03-01")`'
+    return "compare values of one kind: two numbers, two texts, two times or two spans"

@@ -1,0 +1,151 @@
+"""Value expressions in, resolved values with their kinds out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, cast
+
+from policy.checks.checked import Constant, ListOf, ObjectOf
+from policy.checks.conditions.field_access import read_field
+
+# Few rules work anything out.
+from policy.checks.conditions.functions import (
+    read_arithmetic,
+    read_function,
+    read_negative,
+    read_selection,
+)
+from policy.checks.conditions.reader_state import BROKEN, PartReaders, StatementContext
+from policy.checks.conditions.typed_value import TypedValue, literal
+from policy.checks.conditions.value_types import TEXT, TEXTS, ValueType, list_type
+from policy.checks.names.interpolation import duration_of, interpolate, number_value
+from policy.checks.names.references import read_name
+from policy.checks.not_supported import refuse_unsupported
+from policy.model import freeze
+from policy.syntax import print_expr, tree
+
+CONDITIONS = (
+    tree.Quantifier,
+    tree.And,
+    tree.Or,
+    tree.Not,
+    tree.Compare,
+    tree.In,
+    tree.TextTest,
+    tree.Like,
+    tree.Matches,
+    tree.Is,
+    tree.NamedByUser,
+    tree.From,
+    tree.Window,
+    tree.ResourceTest,
+    tree.AfterTest,
+)
+
+
+def read_value(expr: tree.Expr, reading: StatementContext, parts: PartReaders) -> TypedValue:
+    """Return the value that `expr` stands for, and its kind; what is wrong has been said.
+
+    `parts` reads what stands in it: conditions among them, which are read above values.
+    """
+    if not reading.count(expr.span):
+        return BROKEN
+    reader = VALUES.get(type(expr))
+    if reader is not None:
+        return reader(expr, reading, parts)
+    reading.report.say(
+        "condition-as-value",
+        f"`{print_expr(expr)}` is a condition, and a value is needed here",
+        span=expr.span,
+        help="conditions stand in `when` and `unless`, joined with `and`, `or` and `not`",
+    )
+    return BROKEN
+
+
+def _shared(value: str | int, reading: StatementContext) -> TypedValue:
+    """Return a text or a whole number; rules that hold the same one share it."""
+    key = (type(value), value)
+    found = reading.world.literals.get(key)
+    if found is None:
+        found = reading.world.literals[key] = literal(value)
+    return found
+
+
+def _text(expr: tree.Text, reading: StatementContext, _: PartReaders) -> TypedValue:
+    text = expr.value
+    if "${" in text:
+        text = interpolate(text, reading.scope, reading.report, span=expr.span)
+    return _shared(text, reading)
+
+
+def _number(expr: tree.Number, reading: StatementContext, _: PartReaders) -> TypedValue:
+    held = number_value(expr, reading.report)
+    return _shared(held, reading) if isinstance(held, int) else literal(held)
+
+
+def _duration(expr: tree.Duration, reading: StatementContext, _: PartReaders) -> TypedValue:
+    return literal(duration_of(expr, reading.report))
+
+
+def _boolean(expr: tree.Boolean, reading: StatementContext, _: PartReaders) -> TypedValue:
+    return _shared(expr.value, reading)
+
+
+def _null(_: tree.Null, __: StatementContext, ___: PartReaders) -> TypedValue:
+    return literal(None)
+
+
+def _history(expr: tree.History, reading: StatementContext, _: PartReaders) -> TypedValue:
+    refuse_unsupported(f"`{expr.kind}(…)`", reading.report, span=expr.span)
+    return BROKEN
+
+
+def _list(expr: tree.ListLiteral, reading: StatementContext, parts: PartReaders) -> TypedValue:
+    items = [parts.value(item, reading) for item in expr.items]
+    kind = _kind_of_list([item.kind for item in items])
+    if all(type(item.value) is Constant for item in items):
+        values = tuple([cast("Constant", item.value).value for item in items])
+        if kind is TEXTS:
+            return reading.world.lists.setdefault(
+                values, TypedValue(value=Constant(value=values), kind=kind)
+            )
+        return TypedValue(value=Constant(value=values), kind=kind)
+    return TypedValue(value=ListOf(items=tuple([item.value for item in items])), kind=kind)
+
+
+def _kind_of_list(kinds: list[ValueType]) -> ValueType:
+    if kinds and all(kind is TEXT for kind in kinds):
+        return TEXTS
+    return list_type(kinds)
+
+
+def _object(expr: tree.ObjectLiteral, reading: StatementContext, parts: PartReaders) -> TypedValue:
+    entries = [(key, parts.value(v, reading).value) for key, v in expr.entries]
+    if all(isinstance(value, Constant) for _, value in entries):
+        return literal(freeze({key: cast("Constant", value).value for key, value in entries}))
+    return TypedValue(value=ObjectOf(entries=tuple(entries)), kind=ValueType(frozenset({"object"})))
+
+
+# How each node is read that stands for a value; the others are conditions.
+VALUES: Mapping[type, Callable[[Any, StatementContext, PartReaders], TypedValue]] = (
+    MappingProxyType(
+        {
+            tree.Text: _text,
+            tree.Number: _number,
+            tree.Duration: _duration,
+            tree.Boolean: _boolean,
+            tree.Null: _null,
+            tree.ListLiteral: _list,
+            tree.ObjectLiteral: _object,
+            tree.Name: read_name,
+            tree.Field: read_field,
+            tree.Index: read_field,
+            tree.Function: read_function,
+            tree.Selection: read_selection,
+            tree.History: _history,
+            tree.Arithmetic: read_arithmetic,
+            tree.Negate: read_negative,
+        }
+    )
+)

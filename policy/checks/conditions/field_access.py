@@ -1,0 +1,155 @@
+"""A field or an element in; the value that it is, with its kind from the tools' schemas, out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from policy.catalog import Step as FieldStep
+from policy.checks.checked import Constant, ElementAt, Fact, FieldOf, FunctionCall, Value
+from policy.checks.conditions.fields import field_type
+from policy.checks.conditions.reader_state import BROKEN, PartReaders, StatementContext
+from policy.checks.conditions.typed_value import TypedValue
+from policy.checks.conditions.value_types import ANY, list_type, type_of
+from policy.checks.names.interpolation import interpolate
+from policy.checks.names.references import fact_named, in_backticks, pack_value
+from policy.diagnostics import did_you_mean
+from policy.syntax import print_expr, tree
+
+INPUT = Fact(path=("input",))
+
+
+def read_field(
+    expr: tree.Field | tree.Index, reading: StatementContext, parts: PartReaders
+) -> TypedValue:
+    """Return the value of a field or an element, with its kind from the schemas."""
+    path = _plain_path(expr, reading)
+    if path is not None:
+        return _input_field(path, expr, reading)
+    found = _walk(expr, reading, parts)
+    if found.path and reading.tools is not None:
+        shown = ".".join(["input", *(str(step) for step in found.path if step != "*")])
+        kind = field_type(found.path, reading.tools, reading.report, shown=shown, span=expr.span)
+        return TypedValue(value=found.value, kind=kind, path=found.path)
+    return found
+
+
+def _plain_path(expr: tree.Expr, reading: StatementContext) -> tuple[str, ...] | None:
+    """Return the names of `input.a.b`, None for anything else; most fields are so written."""
+    steps: list[str] = []
+    while type(expr) is tree.Field:
+        steps.append(expr.name)
+        expr = expr.base
+    if type(expr) is not tree.Name or expr.name != "input" or "input" in reading.locals:
+        return None
+    return tuple(reversed(steps)) if reading.count(expr.span) else None
+
+
+def _input_field(
+    path: tuple[str, ...], expr: tree.Field | tree.Index, reading: StatementContext
+) -> TypedValue:
+    """Return a field of the input; rules about tools of the same sight share it."""
+    world, tools = reading.world, reading.tools
+    key = (0 if tools is None else id(tools.sight(world.sights)), path)
+    kept = world.input_fields.get(key)
+    if kept is not None:
+        return kept
+    value: Value = INPUT
+    for name in path:
+        value = world.steps.setdefault((id(value), name), FieldOf(base=value, name=name))
+    if tools is None:
+        return TypedValue(value=value, path=path)
+    kind = field_type(path, tools, reading.report, shown=".".join(("input", *path)), span=expr.span)
+    found = TypedValue(value=value, kind=kind, path=path)
+    if not tools.answers(path).missing:
+        world.input_fields[key] = found
+    return found
+
+
+def _walk(expr: tree.Expr, reading: StatementContext, parts: PartReaders) -> TypedValue:
+    match expr:
+        case tree.Field():
+            special = fact_named(expr, expr.name, reading) or pack_value(expr, reading, parts)
+            if special is not None:
+                return special
+            return _step(_walk(expr.base, reading, parts), expr.name, expr, reading)
+        case tree.Index(key=tree.Text() as key):
+            name = interpolate(key.value, reading.scope, reading.report, span=key.span)
+            special = fact_named(expr, name, reading)
+            if special is not None:
+                return special
+            return _step(_walk(expr.base, reading, parts), name, expr, reading)
+        case tree.Index():
+            return _element(expr, reading, parts)
+        case _:
+            return parts.value(expr, reading)
+
+
+def _step(
+    base: TypedValue, name: str, expr: tree.Field | tree.Index, reading: StatementContext
+) -> TypedValue:
+    if base is BROKEN:
+        return BROKEN
+    value = FieldOf(base=base.value, name=name)
+    if base.path is not None:
+        return TypedValue(value=value, path=(*base.path, name))
+    if (found := _field_of(base, name, value)) is not None:
+        return found
+    if (fields := base.kind.element.fields) is not None:
+        names = [field for field, _ in fields]
+        reading.report.say(
+            "unknown-field",
+            f"{_shown(base, expr)} has no field `{name}`",
+            span=expr.span,
+            help=did_you_mean(name, names) or f"it has {in_backticks(names)}",
+        )
+        return BROKEN
+    if not base.kind.may_be("object", "list"):
+        reading.report.say(
+            "unknown-field",
+            f"{base.kind} has no field `{name}`",
+            span=expr.span,
+            help="remove the step",
+        )
+        return BROKEN
+    if isinstance(base.value, Constant) and isinstance(base.value.value, Mapping):
+        held = base.value.value.get(name)
+        return TypedValue(value=value, kind=type_of(held))
+    return TypedValue(value=value)
+
+
+def _field_of(base: TypedValue, name: str, value: FieldOf) -> TypedValue | None:
+    """Return the field of an object of known fields, or of each in a list of them."""
+    kind = dict(base.kind.element.fields or ()).get(name)
+    if kind is None:
+        return None
+    return TypedValue(
+        value=value, kind=list_type([kind.element]) if base.kind.must_be("list") else kind
+    )
+
+
+def _shown(base: TypedValue, expr: tree.Field | tree.Index) -> str:
+    called = f"{base.value.function}(…)" if isinstance(base.value, FunctionCall) else None
+    return f"`{called or print_expr(expr.base)}`"
+
+
+def _element(expr: tree.Index, reading: StatementContext, parts: PartReaders) -> TypedValue:
+    base = _walk(expr.base, reading, parts)
+    key = parts.value(expr.key, reading)
+    if base is BROKEN or key is BROKEN:
+        return BROKEN
+    value = ElementAt(base=base.value, key=key.value)
+    if not key.kind.may_be("number", "text"):
+        reading.report.say(
+            "wrong-kind",
+            f"{key.kind} cannot say which element is meant",
+            span=expr.key.span,
+            help="use a number from 0, or the name of a field in quotes",
+        )
+        return BROKEN
+    if base.path is None:
+        return TypedValue(value=value, kind=base.kind.item or ANY)
+    if key.kind.must_be("number"):
+        at = key.value.value if isinstance(key.value, Constant) else None
+        place: FieldStep = at if isinstance(at, int) and at >= 0 else "*"
+        return TypedValue(value=value, path=(*base.path, place))
+    return TypedValue(value=value)

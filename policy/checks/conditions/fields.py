@@ -1,0 +1,206 @@
+"""A field of the input and the tools a rule fits, in; what their schemas say of it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TypeAlias
+
+from policy.catalog import SchemaView, SchemaViews, Step, ToolSpec
+from policy.checks.conditions.value_types import (
+    ANY,
+    ValueType,
+    list_type,
+    type_of_field,
+    union_type,
+)
+from policy.checks.report import Report
+from policy.diagnostics import Severity, did_you_mean
+from policy.model import Span
+
+# How many tools a warning names before it counts the others.
+_SHOWN = 3
+# Lists of lists are entered this deep by one step.
+_DEEPEST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownField:
+    """No such field: the fields there are, none where the value has no fields at all."""
+
+    names: tuple[str, ...]
+    scalar: str | None = None
+
+
+Answer: TypeAlias = ValueType | UnknownField
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """What all of a statement's tools say of one field; `missing` are those that have none."""
+
+    kind: ValueType
+    missing: tuple[tuple[ToolSpec, UnknownField], ...]
+
+
+# Whether a statement speaks of all tools, and the different schemas of those it speaks of; None
+# stands for any that takes whatever fields there are.
+Sight: TypeAlias = tuple[bool | SchemaView | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFields:
+    """The known tools a statement fits, as far as their fields can be judged.
+
+    `everything` says that the statement speaks of all tools, so that unlike ones are expected;
+    `open` names those that take fields their schema does not name. What was asked once is kept.
+    """
+
+    specs: tuple[ToolSpec, ...] = ()
+    everything: bool = False
+    open: frozenset[str] = frozenset()
+    views: SchemaViews = field(default_factory=SchemaViews, repr=False, compare=False)
+    _answers: dict[tuple[Step, ...], _Answers] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _sight: Sight | None = field(default=None, init=False, repr=False, compare=False)
+
+    def sight(self, sights: dict[Sight, Sight]) -> Sight:
+        """Return what the answers depend on: tools of one sight say the same of every field.
+
+        It is the very one among `sights`, and put there if it is new.
+        """
+        sight = self._sight
+        if sight is None:
+            asked = dict.fromkeys([_asked(spec, self) for spec in self.specs])
+            found: Sight = (self.everything, *asked)
+            sight = sights.setdefault(found, found)
+            object.__setattr__(self, "_sight", sight)
+        return sight
+
+    def answers(self, path: tuple[Step, ...]) -> _Answers:
+        """Return what the tools say of a field."""
+        kept = self._answers.get(path)
+        if kept is None:
+            kept = self._answers[path] = _ask(self, path)
+        return kept
+
+
+def field_type(
+    path: tuple[Step, ...], tools: ToolFields, report: Report, *, shown: str, span: Span
+) -> ValueType:
+    """Return the kind of an input field for all the tools; say where none, or not all, have it."""
+    answers = tools.answers(path)
+    missing = answers.missing
+    if not missing:
+        return answers.kind
+    if len(missing) == len(tools.specs):
+        _say_unknown(missing, path, report, shown=shown, span=span)
+        return ANY
+    if not tools.everything:
+        names = [spec.name for spec, _ in missing]
+        report.say(
+            "field-of-some",
+            f"{tool_names(names)} {'has' if len(names) == 1 else 'have'} no field `{shown}`",
+            span=span,
+            help="name only tools that have the field, or say `is absent` where it may be missing",
+            severity=Severity.WARNING,
+        )
+    return answers.kind
+
+
+def _ask(tools: ToolFields, path: tuple[Step, ...]) -> _Answers:
+    answers = [(spec, _answer(spec, path, tools)) for spec in tools.specs]
+    kinds = dict.fromkeys(found for _, found in answers if isinstance(found, ValueType))
+    missing = tuple((spec, found) for spec, found in answers if isinstance(found, UnknownField))
+    return _Answers(union_type(kinds) or ANY, missing)
+
+
+def _answer(spec: ToolSpec, path: tuple[Step, ...], tools: ToolFields) -> Answer:
+    view = _asked(spec, tools)
+    return ANY if view is None else look_up_field(view, path)
+
+
+def _asked(spec: ToolSpec, tools: ToolFields) -> SchemaView | None:
+    """Return the schema that is asked about a tool's fields, None where it may have any."""
+    if not spec.schema or spec.open_fields or spec.name in tools.open:
+        return None
+    return tools.views.of(spec.schema)
+
+
+@lru_cache(maxsize=16_384)
+def look_up_field(schema: SchemaView, path: tuple[Step, ...]) -> Answer:
+    """Return what a schema says of a field, however deep in lists it stands."""
+    place: tuple[Step, ...] = ()
+    listed = False
+    for step in path:
+        kinds = schema.lookup(place).kinds - {"null"}
+        if "any" in kinds and place:
+            return ANY
+        if step == "*":
+            place = (*place, "*") if "list" in kinds else place
+            continue
+        if isinstance(step, int):
+            if kinds != {"list"}:
+                return ANY
+            place = (*place, step)
+            continue
+        for _ in range(_DEEPEST):
+            if kinds != {"list"}:
+                break
+            place, listed = (*place, "*"), True
+            kinds = schema.lookup(place).kinds - {"null"}
+        if place and "object" not in kinds:
+            return ANY if "any" in kinds or not kinds else UnknownField((), scalar=sorted(kinds)[0])
+        names = schema.named_fields(place)
+        if names is None:
+            return ANY
+        if step not in names:
+            return UnknownField(names)
+        place = (*place, step)
+    kind = _kind_at(schema, place)
+    return list_type([kind.element]) if listed else kind
+
+
+def _kind_at(schema: SchemaView, place: tuple[Step, ...]) -> ValueType:
+    kind = type_of_field(schema.lookup(place))
+    if not kind.must_be("list"):
+        return kind
+    return list_type([type_of_field(schema.lookup((*place, "*")))])
+
+
+def _say_unknown(
+    missing: tuple[tuple[ToolSpec, UnknownField], ...],
+    path: tuple[Step, ...],
+    report: Report,
+    *,
+    shown: str,
+    span: Span,
+) -> None:
+    names = [spec.name for spec, _ in missing]
+    known = sorted({name for _, found in missing for name in found.names})
+    wanted = next((step for step in reversed(path) if isinstance(step, str) and step != "*"), "")
+    scalars = {found.scalar for _, found in missing}
+    if len(names) == 1:
+        message = f"{tool_names(names)} has no field `{shown}`"
+    else:
+        message = f"none of {tool_names(names)} has a field `{shown}`"
+    help = did_you_mean(wanted, known)
+    if not help and None not in scalars:
+        help = "what stands before the last step has no fields"
+    if not help and known:
+        help = f"there {'is' if len(known) == 1 else 'are'} {_listed(known)}"
+    report.say("unknown-field", message, span=span, help=help)
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:10])
+    return shown if len(names) <= 10 else f"{shown} and more"
+
+
+def tool_names(names: list[str]) -> str:
+    """Return the names of tools as a sentence lists them, the first few of many."""
+    shown = [f"`{name}`" for name in names[:_SHOWN]]
+    if len(names) > _SHOWN:
+        shown.append(f"{len(names) - _SHOWN} more")
+    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]

@@ -1,0 +1,205 @@
+"""What is worked out of other values in: functions, selections, arithmetic; its value out."""
+
+from __future__ import annotations
+
+from policy.checks.checked import Arithmetic, Constant, FunctionCall, Negative, Selected, Value
+from policy.checks.conditions.reader_state import BROKEN, PartReaders, StatementContext
+from policy.checks.conditions.sql import check_sql
+from policy.checks.conditions.typed_value import TypedValue, literal
+from policy.checks.conditions.value_types import (
+    ANY,
+    FUNCTIONS,
+    LATER_SELECTIONS,
+    LIST,
+    NUMBER,
+    SELECTIONS,
+    TEXT,
+    TIME,
+    Signature,
+    ValueType,
+    arithmetic_type,
+    union_type,
+)
+from policy.checks.names.references import in_backticks
+from policy.checks.not_supported import refuse_unsupported
+from policy.diagnostics import did_you_mean
+from policy.syntax import tree
+from policy.values import Unreadable, parse_date, parse_time
+
+
+def read_function(expr: tree.Function, reading: StatementContext, parts: PartReaders) -> TypedValue:
+    """Return what a function gives, with its kind."""
+    name = expr.name
+    signature = FUNCTIONS.get(name)
+    if signature is None:
+        is_selection = name in SELECTIONS or name in LATER_SELECTIONS
+        reading.report.say(
+            "unknown-function",
+            f"there is no function `{name}`" if not is_selection else f"`{name}` selects",
+            span=expr.span,
+            help=f"write `{name}(x in LIST: …)`"
+            if is_selection
+            else did_you_mean(name, [*FUNCTIONS, *SELECTIONS])
+            or f"there are {in_backticks([*FUNCTIONS])}",
+        )
+        return BROKEN
+    args = [parts.value(arg, reading) for arg in expr.args]
+    if not _fits(expr, signature, args, reading):
+        return BROKEN
+    value = FunctionCall(function=name, args=tuple(arg.value for arg in args))
+    return TypedValue(value=value, kind=_result(name, signature, args))
+
+
+def _fits(
+    expr: tree.Function, signature: Signature, args: list[TypedValue], reading: StatementContext
+) -> bool:
+    """Tell whether the arguments are right in number and kind; say what is wrong."""
+    least, most = len(signature.takes), signature.most
+    if len(args) < least or (most is not None and len(args) > most):
+        reading.report.say(
+            "wrong-arguments",
+            f"`{expr.name}` takes {_how_many(least, most)}, not {len(args)}",
+            span=expr.span,
+            help="`placet check --explain wrong-arguments` shows it with the right ones",
+        )
+        return False
+    fine = True
+    for place, (arg, node) in enumerate(zip(args, expr.args, strict=True)):
+        expected = signature.expects(place)
+        if expected is not None and expected.names and not arg.kind.may_be(*expected.names):
+            reading.report.say(
+                "wrong-kind",
+                f"`{expr.name}` takes {expected} here, not {arg.kind}",
+                span=node.span,
+                help="give it a value of that kind",
+            )
+            fine = False
+    if fine and expr.name == "sql":
+        return check_sql(expr, args, reading)
+    return fine and _readable(expr, args, reading)
+
+
+def _how_many(least: int, most: int | None) -> str:
+    number = f"{least} or {most}" if most is not None and most > least else str(least)
+    number = number if most is not None else f"at least {number}"
+    return f"{number} {'value' if number.endswith('1') else 'values'}"
+
+
+def _readable(expr: tree.Function, args: list[TypedValue], reading: StatementContext) -> bool:
+    """Tell whether the written argument of `time` or `date` is one."""
+    reader = {"time": parse_time, "date": parse_date}.get(expr.name)
+    first = args[0].value
+    if reader is None or not isinstance(first, Constant) or not isinstance(first.value, str):
+        return True
+    found = reader(first.value)
+    if expr.name == "date" and isinstance(found, Unreadable):
+        found = parse_time(first.value)
+    if not isinstance(found, Unreadable):
+        return True
+    reading.report.say(
+        "bad-time",
+        found.reason,
+        span=expr.args[0].span,
+        help='write `date("2026-03-01")` or `time("2026-03-01T08:00:00Z")`',
+    )
+    return False
+
+
+def _result(name: str, signature: Signature, args: list[TypedValue]) -> ValueType:
+    match name:
+        case "first_present":
+            return union_type(arg.kind for arg in args) or ANY
+        # The day of a time is a text such as 2026-03-01; a written date is its first moment.
+        case "date" if args[0].kind.must_be("time"):
+            return TEXT
+        case "date" if args[0].kind.must_be("text"):
+            return TIME
+        case _:
+            return signature.gives
+
+
+def read_selection(
+    expr: tree.Selection, reading: StatementContext, parts: PartReaders
+) -> TypedValue:
+    """Return what is selected of a list, or counted in it."""
+    name = expr.function
+    if name in LATER_SELECTIONS:
+        refuse_unsupported(f"`{name}(…)`", reading.report, span=expr.span)
+        return BROKEN
+    if name not in SELECTIONS:
+        reading.report.say(
+            "unknown-function",
+            f"there is no selection `{name}`",
+            span=expr.span,
+            help=did_you_mean(name, SELECTIONS) or f"there are {in_backticks(sorted(SELECTIONS))}",
+        )
+        return BROKEN
+    source = parts.value(expr.source, reading)
+    outer, reading.selecting = reading.selecting, True
+    try:
+        with reading.variable(expr.variable, expr.index, source=source, span=expr.span) as slots:
+            test = (
+                _summand(expr.test, reading, parts)
+                if name == "sum"
+                else parts.test(expr.test, reading)
+            )
+    finally:
+        reading.selecting = outer
+    value = Selected(
+        function=name, slot=slots[0], index_slot=slots[1], source=source.value, test=test
+    )
+    match name:
+        case "count" | "sum":
+            return TypedValue(value=value, kind=NUMBER)
+        case "first":
+            path = None if source.path is None else (*source.path, "*")
+            return TypedValue(value=value, kind=source.kind.element, path=path)
+        case _:
+            kind = source.kind if source.kind.must_be("list") else LIST
+            return TypedValue(value=value, kind=kind, path=source.path)
+
+
+def _summand(expr: tree.Expr, reading: StatementContext, parts: PartReaders) -> Value:
+    found = parts.value(expr, reading)
+    if not found.kind.may_be("number", "span"):
+        reading.report.say(
+            "wrong-kind",
+            f"{found.kind} cannot be added up",
+            span=expr.span,
+            help="`sum(x in LIST: …)` adds numbers",
+        )
+    return found.value
+
+
+def read_arithmetic(
+    expr: tree.Arithmetic, reading: StatementContext, parts: PartReaders
+) -> TypedValue:
+    """Return a sum, a difference or a product."""
+    left = parts.value(expr.left, reading)
+    right = parts.value(expr.right, reading)
+    kind = arithmetic_type(expr.op, left.kind, right.kind)
+    if kind is None:
+        reading.report.say(
+            "wrong-kind",
+            f"`{expr.op}` does not combine {left.kind} and {right.kind}",
+            span=expr.span,
+            help="`+ - *` are for numbers, times and spans",
+        )
+        return BROKEN
+    return TypedValue(value=Arithmetic(op=expr.op, left=left.value, right=right.value), kind=kind)
+
+
+def read_negative(expr: tree.Negate, reading: StatementContext, parts: PartReaders) -> TypedValue:
+    """Return a number or a span with the other sign."""
+    operand = parts.value(expr.operand, reading)
+    if isinstance(operand.value, Constant) and operand.kind.must_be("number", "span"):
+        return literal(-operand.value.value)
+    if not operand.kind.may_be("number", "span"):
+        reading.report.say(
+            "wrong-kind",
+            f"`-` before {operand.kind}",
+            span=expr.span,
+            help="`-` is for numbers and spans",
+        )
+        return BROKEN
+    return TypedValue(value=Negative(operand=operand.value), kind=operand.kind)

@@ -1,0 +1,121 @@
+"""A value and a set or list in, the test that asks whether it is in there out."""
+
+from __future__ import annotations
+
+from policy.checks.checked import Constant, Membership, NotOf, Test, ValueSet
+from policy.checks.conditions.comparisons import check_word
+from policy.checks.conditions.reader_state import BROKEN, BROKEN_TEST, ReadValue, StatementContext
+from policy.checks.conditions.typed_value import TypedValue, literal
+from policy.checks.conditions.value_types import NUMBER, TEXT, ValueType, comparable, type_of
+from policy.checks.names.interpolation import dotted_name
+from policy.checks.names.sets import named_set, operand_set
+from policy.syntax import print_expr, tree
+
+
+def read_membership(expr: tree.In, reading: StatementContext, value_of: ReadValue) -> Test:
+    """Return what asks for a value in a set or a list."""
+    left = value_of(expr.left, reading)
+    text = reading.words(expr)
+    member = _set_on_right(expr, left, text, reading) or _list_on_right(
+        expr, left, text, reading, value_of
+    )
+    if member is None:
+        return BROKEN_TEST
+    return NotOf(test=member, text=text) if expr.negated else member
+
+
+def _set_on_right(
+    expr: tree.In, left: TypedValue, text: str, reading: StatementContext
+) -> Membership | None:
+    kinds = _named_kinds(expr.right, reading)
+    if not kinds:
+        return None
+    members = operand_set(expr.right, kinds[0].kind, reading.scope, reading.world)
+    _check_left(expr, left, NUMBER if members.kind == "numbers" else TEXT, reading)
+    return Membership(left=left.value, right=members, text=text)
+
+
+def _named_kinds(expr: tree.Expr, reading: StatementContext) -> list[ValueSet]:
+    """Return the named sets that a name, or a list with names in it, speaks of."""
+    if isinstance(expr, tree.ListLiteral):
+        return [
+            found
+            for item in expr.items
+            if not isinstance(item, (tree.Text, tree.Number))
+            for found in _named_kinds(item, reading)
+        ]
+    name = dotted_name(expr)
+    if name is None or name.partition(".")[0] in reading.locals:
+        return []
+    found = reading.scope.find(name)
+    named = named_set(found, reading.world) if found is not None else None
+    return [named] if named is not None else []
+
+
+def _list_on_right(
+    expr: tree.In, left: TypedValue, text: str, reading: StatementContext, value_of: ReadValue
+) -> Membership | None:
+    right = value_of(expr.right, reading)
+    if left is BROKEN or right is BROKEN:
+        return None
+    if not right.kind.may_be("list"):
+        is_text = right.kind.must_be("text")
+        reading.report.say(
+            "wrong-kind",
+            f"`in` needs a set or a list, not {right.kind}",
+            span=expr.right.span,
+            help=f"write `{print_expr(expr.right)} contains {print_expr(expr.left)}`"
+            if is_text
+            else f"write `{print_expr(expr.left)} == {print_expr(expr.right)}`",
+        )
+        return None
+    if right.kind.must_be("list"):
+        _check_left(expr, left, right.kind.element, reading)
+        _check_items(expr, left, right, reading)
+    return Membership(left=left.value, right=right.value, text=text)
+
+
+def _check_items(
+    expr: tree.In, left: TypedValue, right: TypedValue, reading: StatementContext
+) -> None:
+    """Say so of each item of a list that could never be equal, beside others that could."""
+    if left.kind.names is None or not isinstance(right.value, Constant):
+        return
+    element = right.kind.element
+    if not comparable(left.kind, element):
+        return
+    if left.kind.words is None and element.names is not None and element.names <= left.kind.names:
+        return
+    nodes = expr.right.items if isinstance(expr.right, tree.ListLiteral) else ()
+    for place, item in enumerate(right.value.value):
+        node = nodes[place] if place < len(nodes) else expr.right
+        check_word(left, expr.left, literal(item), reading, span=node.span)
+        kind = type_of(item)
+        if comparable(left.kind, kind):
+            continue
+        reading.report.say(
+            "wrong-kind",
+            f"{left.kind} and {kind} are never equal",
+            span=node.span,
+            help="remove the item, or write it as the others",
+        )
+
+
+def _check_left(
+    expr: tree.In, left: TypedValue, item: ValueType, reading: StatementContext
+) -> None:
+    if left.kind.must_be("list") and not item.may_be("list"):
+        reading.report.say(
+            "list-against-value",
+            f"`{print_expr(expr.left)}` is a list, and `in` asks of a single value",
+            span=expr.span,
+            help=f"write `any x in {print_expr(expr.left)}: x in {print_expr(expr.right)}`, "
+            "or `all` for each of them",
+        )
+    elif not comparable(left.kind, item):
+        reading.report.say(
+            "wrong-kind",
+            f"{left.kind} is never one of these: each is {item}",
+            span=expr.span,
+            help="compare values of one kind",
+        )

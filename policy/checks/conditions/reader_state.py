@@ -1,0 +1,122 @@
+"""The state of reading one statement's conditions: its names, variables, slots and budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+from policy.checks.checked import Constant, ValueTest, Variable
+from policy.checks.conditions.fields import ToolFields
+from policy.checks.conditions.typed_value import TypedValue
+from policy.checks.conditions.value_types import FACT_ROOTS, NUMBER
+from policy.checks.context import CheckContext
+from policy.checks.names.scopes import Scope
+from policy.checks.report import Report
+from policy.diagnostics import Label
+from policy.model import Span
+from policy.syntax import Spelled, print_expr, tree
+
+# How many nodes the conditions of one statement may have once names are written out.
+MAX_NODES = 5_000
+
+# Reads a value among the parts of a condition: values are read below conditions.
+ReadValue: TypeAlias = Callable[[tree.Expr, "StatementContext"], TypedValue]
+
+
+class PartReaders(NamedTuple):
+    """What reads the parts of an expression: a value among them, or a condition."""
+
+    value: ReadValue
+    test: Callable[[tree.Expr, StatementContext], Any]
+
+
+# What stands where something could not be read; it has been said, and nothing is inferred from it.
+BROKEN = TypedValue(value=Constant(value=None))
+BROKEN_TEST = ValueTest(value=Constant(value=None), text="")
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class StatementContext:
+    """What the conditions of one statement are read with.
+
+    `tools` None stands for a statement without tools, such as a `let` nobody uses yet. `permits`
+    says whether truth loosens the verdict here; None where places are not judged.
+    """
+
+    world: CheckContext
+    scope: Scope
+    tools: ToolFields | None
+    permits: bool | None = None
+    slots: int = 0
+    nodes: int = 0
+    speaks: bool = False
+    locals: dict[str, TypedValue] = field(default_factory=dict)
+    lets: tuple[tree.Let, ...] = ()
+    selecting: bool = False
+    # The conditions spelled so far: a part is spelled once, not once more in all it stands in.
+    spelled: Spelled = field(default_factory=dict)
+
+    @property
+    def report(self) -> Report:
+        """Where mistakes go."""
+        return self.world.report
+
+    def words(self, expr: tree.Expr) -> str:
+        """Return the canonical text of an expression."""
+        words = print_expr(expr, self.spelled)
+        return self.world.texts.setdefault(words, words)
+
+    def count(self, span: Span) -> bool:
+        """Tell whether the budget still allows a node; say so once when it is used up."""
+        self.nodes += 1
+        if self.nodes == MAX_NODES + 1:
+            self.report.say(
+                "condition-too-large",
+                "this condition is too large once its names are written out",
+                span=self.lets[0].span if self.lets else span,
+                help="use fewer or simpler `let` names",
+            )
+        return self.nodes <= MAX_NODES
+
+    @contextmanager
+    def variable(
+        self, name: str, index: str | None, *, source: TypedValue, span: Span
+    ) -> Iterator[tuple[int, int | None]]:
+        """Give a quantifier's variables their slots for the time of its test."""
+        outer = dict(self.locals)
+        slot, self.slots = self.slots, self.slots + 1
+        self._claim(name, span)
+        path = None if source.path is None else (*source.path, "*")
+        self.locals[name] = TypedValue(
+            value=Variable(slot=slot), kind=source.kind.element, path=path
+        )
+        index_slot = None
+        if index is not None:
+            index_slot, self.slots = self.slots, self.slots + 1
+            self._claim(index, span)
+            self.locals[index] = TypedValue(value=Variable(slot=index_slot), kind=NUMBER)
+        try:
+            yield slot, index_slot
+        finally:
+            self.locals = outer
+
+    def _claim(self, name: str, span: Span) -> None:
+        found = self.scope.find(name)
+        if name in FACT_ROOTS:
+            self.report.say(
+                "fact-redefined",
+                f"`{name}` is a fact and cannot be given another meaning",
+                span=span,
+                help="choose another name for the variable",
+            )
+        elif name in self.locals or found is not None:
+            labels = () if found is None else (Label(span=found.span, text="defined here"),)
+            self.report.say(
+                "name-redefined",
+                f"`{name}` already has a meaning here",
+                span=span,
+                labels=labels,
+                help="choose another name for the variable",
+            )

@@ -1,0 +1,168 @@
+"""Resource tests in, resolved ones out: their operand's set, and whether their place permits.
+
+A place permits if truth there loosens the verdict: the `when` of an `allow`, the `unless` of
+whatever takes. `not` turns a place round; `and`, `or`, quantifiers and names keep it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from policy.checks.checked import ResourceTest, SetKind, Test, ValueSet, WorkspaceItem
+from policy.checks.conditions.reader_state import BROKEN_TEST, StatementContext
+from policy.checks.conditions.value_types import FACT_ROOTS
+from policy.checks.names.interpolation import constant_named, dotted_name, interpolate
+from policy.checks.names.scopes import HOST_WORDS
+from policy.checks.names.sets import named_set, operand_set
+from policy.diagnostics import Label
+from policy.syntax import print_expr, tree
+
+# The kinds of set that each verb can be held against, the usual one first.
+_KINDS: Mapping[tree.Verb, tuple[SetKind, ...]] = {
+    "reads": ("paths",),
+    "writes": ("paths",),
+    "runs": ("commands",),
+    "connects": ("hosts",),
+    "sends": ("addresses", "strings", "hosts"),
+}
+_PREPOSITION = {"connects": " to", "sends": " to"}
+
+
+def read_resource_test(expr: tree.ResourceTest, reading: StatementContext) -> Test:
+    """Return the resource test, with its operand as a set; say so where its form does not suit."""
+    reading.speaks = True
+    if reading.selecting:
+        reading.report.say(
+            "resource-test-in-selection",
+            f"`{print_expr(expr)}` speaks of the whole call, not of an element",
+            span=expr.span,
+            help="move it out of the selection, beside it",
+        )
+        return BROKEN_TEST
+    _check_place(expr, reading)
+    operand = _operand(expr, reading)
+    if operand is BROKEN_TEST:
+        return BROKEN_TEST
+    return ResourceTest(
+        verb=expr.verb,
+        form=expr.form,
+        operand=cast("ValueSet | None", operand),
+        permits=bool(reading.permits),
+        text=reading.words(expr),
+    )
+
+
+def _check_place(expr: tree.ResourceTest, reading: StatementContext) -> None:
+    """Say so where a form is used in a place whose direction makes it mean something else."""
+    labels = tuple(Label(span=let.span, text="used through this `let`") for let in reading.lets[:1])
+    to = _PREPOSITION.get(expr.verb, "")
+    bounded = not isinstance(expr.operand, (tree.Nothing, tree.Anything))
+    if reading.permits is True and expr.form == "some" and bounded:
+        reading.report.say(
+            "plain-verb-permits",
+            f"`{print_expr(expr)}` permits here as soon as one of several is inside",
+            span=expr.span,
+            label="this place permits",
+            labels=labels,
+            help=f"write `{expr.verb} only{to} …`, or `{expr.verb} any{to} …` on purpose",
+        )
+    elif reading.permits is True and expr.form == "outside":
+        reading.report.say(
+            "outside-permits",
+            f"`{print_expr(expr)}` permits here as soon as one of several is outside",
+            span=expr.span,
+            label="this place permits",
+            labels=labels,
+            help=f"write `{expr.verb} only{to} …` with what may be used",
+        )
+    elif reading.permits is False and expr.form == "only":
+        reading.report.say(
+            "only-restricts",
+            f"`{print_expr(expr)}` restricts here only when everything is inside",
+            span=expr.span,
+            label="this place restricts",
+            labels=labels,
+            help=f"write `{expr.verb}{to} …`, which is met by one, or `{expr.verb} outside …`",
+        )
+
+
+def _operand(expr: tree.ResourceTest, reading: StatementContext) -> ValueSet | Test | None:
+    operand = expr.operand
+    kinds = _KINDS[expr.verb]
+    match operand:
+        case tree.Anything():
+            return None
+        case tree.Nothing():
+            return ValueSet(kind=kinds[0], included=())
+        case tree.Text() | tree.ListLiteral() | tree.Name() | tree.Field():
+            pass
+        case _:
+            reading.report.say(
+                "bad-operand",
+                f"`{print_expr(operand)}` is no set of {_kinds_text(kinds)}",
+                span=operand.span,
+                help="name a set, or list its items in brackets",
+            )
+            return BROKEN_TEST
+    if _varies(operand, reading):
+        reading.report.say(
+            "bad-operand",
+            f"`{print_expr(operand)}` changes from call to call, and a set is needed",
+            span=operand.span,
+            help="name a set, or list its items in brackets",
+        )
+        return BROKEN_TEST
+    if "paths" in kinds and dotted_name(operand) == "workspace":
+        return ValueSet(kind="paths", included=(WorkspaceItem(),))
+    kind = _kind(operand, kinds, reading)
+    return operand_set(operand, kind, reading.scope, reading.world)
+
+
+def _varies(operand: tree.Expr, reading: StatementContext) -> bool:
+    """Tell whether an operand is a fact or a variable; `workspace` is a folder and may stand."""
+    name = dotted_name(operand)
+    if name is None or name == "workspace":
+        return False
+    head = name.partition(".")[0]
+    return head in reading.locals or head in FACT_ROOTS
+
+
+def _kind(operand: tree.Expr, kinds: tuple[SetKind, ...], reading: StatementContext) -> SetKind:
+    """Return the kind an operand is read as: of the sets it names, else of what its items say."""
+    if len(kinds) == 1:
+        return kinds[0]
+    for name in _names(operand):
+        found = reading.scope.find(name)
+        named = named_set(found, reading.world) if found is not None else None
+        if named is not None and named.kind in kinds:
+            return named.kind
+        if name in HOST_WORDS:
+            return "hosts"
+    texts = list(_texts(operand, reading))
+    return "addresses" if texts and all("@" in text for text in texts) else "strings"
+
+
+def _names(operand: tree.Expr) -> Iterator[str]:
+    if isinstance(operand, tree.ListLiteral):
+        for item in operand.items:
+            yield from _names(item)
+    name = dotted_name(operand)
+    if name is not None:
+        yield name
+
+
+def _texts(operand: tree.Expr, reading: StatementContext) -> Iterator[str]:
+    if isinstance(operand, tree.ListLiteral):
+        for item in operand.items:
+            yield from _texts(item, reading)
+    elif isinstance(operand, tree.Text):
+        yield interpolate(operand.value, reading.scope, reading.report, span=operand.span)
+    elif (name := dotted_name(operand)) is not None and (found := reading.scope.find(name)):
+        value = constant_named(found, reading.report)
+        if isinstance(value, str):
+            yield value
+
+
+def _kinds_text(kinds: tuple[SetKind, ...]) -> str:
+    return " or ".join(kinds)

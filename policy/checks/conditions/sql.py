@@ -1,0 +1,38 @@
+"""A written `sql(…)` in; whether it can be worked out: its dialect is known, its reader there."""
+
+from __future__ import annotations
+
+from policy.checks.checked import Constant
+from policy.checks.conditions.reader_state import StatementContext
+from policy.checks.conditions.typed_value import TypedValue
+from policy.diagnostics import did_you_mean
+from policy.syntax import tree
+from policy.values import SQL_DIALECTS, can_read_sql
+
+
+def check_sql(expr: tree.Function, args: list[TypedValue], reading: StatementContext) -> bool:
+    """Tell whether such a call can ever be decided; say why not."""
+    if not can_read_sql():
+        reading.report.say(
+            "missing-extra",
+            "nothing that reads SQL is installed, so `sql(…)` could never be decided",
+            span=expr.span,
+            help="install it with `pip install 'placet[sql]'`",
+        )
+        return False
+    if len(args) == 1:
+        return True
+    written = args[1].value
+    dialect = written.value if isinstance(written, Constant) else None
+    if dialect in SQL_DIALECTS:
+        return True
+    reading.report.say(
+        "unknown-dialect",
+        f"`{dialect}` is no dialect of SQL that is read"
+        if isinstance(dialect, str)
+        else "the dialect of `sql(…)` has to be known before any call",
+        span=expr.args[1].span,
+        help=(did_you_mean(dialect, SQL_DIALECTS) if isinstance(dialect, str) else "")
+        or f"there are {', '.join(f'`{name}`' for name in SQL_DIALECTS)}",
+    )
+    return False

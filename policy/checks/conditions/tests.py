@@ -1,0 +1,197 @@
+"""Conditions in, resolved tests out; what each kind asks of its values is read beside this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, assert_never
+
+from policy.checks.checked import (
+    AllOf,
+    AnyOf,
+    NotOf,
+    Presence,
+    Quantified,
+    Test,
+    TypeTest,
+    ValueTest,
+)
+from policy.checks.conditions.comparisons import read_comparison
+from policy.checks.conditions.expressions import CONDITIONS, read_value
+from policy.checks.conditions.membership import read_membership
+from policy.checks.conditions.reader_state import (
+    BROKEN_TEST,
+    PartReaders,
+    ReadValue,
+    StatementContext,
+)
+from policy.checks.conditions.resource_tests import read_resource_test
+from policy.checks.conditions.string_tests import read_like, read_match, read_string_relation
+from policy.checks.conditions.time_windows import read_window
+from policy.checks.conditions.typed_value import TypedValue
+from policy.checks.conditions.value_types import ValueType
+from policy.checks.names.interpolation import dotted_name
+from policy.checks.names.references import inline_let
+from policy.checks.names.scopes import Definition
+from policy.checks.not_supported import refuse_unsupported
+from policy.syntax import print_expr, tree
+
+_BROKEN: Test = BROKEN_TEST
+
+
+def read_test(expr: tree.Expr, reading: StatementContext) -> Test:
+    """Return the test that `expr` stands for; what is wrong with it has been said."""
+    if not reading.count(expr.span):
+        return BROKEN_TEST
+    return TESTS.get(type(expr), _truth)(expr, reading)
+
+
+def _later(what: str) -> Callable[[tree.Expr, StatementContext], Test]:
+    """Return what refuses a condition that cannot be used yet."""
+
+    def refused(expr: tree.Expr, reading: StatementContext) -> Test:
+        refuse_unsupported(what, reading.report, span=expr.span)
+        return BROKEN_TEST
+
+    return refused
+
+
+def _and(expr: tree.And, reading: StatementContext) -> Test:
+    return AllOf(tests=_all(expr.operands, reading), text=reading.words(expr))
+
+
+def _or(expr: tree.Or, reading: StatementContext) -> Test:
+    return AnyOf(tests=_all(expr.operands, reading), text=reading.words(expr))
+
+
+def _all(operands: Iterable[tree.Expr], reading: StatementContext) -> tuple[Test, ...]:
+    return tuple([read_test(operand, reading) for operand in operands])
+
+
+def value(expr: tree.Expr, reading: StatementContext) -> TypedValue:
+    """Return the value of an expression that stands in a condition."""
+    return read_value(expr, reading, _PARTS)
+
+
+_PARTS = PartReaders(value, read_test)
+
+
+def _not(expr: tree.Not, reading: StatementContext) -> Test:
+    outer = reading.permits
+    reading.permits = None if outer is None else not outer
+    try:
+        return NotOf(test=read_test(expr.operand, reading), text=reading.words(expr))
+    finally:
+        reading.permits = outer
+
+
+def _truth(expr: tree.Expr, reading: StatementContext) -> Test:
+    """Read a value used as a condition, or the name of a `let` that is a condition."""
+    found = _let(expr, reading)
+    if found is not None:
+        assert isinstance(found.node, tree.Let)
+        inner = inline_let(
+            found,
+            expr.span,
+            reading,
+            lambda test: read_test(test, reading),
+            broken=_BROKEN,
+        )
+        return inner if inner is BROKEN_TEST else replace(inner, text=reading.words(expr))
+    read = value(expr, reading)
+    if not read.kind.may_be("boolean"):
+        reading.report.say(
+            "not-a-condition",
+            f"`{print_expr(expr)}` is {read.kind}, and a condition is needed here",
+            span=expr.span,
+            help=_condition_help(expr, read.kind),
+        )
+        return BROKEN_TEST
+    return ValueTest(value=read.value, text=reading.words(expr))
+
+
+def _condition_help(expr: tree.Expr, kind: ValueType) -> str:
+    shown = print_expr(expr)
+    if kind.must_be("list"):
+        return f"ask something of it: `{shown} == []`, or `any x in {shown}: …`"
+    return f"ask something of it: `{shown} == …`, or `{shown} is present`"
+
+
+def _let(expr: tree.Expr, reading: StatementContext) -> Definition | None:
+    """Return the definition where `expr` names a `let` whose value is a condition."""
+    name = dotted_name(expr)
+    if name is None or name.partition(".")[0] in reading.locals:
+        return None
+    found = reading.scope.find(name)
+    if found is None or not isinstance(found.node, tree.Let):
+        return None
+    if isinstance(found.node.value, CONDITIONS):
+        return found
+    seen = [found]
+    inner: Definition | None = found
+    while inner is not None and isinstance(inner.node, tree.Let):
+        if isinstance(inner.node.value, CONDITIONS):
+            return found
+        name = dotted_name(inner.node.value)
+        inner = inner.scope.find(name) if name else None
+        if inner in seen:
+            return None
+        if inner is not None:
+            seen.append(inner)
+    return None
+
+
+def _quantifier(expr: tree.Quantifier, reading: StatementContext) -> Test:
+    source = value(expr.source, reading)
+    with reading.variable(expr.variable, expr.index, source=source, span=expr.span) as slots:
+        test = read_test(expr.test, reading)
+    return Quantified(
+        kind=expr.kind,
+        slot=slots[0],
+        index_slot=slots[1],
+        source=source.value,
+        test=test,
+        text=reading.words(expr),
+    )
+
+
+def _of_values(
+    read: Callable[[Any, StatementContext, ReadValue], Test],
+) -> Callable[[Any, StatementContext], Test]:
+    """Return what reads a condition that asks something of values."""
+    return lambda expr, reading: read(expr, reading, value)
+
+
+def _is(expr: tree.Is, reading: StatementContext) -> Test:
+    left = value(expr.left, reading)
+    text = reading.words(expr)
+    match expr.what:
+        case "present" | "absent":
+            return Presence(left=left.value, present=expr.what == "present", text=text)
+        case "string" | "number" | "boolean" | "list" | "object":
+            return TypeTest(left=left.value, kind=expr.what, text=text)
+        case _:
+            assert_never(expr.what)
+
+
+# How each condition is read; what is none is a value used as one.
+TESTS: Mapping[type, Callable[[Any, StatementContext], Test]] = MappingProxyType(
+    {
+        tree.And: _and,
+        tree.Or: _or,
+        tree.Not: _not,
+        tree.Quantifier: _quantifier,
+        tree.Compare: _of_values(read_comparison),
+        tree.In: _of_values(read_membership),
+        tree.TextTest: _of_values(read_string_relation),
+        tree.Like: _of_values(read_like),
+        tree.Matches: _of_values(read_match),
+        tree.Is: _is,
+        tree.Window: _of_values(read_window),
+        tree.ResourceTest: read_resource_test,
+        tree.NamedByUser: _later("`named by user`"),
+        tree.From: _later("`from` a label or a result"),
+        tree.AfterTest: _later("`after`"),
+    }
+)

@@ -1,0 +1,64 @@
+"""A window of the day and the week in, the test that asks for it out."""
+
+from __future__ import annotations
+
+from policy.checks.checked import Test, WindowTest
+from policy.checks.conditions.reader_state import ReadValue, StatementContext
+from policy.model import Span
+from policy.syntax import print_expr, tree
+from policy.values import Unreadable, parse_clock, read_zone
+
+_DAYS: dict[str, frozenset[int]] = {
+    "weekdays": frozenset(range(5)),
+    "weekends": frozenset({5, 6}),
+    **{
+        day: frozenset({n})
+        for n, day in enumerate(("mon", "tue", "wed", "thu", "fri", "sat", "sun"))
+    },
+}
+
+
+def read_window(expr: tree.Window, reading: StatementContext, value_of: ReadValue) -> Test:
+    """Return what asks for a time of the day, on days of the week."""
+    left = value_of(expr.left, reading)
+    if not left.kind.may_be("time"):
+        reading.report.say(
+            "wrong-kind",
+            f"`within` asks of a time, and `{print_expr(expr.left)}` is {left.kind}",
+            span=expr.left.span,
+            help="write `now within …`",
+        )
+    zone = expr.zone or "UTC"
+    found = read_zone(zone)
+    if isinstance(found, Unreadable):
+        reading.report.say(
+            "bad-time",
+            found.reason,
+            span=expr.span,
+            help='zones have names such as "Europe/Paris"',
+        )
+    start, end = (_minutes(text, expr.span, reading) for text in (expr.start, expr.end))
+    if start == end:
+        reading.report.say(
+            "bad-time",
+            "a window that ends when it opens",
+            span=expr.span,
+            help="leave the window out, or let it end at another time",
+        )
+    return WindowTest(
+        left=left.value,
+        start=start,
+        end=end,
+        zone=zone,
+        days=_DAYS[expr.days] if expr.days else None,
+        text=reading.words(expr),
+    )
+
+
+def _minutes(text: str, span: Span, reading: StatementContext) -> int:
+    """Return a time of the day in minutes; the midnight that ends a day is its next one's start."""
+    found = parse_clock(text)
+    if isinstance(found, Unreadable):
+        reading.report.say("bad-time", found.reason, span=span, help="write `08:00..18:00`")
+        return 0
+    return found.hour * 60 + found.minute

@@ -1,0 +1,99 @@
+"""Checked layers in; what a layer must have and what does nothing in it, out as diagnostics."""
+
+from __future__ import annotations
+
+from policy.catalog import ToolSelector, ToolSpec
+from policy.checks.assembly import EVERY, Layer
+from policy.checks.checked import CheckedPolicy, CheckedRule
+from policy.checks.context import CheckContext
+from policy.checks.report import Report
+from policy.diagnostics import Label
+from policy.model import Verdict
+
+
+def check_defaults(layer: Layer, policy: CheckedPolicy, report: Report) -> None:
+    """Say where a plain default is missing, stands twice, or does nothing."""
+    plain = [default for default in policy.defaults if default.tools is None]
+    if policy.key == EVERY and not plain:
+        report.say(
+            "missing-default",
+            "the layer of every agent has no default",
+            span=layer.span,
+            help="write `default deny`: what a call gets that no rule allows",
+        )
+    for default in plain[1:]:
+        report.say(
+            "second-default",
+            "a second plain default in one layer",
+            span=default.span,
+            labels=(Label(span=plain[0].span, text="the first one"),),
+            help="keep one, or say which tools it is for: `default … for TOOLS`",
+        )
+    if policy.key != EVERY and plain and plain[0].verdict is Verdict.ALLOW:
+        report.say(
+            "default-without-effect",
+            "a plain `default allow` of another layer gives nothing",
+            span=plain[0].span,
+            help="remove it; only the layer of every agent, or what it delegates, gives",
+        )
+
+
+def check_delegations(policy: CheckedPolicy, world: CheckContext) -> None:
+    """Say where a tool is delegated and has a default of its own, which would fill the gap."""
+    scoped = [default for default in policy.defaults if default.tools is not None]
+    for delegation in policy.delegations:
+        delegated = world.tools.fitting(delegation.tools)
+        for default in scoped:
+            assert default.tools is not None
+            both = [spec.name for spec in delegated if default.tools.fits(spec)]
+            if not both:
+                continue
+            world.report.say(
+                "delegate-beside-default",
+                f"`{both[0]}` is delegated and has a default, so the delegation does nothing",
+                span=delegation.span,
+                labels=(Label(span=default.span, text="its default"),),
+                help="keep one of the two",
+            )
+            break
+
+
+# How many tools a message names.
+_MOST_NAMED = 3
+
+
+def check_undeclared(policies: tuple[CheckedPolicy, ...], world: CheckContext) -> None:
+    """Name, once each, tools that resource rules speak of and whose resources nobody declared."""
+    declared = [d.tools for policy in policies for d in policy.declarations]
+    told: set[str] = set()
+    seen = set()
+    for policy in policies:
+        for rule in policy.rules:
+            if not rule.speaks_of_resources or rule.tools in seen:
+                continue
+            seen.add(rule.tools)
+            unknown = [
+                spec.name
+                for spec in world.tools.fitting(rule.tools)
+                if spec.name not in told and not _is_declared(spec, declared)
+            ]
+            told.update(unknown)
+            if unknown:
+                _say_undeclared(unknown, rule, world)
+
+
+def _is_declared(spec: ToolSpec, declared: list[ToolSelector]) -> bool:
+    return spec.complete or bool(spec.resources) or any(tools.fits(spec) for tools in declared)
+
+
+def _say_undeclared(names: list[str], rule: CheckedRule, world: CheckContext) -> None:
+    first = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
+    more = f" and {len(names) - _MOST_NAMED} more tools" if len(names) > _MOST_NAMED else ""
+    world.report.say(
+        "undeclared-resources",
+        f"nobody declared which arguments of {first}{more} are resources",
+        span=rule.span,
+        label="speaks of their resources",
+        help=f"say so, `tool {names[0]} reads input.… and nothing else`; until then any text of "
+        "their input may be one, and the rule is undecidable where it may be meant",
+    )

@@ -1,0 +1,35 @@
+"""One item of a set of commands in; its pattern, or why it is none, and what nobody knows of it."""
+
+from __future__ import annotations
+
+from policy.checks.context import CheckContext
+from policy.diagnostics import did_you_mean
+from policy.model import Span
+from policy.programs import CommandPattern
+from policy.values import Unreadable, quote
+
+
+def command_item(text: str, span: Span, world: CheckContext) -> CommandPattern | Unreadable:
+    """Read an item, and say so where its program has no profile."""
+    from policy.programs import CommandPattern, read_command_pattern
+
+    pattern = read_command_pattern(text, world.profiles)
+    if isinstance(pattern, CommandPattern) and pattern.program:
+        program = pattern.program[0]
+        if world.profiles.profile(program) is None:
+            _say_unprofiled(program, span, world)
+    return pattern
+
+
+def _say_unprofiled(program: str, span: Span, world: CheckContext) -> None:
+    if not world.profiles.programs:
+        return  # nothing is known of any program, so this one is no exception
+    describe = f"describe it in `programs/{program}.toml` of the policy folder"
+    near = did_you_mean(program, world.profiles.programs)
+    known = "a `*` does not cover its options, and each of its words may be a file or a host"
+    world.report.say(
+        "unprofiled-program",
+        f"nothing is known of the program {quote(program)}: {known}",
+        span=span,
+        help=f"{near}; or {describe}" if near else describe,
+    )

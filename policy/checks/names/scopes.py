@@ -1,0 +1,173 @@
+"""Names and where they are seen: a `Scope` for each layer and each use of a pack.
+
+An agent's or a role's layer sees its own names and those of the global layer, never the other way
+round. A pack sees its own names and parameters only; who uses it sees them as `ALIAS.name`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from policy.checks.conditions.value_types import FACT_ROOTS
+from policy.checks.report import Report
+from policy.diagnostics import Label
+from policy.model import Span
+from policy.syntax import tree
+
+# Names that stand for names that stand for names …: beyond this nobody can follow.
+MAX_DEPTH = 40
+# And with all names written out, this many items in all; a pattern of tools costs more.
+MAX_ITEMS = 200_000
+MAX_PATTERNS = 5_000
+
+# How deeply a set is nested, and how many items it has with all names written out.
+Extent: TypeAlias = tuple[int, int]
+
+Named: TypeAlias = (
+    tree.ToolSet | tree.NamedSet | tree.SetFromFile | tree.DataTable | tree.Let | tree.Param
+)
+
+# Words of the language for hosts that no name can say better.
+HOST_WORDS = frozenset(
+    {
+        "private",
+        "loopback",
+        "link_local",
+        "metadata",
+        "unspecified",
+        "shared",
+        "multicast",
+        "reserved",
+        "redirected",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Definition:
+    """What a name stands for, and the scope in which its own names are read."""
+
+    node: Named
+    scope: Scope
+
+    @property
+    def span(self) -> Span:
+        """Where the name is defined."""
+        return self.node.span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundParameter:
+    """The value a parameter was given, read in the scope of whoever gave it."""
+
+    value: tree.Expr
+    scope: Scope
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """The names that a layer or a used pack defines; `above` is the global layer's scope."""
+
+    title: str
+    above: Scope | None = None
+    names: dict[str, Definition] = field(default_factory=dict)
+    packs: dict[str, Scope] = field(default_factory=dict)
+    uses: dict[str, Span] = field(default_factory=dict)
+    bound: dict[str, BoundParameter] = field(default_factory=dict)
+
+    def find(self, name: str) -> Definition | None:
+        """Return what `name`, or `ALIAS.name`, stands for here."""
+        head, dot, rest = name.partition(".")
+        if dot:
+            pack = self.find_pack(head)
+            return pack.find(rest) if pack is not None else None
+        found = self.names.get(name)
+        if found is None and self.above is not None:
+            return self.above.find(name)
+        return found
+
+    def find_pack(self, alias: str) -> Scope | None:
+        """Return the scope of the pack used here under this alias."""
+        found = self.packs.get(alias)
+        if found is None and self.above is not None:
+            return self.above.find_pack(alias)
+        return found
+
+    def visible(self) -> Iterator[str]:
+        """Yield every name that can be written here, those of packs with their alias."""
+        yield from self.names
+        for alias, pack in self.packs.items():
+            yield from (f"{alias}.{name}" for name in pack.names)
+        if self.above is not None:
+            yield from self.above.visible()
+
+
+def define(scope: Scope, node: Named, report: Report) -> None:
+    """Give `node`'s name its meaning in `scope`, unless the name is taken."""
+    name = node.name
+    if name in FACT_ROOTS:
+        report.say(
+            "fact-redefined",
+            f"`{name}` is a fact and cannot be given another meaning",
+            span=node.span,
+            help="choose another name",
+        )
+        return
+    if name in HOST_WORDS:
+        report.say(
+            "reserved-name",
+            f"`{name}` is a word for a kind of address and cannot be defined",
+            span=node.span,
+            help="choose another name",
+        )
+        return
+    taken = _taken(scope, name)
+    if taken is not None:
+        report.say(
+            "name-redefined",
+            f"`{name}` is already defined",
+            span=node.span,
+            label="defined again here",
+            labels=(Label(span=taken, text="first defined here"),),
+            help="a name has one meaning wherever it is seen; choose another",
+        )
+        return
+    scope.names[name] = Definition(node, scope)
+
+
+def extent_over(parts: Iterable[Extent]) -> Extent:
+    """Return the extent of what holds parts of these extents; an empty set counts too."""
+    depth = size = 0
+    for inner, items in parts:
+        depth, size = max(depth, inner), size + items
+    return depth + 1, size + 1
+
+
+def is_too_large(extent: Extent, *, most: int) -> bool:
+    """Tell whether a set goes beyond what may stand in a policy."""
+    return extent[0] > MAX_DEPTH or extent[1] > most
+
+
+def report_too_deep(found: Definition, report: Report) -> None:
+    """Say that a name stands for names that stand for names, beyond the bounds."""
+    report.say(
+        "too-deep",
+        f"`{found.node.name}` stands for too many names inside each other",
+        span=found.span,
+        help=f"at most {MAX_DEPTH} deep, and {MAX_ITEMS:,} items or {MAX_PATTERNS:,} tools in all",
+    )
+
+
+def _taken(scope: Scope, name: str) -> Span | None:
+    """Return where a name that `scope` can see is already defined, a pack's alias included."""
+    found = scope.find(name)
+    if found is not None:
+        return found.span
+    holder: Scope | None = scope
+    while holder is not None:
+        if name in holder.uses:
+            return holder.uses[name]
+        holder = holder.above
+    return None

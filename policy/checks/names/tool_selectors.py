@@ -1,0 +1,417 @@
+"""`TOOLS except TOOLS` in, a selector and the known tools that it fits out.
+
+A name that is a `tools` set or a parameter stands for what it holds; any other is a pattern, and
+is looked up in the catalogue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from policy.catalog import ALIASES, Catalog, ToolPattern, ToolSelector, ToolSpec, repair_name
+from policy.checks.names.interpolation import dotted_name, interpolate, value_of_param
+from policy.checks.names.scopes import (
+    MAX_DEPTH,
+    MAX_PATTERNS,
+    Definition,
+    Extent,
+    Scope,
+    extent_over,
+    is_too_large,
+    report_too_deep,
+)
+from policy.checks.report import Report
+from policy.diagnostics import Label, Severity, nearest
+from policy.model import Span
+from policy.syntax import tree
+from policy.values import escape_glob
+
+# What other agents call tools like ours; a host of theirs may have them under these names.
+_ELSEWHERE = ALIASES | {
+    "Bash": "bash_exec",
+    "Read": "file_read",
+    "Write": "file_write",
+    "Edit": "file_write",
+    "MultiEdit": "file_write",
+    "NotebookEdit": "file_write",
+    "LS": "file_list",
+    "Glob": "file_list",
+    "Grep": "file_read",
+    "WebFetch": "web_fetch",
+}
+
+# The identities of the parts on either side of `except`, and whether the place gives.
+_Parts: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], bool]
+
+_EMPTY = ToolSelector(included=(), gives=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unknown:
+    """Why a pattern fits no known tool, and how much it matters."""
+
+    severity: Severity
+    message: str
+    help: str
+    near: bool = False
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class SelectorReader:
+    """Reads selectors; what it has looked up in the catalogue once, it knows."""
+
+    catalog: Catalog
+    report: Report
+    _sets: dict[tuple[Definition, bool], ToolSelector] = field(default_factory=dict)
+    _known: dict[ToolPattern, _Unknown | None] = field(default_factory=dict)
+    # Rules of the same tools share one selector, and the patterns in it.
+    _patterns: dict[tuple[str | None, str], ToolPattern] = field(default_factory=dict)
+    # Those of one name each, by the scope it is read in and whether its place gives.
+    _plain: dict[tuple[int, str, bool], tuple[Scope, ToolSelector]] = field(default_factory=dict)
+    # By identity: the selectors hold their parts, and parts equal by meaning are one.
+    _selectors: dict[_Parts, ToolSelector] = field(default_factory=dict)
+    # The names of sets of tools that a scope can see, by its identity: none is added any more.
+    _set_names: dict[int, tuple[Scope, list[str]]] = field(default_factory=dict)
+    # By identity: the selectors are kept above.
+    _extents: dict[int, Extent] = field(default_factory=dict)
+
+    def selector(
+        self, tools: tree.Tools, scope: Scope, *, gives: bool, lenient: bool = False
+    ) -> ToolSelector:
+        """Return the selector of `tools`, for a place that `gives` or takes.
+
+        `lenient` makes an unknown tool a warning: a pack speaks of tools its user may not have.
+        """
+        alone = _only_name(tools)
+        place = None if alone is None else (id(scope), alone, gives)
+        kept = None if place is None else self._plain.get(place)
+        if kept is not None:
+            return kept[1]
+        found = self._selector(tools, scope, gives=gives, lenient=lenient)
+        if place is not None and self._is_plain(found):
+            # With the scope, so that no other takes its identity.
+            self._plain[place] = (scope, found)
+        return found
+
+    def _is_plain(self, selector: ToolSelector) -> bool:
+        """Tell whether a selector is one pattern of which there is nothing to say."""
+        part = selector.included[0] if selector.included else None
+        return isinstance(part, ToolPattern) and self._known.get(part, _EMPTY) is None
+
+    def _selector(
+        self, tools: tree.Tools, scope: Scope, *, gives: bool, lenient: bool
+    ) -> ToolSelector:
+        included = self._parts(tools.included, scope, lenient=lenient, chain=())
+        excluded = self._parts(tools.excluded, scope, lenient=lenient, chain=())
+        key = (tuple(map(id, included)), tuple(map(id, excluded)), gives)
+        kept = self._selectors.get(key)
+        if kept is None:
+            kept = ToolSelector(included=included, excluded=excluded, gives=gives)
+            self._selectors[key] = kept
+        return kept
+
+    def fitting(self, selector: ToolSelector) -> tuple[ToolSpec, ...]:
+        """Return the known tools that the selector fits, in the order of the catalogue."""
+        return self.catalog.fitting(selector)
+
+    def table_selector(self, keys: tree.Tools, *, gives: bool) -> ToolSelector:
+        """Return the selector of keys of the configuration: patterns, aliases, categories."""
+        return ToolSelector(
+            included=self._keys(keys.included, gives=gives),
+            excluded=self._keys(keys.excluded, gives=not gives),
+            gives=gives,
+        )
+
+    def _keys(self, keys: Iterable[tree.ToolRef], *, gives: bool) -> tuple[ToolPattern, ...]:
+        return tuple(pattern for key in keys for pattern in self._key(key, gives=gives))
+
+    def _key(self, key: tree.ToolRef, *, gives: bool) -> tuple[ToolPattern, ...]:
+        """Return what one key names; its own name goes before an alias, that before a category."""
+        pattern = ToolPattern(origin=key.origin, text=key.pattern)
+        name = pattern.exact_name if key.origin is None else None
+        if name is not None and self.catalog.get(name) is None:
+            alias = ALIASES.get(name)
+            if alias is not None and self.catalog.get(alias) is not None:
+                return (ToolPattern(text=alias),)
+            members = self._category(name, gives=gives)
+            if members:
+                return tuple(ToolPattern(text=escape_glob(member)) for member in members)
+        self._check(pattern, key.span, None, lenient=True)
+        return () if pattern.problem else (pattern,)
+
+    def _category(self, name: str, *, gives: bool) -> tuple[str, ...]:
+        """Return the tools of a category; `file_ops` is how some configurations call `file`.
+
+        A server says itself of which category its tools are: that alone is given nothing.
+        """
+        known = self.catalog.categories
+        members = known.get(name) or known.get(name.removesuffix("_ops")) or ()
+        if not gives:
+            return members
+        specs = (self.catalog.get(member) for member in members)
+        return tuple(s.name for s in specs if s and (s.origin.kind == "host" or s.pinned))
+
+    def named(
+        self, found: Definition, *, lenient: bool = False, chain: tuple[Definition, ...] = ()
+    ) -> ToolSelector | None:
+        """Return the tools that a definition stands for, None if it stands for no tools."""
+        node = found.node
+        if not isinstance(node, tree.ToolSet) and not (
+            isinstance(node, tree.Param) and node.kind == "tools"
+        ):
+            return None
+        if found in chain:
+            self._say_cycle(chain, found)
+            return _EMPTY
+        if len(chain) > MAX_DEPTH:
+            report_too_deep(found, self.report)
+            return _EMPTY
+        key = (found, lenient)
+        kept = self._sets.get(key)
+        if kept is None:
+            kept = self._read_named(found, lenient=lenient, chain=(*chain, found))
+            if is_too_large(self._extent(kept), most=MAX_PATTERNS):
+                report_too_deep(found, self.report)
+                kept = ToolSelector(included=(), gives=False)
+            self._extents[id(kept)] = self._extent(kept)
+            self._sets[key] = kept
+        return kept
+
+    def _extent(self, selector: ToolSelector) -> Extent:
+        """Return the extent of a selector; those of names are known."""
+        known = self._extents.get(id(selector))
+        if known is not None:
+            return known
+        parts = (*selector.included, *selector.excluded)
+        return extent_over(
+            self._extent(part) if isinstance(part, ToolSelector) else (0, 1) for part in parts
+        )
+
+    def _read_named(
+        self, found: Definition, *, lenient: bool, chain: tuple[Definition, ...]
+    ) -> ToolSelector:
+        node = found.node
+        if isinstance(node, tree.ToolSet):
+            included = self._parts(node.tools.included, found.scope, lenient=lenient, chain=chain)
+            excluded = self._parts(node.tools.excluded, found.scope, lenient=lenient, chain=chain)
+            return ToolSelector(included=included, excluded=excluded, gives=False)
+        assert isinstance(node, tree.Param)
+        bound = value_of_param(node, found.scope)
+        if bound is None:
+            return _EMPTY
+        return _of(self._given(bound.value, bound.scope, lenient=lenient, chain=chain), gives=False)
+
+    def _given(
+        self, value: tree.Expr, scope: Scope, *, lenient: bool, chain: tuple[Definition, ...]
+    ) -> tuple[ToolPattern | ToolSelector, ...]:
+        """Read the value of a parameter of kind `tools`: names of sets and quoted patterns."""
+        if isinstance(value, tree.ListLiteral):
+            items = [self._given(v, scope, lenient=lenient, chain=chain) for v in value.items]
+            return tuple(part for parts in items for part in parts)
+        if isinstance(value, tree.Text):
+            text = interpolate(value.value, scope, self.report, span=value.span)
+            ref = tree.ToolRef(origin=None, pattern=text, span=value.span)
+            return self._parts((ref,), scope, lenient=lenient, chain=chain)
+        name = dotted_name(value)
+        if name is not None:
+            ref = tree.ToolRef(origin=None, pattern=name, span=value.span)
+            return self._parts((ref,), scope, lenient=lenient, chain=chain)
+        self.report.say(
+            "wrong-kind",
+            "tools are needed here",
+            span=value.span,
+            help="name a `tools` set, or a list of quoted tool patterns",
+        )
+        return ()
+
+    def _parts(
+        self,
+        refs: tuple[tree.ToolRef, ...],
+        scope: Scope,
+        *,
+        lenient: bool,
+        chain: tuple[Definition, ...],
+    ) -> tuple[ToolPattern | ToolSelector, ...]:
+        parts = (self._part(ref, scope, lenient=lenient, chain=chain) for ref in refs)
+        return tuple(part for part in parts if part is not None)
+
+    def _part(
+        self, ref: tree.ToolRef, scope: Scope, *, lenient: bool, chain: tuple[Definition, ...]
+    ) -> ToolPattern | ToolSelector | None:
+        found = scope.find(ref.pattern) if ref.origin is None else None
+        if found is not None:
+            named = self.named(found, lenient=lenient, chain=chain)
+            if named is None:
+                self.report.say(
+                    "wrong-kind",
+                    f"`{ref.pattern}` is no set of tools",
+                    span=ref.span,
+                    labels=(Label(span=found.span, text="defined here"),),
+                    help="name tools, or a set defined with `tools`",
+                )
+            return named
+        pattern = self._patterns.get((ref.origin, ref.pattern))
+        if pattern is None:
+            pattern = ToolPattern(origin=ref.origin, text=ref.pattern)
+            self._patterns[(ref.origin, ref.pattern)] = pattern
+        return pattern if self._check(pattern, ref.span, scope, lenient=lenient) else None
+
+    def _check(
+        self, pattern: ToolPattern, span: Span, scope: Scope | None, *, lenient: bool
+    ) -> bool:
+        """Tell whether this is a pattern at all; say so where it fits no known tool."""
+        if self._known.get(pattern, _EMPTY) is None:
+            return True
+        if not self._is_spelled(pattern, span):
+            return False
+        if pattern not in self._known:
+            self._known[pattern] = self._look_up(pattern)
+        unknown = self._known[pattern]
+        if unknown is None:
+            return True
+        self.report.say(
+            "unknown-tool",
+            unknown.message,
+            span=span,
+            label="not in the catalogue",
+            help=self._help(pattern, unknown, scope),
+            severity=self._severity(pattern, unknown, scope, lenient=lenient),
+        )
+        return True
+
+    def is_pattern(self, ref: tree.ToolRef) -> bool:
+        """Tell whether this can be a tool at all, known or not; say so where it cannot."""
+        return self._is_spelled(ToolPattern(origin=ref.origin, text=ref.pattern), ref.span)
+
+    def _is_spelled(self, pattern: ToolPattern, span: Span) -> bool:
+        if pattern.problem is None:
+            return True
+        self.report.say(
+            "bad-tool-pattern", pattern.problem, span=span, help="write the name of a tool"
+        )
+        return False
+
+    def _severity(
+        self, pattern: ToolPattern, unknown: _Unknown, scope: Scope | None, *, lenient: bool
+    ) -> Severity:
+        if self._near_set(pattern, scope):
+            return Severity.ERROR
+        return Severity.WARNING if lenient else unknown.severity
+
+    def _help(self, pattern: ToolPattern, unknown: _Unknown, scope: Scope | None) -> str:
+        near = self._near_set(pattern, scope)
+        return f"did you mean `{near}`?" if near and not unknown.near else unknown.help
+
+    def _near_set(self, pattern: ToolPattern, scope: Scope | None) -> str | None:
+        """Return the set that a word may be meant for; the names of sets are in lower case."""
+        if scope is None or pattern.origin is not None or pattern.text != pattern.text.lower():
+            return None
+        kept = self._set_names.get(id(scope))
+        if kept is None:
+            kept = self._set_names[id(scope)] = (scope, _tool_sets(scope))
+        return nearest(pattern.text, kept[1])
+
+    def _look_up(self, pattern: ToolPattern) -> _Unknown | None:
+        """Return why no known tool fits; None if one does."""
+        name = pattern.exact_name
+        if name is not None:
+            spec = self.catalog.get(name)
+            if spec is not None and pattern.matcher(gives=False)(spec):
+                return None
+        else:
+            fits = pattern.matcher(gives=False)
+            if pattern.text in ("*", "*/*") or any(
+                map(fits, self.catalog.beginning(pattern.beginning))
+            ):
+                return None
+        return self._unknown(pattern, exact="name" if name is not None else "pattern")
+
+    def _unknown(self, pattern: ToolPattern, *, exact: Literal["name", "pattern"]) -> _Unknown:
+        shown = f"{pattern.origin} {pattern.text}" if pattern.origin else pattern.text
+        message = (
+            f"no tool is called `{shown}`" if exact == "name" else f"no known tool fits `{shown}`"
+        )
+        if self._is_of_unknown_server(pattern):
+            return _Unknown(
+                severity=Severity.WARNING,
+                message=message,
+                help="the catalogue has no tool of this server; the rule waits for it",
+            )
+        here = None if pattern.origin else _ELSEWHERE.get(pattern.text)
+        if here is not None and self.catalog.get(here) is not None:
+            # A call by a name that is repaired never meets a rule about that name.
+            certain = self.catalog.complete or repair_name(pattern.text, self.catalog) is not None
+            return _Unknown(
+                severity=Severity.ERROR if certain else Severity.WARNING,
+                message=message,
+                help=f"here that is `{here}`; if the host has a tool of this very "
+                "name, add it to the catalogue",
+            )
+        near = nearest(pattern.text, self._spellings(pattern))
+        severity = Severity.ERROR if self.catalog.complete or near else Severity.WARNING
+        if near:
+            prefix = f"{pattern.origin} " if pattern.origin else ""
+            return _Unknown(
+                severity=severity,
+                message=message,
+                help=f"did you mean `{prefix}{near}`?",
+                near=True,
+            )
+        return _Unknown(
+            severity=severity,
+            message=message,
+            help="the catalogue lists the known tools; add the tool there, or correct its name",
+        )
+
+    def _is_of_unknown_server(self, pattern: ToolPattern) -> bool:
+        """Tell whether the pattern speaks of a server or extension without a known tool."""
+        if pattern.origin is not None:
+            server = pattern.text.partition("/")[0]
+            servers = self.catalog.servers if pattern.origin == "mcp" else self.catalog.plugins
+            return server not in servers
+        head, separator, rest = pattern.text.partition("__")
+        if not separator:
+            return False
+        if head == "ext":
+            return rest.partition("__")[0] not in self.catalog.plugins
+        return head not in self.catalog.servers
+
+    def _spellings(self, pattern: ToolPattern) -> Iterable[str]:
+        if pattern.origin is None:
+            return self.catalog.names
+        return [
+            f"{spec.origin.server}/{spec.origin.tool}"
+            for spec in self.catalog.specs
+            if spec.origin.kind == pattern.origin
+        ]
+
+    def _say_cycle(self, chain: tuple[Definition, ...], found: Definition) -> None:
+        names = [d.node.name for d in (*chain[chain.index(found) :], found)]
+        self.report.say(
+            "name-cycle",
+            f"a set that holds itself: {' → '.join(f'`{name}`' for name in names)}",
+            span=found.span,
+            help="remove one of the names from its set",
+        )
+
+
+def _only_name(tools: tree.Tools) -> str | None:
+    """Return the only pattern of a rule's tools if it is of flat names."""
+    if len(tools.included) != 1 or tools.excluded or tools.included[0].origin is not None:
+        return None
+    return tools.included[0].pattern
+
+
+def _tool_sets(scope: Scope) -> list[str]:
+    names = []
+    for name in scope.visible():
+        found = scope.find(name)
+        if found is not None and isinstance(found.node, tree.ToolSet):
+            names.append(name)
+    return names
+
+
+def _of(parts: tuple[ToolPattern | ToolSelector, ...], *, gives: bool) -> ToolSelector:
+    return ToolSelector(included=parts, gives=gives)

@@ -1,0 +1,16 @@
+"""What the language has and this version does not run: refused at its own place, never ignored."""
+
+from __future__ import annotations
+
+from policy.checks.report import Report
+from policy.model import Span
+
+
+def refuse_unsupported(what: str, report: Report, *, span: Span) -> None:
+    """Say that this part of the language cannot be used yet."""
+    report.say(
+        "not-supported-yet",
+        f"{what} is not supported yet",
+        span=span,
+        help="remove it for now; a policy never takes effect with a part left out",
+    )

@@ -1,0 +1,1 @@
+"""Rules, rewrites and invariants: their clauses read into their resolved forms."""

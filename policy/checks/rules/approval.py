@@ -1,0 +1,163 @@
+"""What a rule wants of an approval: its `by`, `two people` and `remember` in, `Terms` out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import TypeVar
+
+from policy.checks.conditions.fields import field_type, tool_names
+from policy.checks.conditions.reader_state import StatementContext
+from policy.checks.names.interpolation import duration_of, interpolate
+from policy.checks.names.known_tools import KnownTool
+from policy.checks.rules.changes import input_steps
+from policy.model import Remembering, Span, Terms
+from policy.syntax import print_clause, print_path, tree
+from policy.values import quote, without_invisible
+
+# An approval that serves longer is a rule that nobody wrote down.
+_LONGEST = timedelta(days=366)
+
+_NO_TERMS = Terms()
+_OF_APPROVALS = frozenset({tree.By, tree.TwoPeople, tree.Remember})
+
+_Clause = TypeVar("_Clause", tree.By, tree.TwoPeople, tree.Remember)
+
+
+def read_terms(
+    clauses: Iterable[tree.Clause],
+    reading: StatementContext,
+    *,
+    asks: bool,
+    allows: bool = False,
+    tools: tuple[KnownTool, ...] = (),
+) -> Terms:
+    """Return what a rule's clauses want of an approval; `asks` says whether it wants one at all.
+
+    `allows` says that `with approval` would make it ask, `tools` which known tools it fits.
+    """
+    clauses = tuple(clauses)
+    if _OF_APPROVALS.isdisjoint(map(type, clauses)):
+        return _NO_TERMS
+    by = _first(clauses, tree.By)
+    two = _first(clauses, tree.TwoPeople)
+    remember = _first(clauses, tree.Remember)
+    said: list[tree.By | tree.TwoPeople | tree.Remember] = [c for c in (by, two, remember) if c]
+    if said and not asks:
+        _say_needless(said[0], reading, allows=allows)
+        return _NO_TERMS
+    return Terms(
+        groups=() if by is None else _groups(by, reading),
+        two_people=two is not None,
+        remember=None if remember is None else _remembering(remember, reading, tools),
+    )
+
+
+def _first(clauses: tuple[tree.Clause, ...], kind: type[_Clause]) -> _Clause | None:
+    return next((clause for clause in clauses if isinstance(clause, kind)), None)
+
+
+def _say_needless(
+    clause: tree.By | tree.TwoPeople | tree.Remember, reading: StatementContext, *, allows: bool
+) -> None:
+    word = print_clause(clause).split('"')[0].strip()
+    reading.report.say(
+        "terms-without-ask",
+        f"`{word}` says something of an approval, and this asks for none",
+        span=clause.span,
+        help="add `with approval`" if allows else "remove it, or let an `ask` have it",
+    )
+
+
+# ------------------------------------------------------------------ who
+
+
+def _groups(by: tree.By, reading: StatementContext) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for written in by.groups:
+        name = interpolate(written, reading.scope, reading.report, span=by.span)
+        problem = _problem(name, found)
+        if problem is None:
+            found[name] = None
+            continue
+        reading.report.say(
+            "bad-group",
+            problem,
+            span=by.span,
+            help="name each group once, spelled as those who know your people spell it",
+        )
+    return tuple(found)
+
+
+def _problem(name: str, found: Iterable[str]) -> str | None:
+    """Return why nobody can be in a group of this name, or why once is enough."""
+    if not name.strip():
+        return "nobody is in a group without a name"
+    if name != name.strip() or without_invisible(name) != name or not name.isprintable():
+        return f"{quote(name)} has spaces around it or characters that nobody sees"
+    return f"the group {quote(name)} stands twice" if name in found else None
+
+
+# ------------------------------------------------------------------ for how long
+
+
+def _remembering(
+    clause: tree.Remember, reading: StatementContext, tools: tuple[KnownTool, ...]
+) -> Remembering:
+    seconds = None
+    if isinstance(clause.period, tree.Duration):
+        seconds = _seconds(clause.period, reading)
+    if clause.times is None:
+        _check_harmless(clause, reading, tools)
+    return Remembering(seconds=seconds, fields=_fields(clause, reading), times=clause.times)
+
+
+def _seconds(period: tree.Duration, reading: StatementContext) -> float:
+    span = duration_of(period, reading.report)
+    if not span:
+        _refuse("remembered for no time, an approval serves nothing", period.span, reading)
+    elif span > _LONGEST:
+        _refuse("no approval serves for more than a year", period.span, reading)
+    return span.total_seconds()
+
+
+def _fields(clause: tree.Remember, reading: StatementContext) -> tuple[tuple[str | int, ...], ...]:
+    found: dict[tuple[str | int, ...], None] = {}
+    for path in clause.fields:
+        shown = print_path(path)
+        steps = input_steps(path, reading)
+        if steps is None:
+            continue
+        if any(isinstance(step, tree.Star) for step in path.steps):
+            _refuse(f"`{shown}` is each element; name the list itself", path.span, reading)
+        elif steps in found:
+            _refuse(f"`{shown}` stands twice", path.span, reading)
+        elif reading.tools is not None:
+            field_type(steps, reading.tools, reading.report, shown=shown, span=path.span)
+        found[steps] = None
+    return tuple(found)
+
+
+def _check_harmless(
+    clause: tree.Remember, reading: StatementContext, tools: tuple[KnownTool, ...]
+) -> None:
+    """Say so where one answer would let a tool that changes things run any number of times."""
+    harmful = [known.spec.name for known in tools if not _is_harmless(known)]
+    if tools and not harmful:
+        return
+    why = f"{tool_names(harmful)} may do more each time" if harmful else "no known tool is meant"
+    reading.report.say(
+        "remember-without-count",
+        f"one answer would serve any number of executions, and {why}",
+        span=clause.span,
+        help="write `up to N times`; only tools declared `read_only` or `idempotent` need none",
+    )
+
+
+def _is_harmless(known: KnownTool) -> bool:
+    return known.spec.read_only is True or known.spec.idempotent is True
+
+
+def _refuse(why: str, span: Span, reading: StatementContext) -> None:
+    help = "`placet check --explain bad-remember` shows one that serves"
+    reading.report.say("bad-remember", why, span=span, help=help)

@@ -1,0 +1,130 @@
+"""The changes of a rewrite in, resolved ones out: which field, and what becomes of it."""
+
+from __future__ import annotations
+
+from typing import Literal, assert_never
+
+from policy.catalog import Step
+from policy.checks.checked import CheckedChange
+from policy.checks.conditions.fields import field_type
+from policy.checks.conditions.reader_state import StatementContext
+from policy.checks.conditions.string_tests import check_regex
+from policy.checks.conditions.tests import value
+from policy.checks.conditions.typed_value import TypedValue
+from policy.checks.conditions.value_types import ANY, ValueType, comparable
+from policy.checks.names.interpolation import interpolate
+from policy.syntax import print_change, tree
+
+
+def read_change(change: tree.Change, reading: StatementContext) -> CheckedChange | None:
+    """Return a change, None where its field cannot be meant, which has then been said."""
+    steps = input_steps(change.path, reading)
+    if steps is None:
+        return None
+    if any(isinstance(step, tree.Star) for step in change.path.steps):
+        _refuse(change, "a change is of one field, not of every element", reading)
+        return None
+    kind = _field_kind(change.path, steps, reading)
+    match change:
+        case tree.SetField():
+            given = value(change.value, reading)
+            _check_fits(change, given, kind, reading)
+            word: Literal["set", "set if absent"] = "set if absent" if change.if_absent else "set"
+            return _changed(change, word, steps, given)
+        case tree.AtMost():
+            return _changed(change, "at most", steps, _bound(change, kind, reading))
+        case tree.AtLeast():
+            return _changed(change, "at least", steps, _bound(change, kind, reading))
+        case tree.RemoveField():
+            return _changed(change, "remove", steps, None)
+        case tree.RedactField():
+            check_regex(change.regex, reading)
+            return _redaction(change, steps, kind, reading)
+        case _:
+            assert_never(change)
+
+
+def input_steps(path: tree.FieldPath, reading: StatementContext) -> tuple[Step, ...] | None:
+    """Return the steps from the input to a field; None where the path is of something else."""
+    if path.root == "input" and path.steps:
+        return tuple("*" if isinstance(step, tree.Star) else step for step in path.steps)
+    what = "the whole input" if path.root == "input" else f"`{path.root}`"
+    reading.report.say(
+        "not-an-input-field",
+        f"{what} is no field of the input",
+        span=path.span,
+        help="write `input.FIELD`",
+    )
+    return None
+
+
+def _field_kind(
+    path: tree.FieldPath, steps: tuple[Step, ...], reading: StatementContext
+) -> ValueType:
+    if reading.tools is None:
+        return ANY
+    shown = ".".join(["input", *(str(step) for step in steps)])
+    return field_type(steps, reading.tools, reading.report, shown=shown, span=path.span)
+
+
+def _bound(
+    change: tree.AtMost | tree.AtLeast, kind: ValueType, reading: StatementContext
+) -> TypedValue:
+    bound = value(change.bound, reading)
+    if not bound.kind.may_be("number"):
+        _refuse(change, f"a bound is a number, not {bound.kind}", reading)
+    elif not kind.may_be("number"):
+        _refuse(change, f"the field is {kind}, and a bound is for numbers", reading)
+    return bound
+
+
+def _check_fits(
+    change: tree.SetField, given: TypedValue, kind: ValueType, reading: StatementContext
+) -> None:
+    if not comparable(given.kind, kind):
+        _refuse(change, f"the field takes {kind}, not {given.kind}", reading)
+
+
+def _redaction(
+    change: tree.RedactField, steps: tuple[Step, ...], kind: ValueType, reading: StatementContext
+) -> CheckedChange:
+    if not kind.may_be("text", "list", "object"):
+        _refuse(change, f"the field is {kind}, and redacting is for text", reading)
+    replacement = change.replacement
+    if replacement is not None:
+        replacement = interpolate(replacement, reading.scope, reading.report, span=change.span)
+    return CheckedChange(
+        kind="redact",
+        steps=steps,
+        value=None,
+        pattern=change.regex.pattern,
+        replacement=replacement,
+        text=print_change(change),
+        span=change.span,
+    )
+
+
+def _changed(
+    change: tree.Change,
+    word: Literal["set", "set if absent", "at most", "at least", "remove"],
+    steps: tuple[Step, ...],
+    given: TypedValue | None,
+) -> CheckedChange:
+    return CheckedChange(
+        kind=word,
+        steps=steps,
+        value=None if given is None else given.value,
+        pattern=None,
+        replacement=None,
+        text=print_change(change),
+        span=change.span,
+    )
+
+
+def _refuse(change: tree.Change, why: str, reading: StatementContext) -> None:
+    reading.report.say(
+        "bad-change",
+        why,
+        span=change.span,
+        help="`placet check --explain bad-change` shows one that can be made",
+    )

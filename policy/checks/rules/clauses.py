@@ -1,0 +1,129 @@
+"""The clauses of a rule in; its conditions, its words and whether it wants approval out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import assert_never
+
+from policy.checks.checked import Test
+from policy.checks.conditions.command_context import with_command_context
+from policy.checks.conditions.reader_state import StatementContext
+from policy.checks.conditions.tests import read_test
+from policy.checks.names.interpolation import interpolate
+from policy.checks.not_supported import refuse_unsupported
+from policy.diagnostics import Label
+from policy.model import Span
+from policy.syntax import tree
+
+
+@dataclass(slots=True, kw_only=True)
+class Clauses:
+    """What a rule's clauses say; the spans are those of the clauses, for later complaints."""
+
+    when: Test | None = None
+    unless: Test | None = None
+    because: str | None = None
+    audit: str | None = None
+    with_approval: bool = False
+    when_span: Span | None = None
+    unless_span: Span | None = None
+
+
+def read_clauses(
+    clauses: Iterable[tree.Clause],
+    reading: StatementContext,
+    *,
+    permits: bool,
+    approvable: bool = False,
+) -> Clauses:
+    """Read a rule's clauses; `permits` says whether its `when` does, and its `unless` the reverse.
+
+    `approvable` says that the rule may have `with approval`, which only an `allow` may.
+    """
+    clauses = tuple(clauses)
+    found = Clauses()
+    seen: dict[str, Span] = {}
+    _read_when([c for c in clauses if isinstance(c, tree.When)], found, reading, permits=permits)
+    for clause in clauses:
+        if _is_second(clause, seen, reading):
+            continue
+        match clause:
+            case tree.When():
+                continue
+            case tree.Unless():
+                reading.permits = not permits
+                found.unless, found.unless_span = read_test(clause.test, reading), clause.span
+            case tree.Because():
+                found.because = _filled(clause, reading)
+            case tree.Audit():
+                found.audit = _filled(clause, reading)
+            case tree.WithApproval():
+                found.with_approval = _approval(clause, reading, approvable=approvable)
+            case tree.After():
+                refuse_unsupported("`after`", reading.report, span=clause.span)
+            case tree.By() | tree.TwoPeople() | tree.Remember():
+                # What they want of an answer is read with the rule: see `approval`.
+                continue
+            case _:
+                assert_never(clause)
+    reading.permits = None
+    return found
+
+
+def _read_when(
+    clauses: list[tree.When], found: Clauses, reading: StatementContext, *, permits: bool
+) -> None:
+    """Read all `when` clauses as one condition: they must all hold."""
+    if not clauses:
+        return
+    first = clauses[0]
+    test = first.test
+    if len(clauses) > 1:
+        test = tree.And(operands=tuple(clause.test for clause in clauses), span=first.span)
+    reading.permits = permits
+    when = read_test(test, reading)
+    found.when, found.when_span = with_command_context(when) if permits else when, first.span
+
+
+_WORDS: dict[type, str] = {
+    tree.Because: "because",
+    tree.Audit: "audit",
+    tree.WithApproval: "with approval",
+    tree.By: "by",
+    tree.TwoPeople: "two people",
+    tree.Remember: "remember",
+}
+
+
+def _is_second(clause: tree.Clause, seen: dict[str, Span], reading: StatementContext) -> bool:
+    """Tell whether such a clause stands before; say so."""
+    word = _WORDS.get(type(clause))
+    if word is None:
+        return False
+    first = seen.setdefault(word, clause.span)
+    if first is clause.span:
+        return False
+    reading.report.say(
+        "second-clause",
+        f"a second `{word}` in one rule",
+        span=clause.span,
+        labels=(Label(span=first, text="the first one"),),
+        help="keep one of them",
+    )
+    return True
+
+
+def _filled(clause: tree.Because | tree.Audit, reading: StatementContext) -> str:
+    return interpolate(clause.text, reading.scope, reading.report, span=clause.span)
+
+
+def _approval(clause: tree.WithApproval, reading: StatementContext, *, approvable: bool) -> bool:
+    if not approvable:
+        reading.report.say(
+            "approval-without-allow",
+            "`with approval` belongs to an `allow`",
+            span=clause.span,
+            help="an `ask` asks by itself; remove the clause",
+        )
+    return approvable

@@ -1,0 +1,238 @@
+"""Rules, rewrites and invariants of one file in; their resolved forms out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias, get_args
+
+from policy.catalog import ToolSelector
+from policy.checks.assembly import Unit
+from policy.checks.checked import CheckedInvariant, CheckedRewrite, CheckedRule
+from policy.checks.conditions.fields import ToolFields
+from policy.checks.conditions.reader_state import StatementContext
+from policy.checks.context import CheckContext
+from policy.checks.names.known_tools import ToolKnowledge
+from policy.checks.rules.approval import read_terms
+from policy.checks.rules.changes import read_change
+from policy.checks.rules.clauses import read_clauses
+from policy.checks.satisfiability.never import check_can_hold
+from policy.checks.satisfiability.refused_changes import check_changes_accepted
+from policy.checks.satisfiability.uncovered_effects import check_uncovered_effects
+from policy.diagnostics import Label, did_you_mean
+from policy.model import Span, Verdict
+from policy.syntax import print_change, print_clause, print_tools, tree
+
+# What a reason's `rule` may be besides a rule's name.
+RESERVED = frozenset(
+    "default none schema scope identity floor frozen confirmation pin table".split()
+)
+
+_Named: TypeAlias = (
+    tree.Rule | tree.KnownRule | tree.Rewrite | tree.RedactResults | tree.Limit | tree.Invariant
+)
+WITH_NAMES = get_args(_Named)
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class RuleNames:
+    """The rule names of a generation so far, and where each stands."""
+
+    places: dict[str, Span]
+
+
+def read_rule(
+    rule: tree.Rule, unit: Unit, world: CheckContext, *, knowledge: ToolKnowledge
+) -> CheckedRule:
+    """Return an `allow`, `ask` or `deny`, resolved."""
+    allows = rule.verdict is Verdict.ALLOW
+    before = world.report.errors
+    selector = read_tools(rule.tools, unit, world, gives=allows)
+    reading = statement_context(selector, unit, world)
+    clauses = read_clauses(rule.clauses, reading, permits=allows, approvable=allows)
+    tools, sure = knowledge.subject(selector)
+    asks = clauses.with_approval or rule.verdict is Verdict.ASK
+    terms = read_terms(rule.clauses, reading, asks=asks, tools=tools, allows=allows)
+    # A pack's empty parameters are its user's choice, not a mistake in its rules.
+    if not unit.pack:
+        check_can_hold(clauses, sure, world.report, gives=allows)
+    checked = CheckedRule(
+        id=rule_id(rule.name, rule.span, unit.prefix),
+        verdict=rule.verdict,
+        tools=selector,
+        when=clauses.when,
+        unless=clauses.unless,
+        because=clauses.because,
+        audit=clauses.audit,
+        shadow=rule.shadow,
+        with_approval=clauses.with_approval,
+        speaks_of_resources=reading.speaks,
+        slots=reading.slots,
+        text=_sentence(rule, reading),
+        terms=terms,
+        of_pack=unit.pack,
+        span=rule.span,
+    )
+    if not unit.pack and world.report.errors == before:
+        others = sure is None or (reading.tools is not None and reading.tools.everything)
+        check_uncovered_effects(checked, tools, world.report, others=others)
+    return checked
+
+
+def read_rewrite(
+    rewrite: tree.Rewrite, unit: Unit, world: CheckContext, *, knowledge: ToolKnowledge
+) -> CheckedRewrite:
+    """Return a rewrite with its changes, resolved."""
+    before = world.report.errors
+    selector = read_tools(rewrite.tools, unit, world, gives=False)
+    reading = statement_context(selector, unit, world)
+    clauses = read_clauses(rewrite.clauses, reading, permits=False)
+    read = [read_change(change, reading) for change in rewrite.changes]
+    changes = tuple(change for change in read if change is not None)
+    read_terms(rewrite.clauses, reading, asks=False)
+    if not unit.pack:
+        check_can_hold(clauses, knowledge.all_of(selector), world.report, gives=False)
+    if not unit.pack and world.report.errors == before:
+        check_changes_accepted(changes, knowledge.fitting(selector), world.report)
+    words = [f"rewrite {print_tools(rewrite.tools)}", *map(print_clause, rewrite.clauses)]
+    return CheckedRewrite(
+        id=rule_id(rewrite.name, rewrite.span, unit.prefix),
+        tools=selector,
+        when=clauses.when,
+        unless=clauses.unless,
+        because=clauses.because,
+        audit=clauses.audit,
+        shadow=rewrite.shadow,
+        changes=changes,
+        slots=reading.slots,
+        text=" ".join([*words, *map(print_change, rewrite.changes)]),
+        span=rewrite.span,
+    )
+
+
+def read_invariant(invariant: tree.Invariant, unit: Unit, world: CheckContext) -> CheckedInvariant:
+    """Return an invariant, resolved; nothing proves it yet."""
+    selector = read_tools(invariant.tools, unit, world, gives=False)
+    reading = statement_context(selector, unit, world)
+    clauses = read_clauses(invariant.clauses, reading, permits=False)
+    read_terms(invariant.clauses, reading, asks=False)
+    head = f"{invariant.kind} {invariant.claim} {print_tools(invariant.tools)}"
+    world.report.say(
+        "not-proved-yet",
+        f"this `{invariant.kind}` is not proved yet",
+        span=invariant.span,
+        help="it is kept and checked for mistakes; add tests for what it says",
+    )
+    return CheckedInvariant(
+        id=rule_id(invariant.name, invariant.span, unit.prefix),
+        kind=invariant.kind,
+        claim=invariant.claim,
+        tools=selector,
+        when=clauses.when,
+        unless=clauses.unless,
+        text=" ".join([head, *map(print_clause, invariant.clauses)]),
+        span=invariant.span,
+    )
+
+
+def read_tools(tools: tree.Tools, unit: Unit, world: CheckContext, *, gives: bool) -> ToolSelector:
+    """Return the selector of a rule's tools; a table's key may be an alias or a category."""
+    if unit.table:
+        return world.tools.table_selector(tools, gives=gives)
+    return world.tools.selector(tools, unit.scope, gives=gives, lenient=unit.pack)
+
+
+def statement_context(selector: ToolSelector, unit: Unit, world: CheckContext) -> StatementContext:
+    """Return what the conditions of a statement about these tools are read with."""
+    return StatementContext(world=world, scope=unit.scope, tools=fields_for(selector, world))
+
+
+def fields_for(selector: ToolSelector, world: CheckContext) -> ToolFields:
+    """Return the tools a selector fits, as far as fields are concerned; kept by selector."""
+    kept = world.fields.get(selector)
+    if kept is None:
+        specs = world.tools.fitting(selector)
+        everything = len(specs) == len(world.catalog.specs)
+        kept = ToolFields(
+            specs=specs, everything=everything, open=world.open, views=world.catalog.views
+        )
+        world.fields[selector] = kept
+    return kept
+
+
+def rule_id(name: str | None, span: Span, prefix: str) -> str:
+    """Return what reasons call a rule: its name with its pack's, or its place."""
+    return f"{prefix}{name}" if name is not None else f"{span.file}:{span.line}"
+
+
+def check_name(
+    statement: _Named,
+    unit: Unit,
+    names: RuleNames,
+    world: CheckContext,
+) -> None:
+    """Say so where a rule's name is taken or reserved."""
+    name = statement.name
+    if name is None or unit.table:
+        return
+    if name in RESERVED:
+        world.report.say(
+            "reserved-rule-name",
+            f"no rule may be called `{name}`",
+            span=statement.span,
+            help="reasons use this word for something else; choose another",
+        )
+    full = f"{unit.prefix}{name}"
+    first = names.places.setdefault(full, statement.span)
+    if first is statement.span:
+        return
+    world.report.say(
+        "duplicate-rule",
+        f"another rule is called `{full}`",
+        span=statement.span,
+        label="the same name again",
+        labels=(Label(span=first, text="first used here"),),
+        help="use the pack under another name with `as NAME`"
+        if unit.pack
+        else "rule names are unique over all files; choose another",
+    )
+
+
+def claim_names(
+    statements: Iterable[tree.Statement | tree.KnownRule], unit: Unit, names: RuleNames
+) -> bool:
+    """Take the names of a unit's statements, all at once where there is nothing to say of any.
+
+    Return whether that was so; otherwise none is taken, and `check_name` says what is wrong.
+    """
+    if unit.table:
+        return True
+    named = [one for one in statements if isinstance(one, WITH_NAMES) and one.name is not None]
+    prefix = unit.prefix
+    spans = {f"{prefix}{one.name}": one.span for one in named}
+    sound = (
+        len(spans) == len(named)
+        and RESERVED.isdisjoint([one.name for one in named])
+        and names.places.keys().isdisjoint(spans)
+    )
+    if sound:
+        names.places.update(spans)
+    return sound
+
+
+def check_reference(by: str, names: RuleNames, *, world: CheckContext, span: Span) -> None:
+    """Say so where a test names a rule that does not exist."""
+    if by in RESERVED or by in names.places or ":" in by:
+        return
+    world.report.say(
+        "unknown-rule",
+        f"no rule is called `{by}`",
+        span=span,
+        help=did_you_mean(by, names.places) or "write the name of a rule, or `default`",
+    )
+
+
+def _sentence(rule: tree.Rule, reading: StatementContext) -> str:
+    words = ["shadow"] if rule.shadow else []
+    words += [str(rule.verdict), print_tools(rule.tools)]
+    return " ".join([*words, *[print_clause(c, reading.spelled) for c in rule.clauses]])

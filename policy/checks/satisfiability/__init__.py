@@ -1,0 +1,1 @@
+"""Whether a condition can hold at all, and what no value can satisfy."""

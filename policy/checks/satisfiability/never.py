@@ -1,0 +1,89 @@
+"""A rule's conditions and its tools in; whether the rule can ever do anything out, as far as told.
+
+Only what is certain is said: what a schema never lets through, what a tool never does, and what
+the conditions themselves exclude.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from policy.checks.checked import Test
+from policy.checks.conditions.fields import tool_names
+from policy.checks.names.known_tools import KnownTool
+from policy.checks.report import Report
+from policy.checks.rules.clauses import Clauses
+from policy.checks.satisfiability.outcomes import never_holds_outside, outcomes, resource_tests
+from policy.checks.satisfiability.possible_values import FALSE, TRUE, UNDECIDED, TestContext
+from policy.checks.satisfiability.quick_answer import can_go_either_way
+
+
+def check_can_hold(
+    clauses: Clauses, tools: tuple[KnownTool, ...] | None, report: Report, *, gives: bool
+) -> None:
+    """Say so where a rule's `when` can never be met, or its `unless` always is.
+
+    `tools` are all the tools the rule can be about; None where there may be others.
+    """
+    when, unless = clauses.when, clauses.unless
+    if can_go_either_way(when, unless, tools[0] if tools else None):
+        return
+    if when is not None and all(
+        _is_dead(when, s, gives=gives) for s in _sights(tools, gives=gives)
+    ):
+        report.say(
+            "never-holds",
+            "this condition can never hold, so the rule does nothing",
+            span=clauses.when_span,
+            help=_impossible(when, tools) or "correct the condition, or remove the rule",
+        )
+    elif unless is not None and all(
+        _always(unless, sight, gives=gives) or _excludes(when, unless, sight)
+        for sight in _sights(tools, gives=gives)
+    ):
+        report.say(
+            "never-holds",
+            "this exception always holds, so the rule does nothing",
+            span=clauses.unless_span,
+            help=_impossible(unless, tools) or "correct the condition, or remove the rule",
+        )
+
+
+def _sights(
+    tools: tuple[KnownTool, ...] | None, *, gives: bool
+) -> Iterator[tuple[TestContext, TestContext]]:
+    """Yield what `when` and `unless` are seen with, for each tool, or once for any tool."""
+    for tool in tools or (None,):
+        absent = UNDECIDED if gives else FALSE
+        yield TestContext(tool=tool, absent=absent), TestContext(tool=tool, absent=UNDECIDED)
+
+
+def _is_dead(when: Test, sight: tuple[TestContext, TestContext], *, gives: bool) -> bool:
+    """Tell whether `when` is never met; what takes is also met where it cannot be decided."""
+    found = outcomes(when, sight[0])
+    return not found & TRUE if gives else found == FALSE
+
+
+def _always(unless: Test, sight: tuple[TestContext, TestContext], *, gives: bool) -> bool:
+    found = outcomes(unless, sight[1])
+    return not found & FALSE if gives else found == TRUE
+
+
+def _excludes(when: Test | None, unless: Test, sight: tuple[TestContext, TestContext]) -> bool:
+    """Tell whether the exception is one of the conditions again."""
+    return when is not None and never_holds_outside(when, unless, sight[0])
+
+
+def _impossible(test: Test, tools: Iterable[KnownTool] | None) -> str:
+    """Return what to do about a resource test of which none of the tools is capable."""
+    if tools is None:
+        return ""
+    for part in resource_tests(test):
+        if tools and not any(tool.may(part.verb) for tool in tools):
+            names = tool_names([tool.spec.name for tool in tools])
+            to = " to" if part.verb in ("connects", "sends") else ""
+            return (
+                f"no argument of {names} says what it {part.verb}{to}; name tools that have one, "
+                f"or declare it: `tool … {part.verb}{to} input.…`"
+            )
+    return ""

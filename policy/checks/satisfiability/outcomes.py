@@ -1,0 +1,293 @@
+"""A test and what is known of a tool in; what the test can come out as in any call out.
+
+Too many outcomes are harmless, one too few would be a false complaint: whatever is not understood
+can come out as anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from policy.checks.checked import (
+    AllOf,
+    AnyOf,
+    Comparison,
+    Constant,
+    LikeTest,
+    Membership,
+    NotOf,
+    Presence,
+    Quantified,
+    ResourceTest,
+    Test,
+    TextRelation,
+    Value,
+    ValueSet,
+    ValueTest,
+)
+from policy.checks.names.known_tools import field_steps
+
+# Few rules say two things of one field.
+from policy.checks.satisfiability import contradictions
+from policy.checks.satisfiability.bounds import bounds_of, is_unsatisfiable
+from policy.checks.satisfiability.possible_values import (
+    ANY,
+    FALSE,
+    TRUE,
+    UNDECIDED,
+    Outcomes,
+    TestContext,
+    possible_values,
+)
+from policy.values import compare_numbers, compile_text_glob, is_number
+
+
+def outcomes(test: Test, sight: TestContext) -> Outcomes:
+    """Return what a test can come out as; numbers no double holds are not reckoned with."""
+    judge = _JUDGES.get(type(test))
+    return ANY if judge is None else judge(test, sight)
+
+
+def never_holds_outside(test: Test, exception: Test, sight: TestContext) -> bool:
+    """Tell whether `test` can never hold where `exception` does not."""
+    parts = [*_flat(test), NotOf(test=exception, text="")]
+    if exception in parts:
+        return True
+    return contradictions.contradict(
+        parts, [outcomes(part, sight) for part in parts], sight, outcomes
+    )
+
+
+def resource_tests(test: Test | None) -> Iterator[ResourceTest]:
+    """Yield the resource tests of a condition, in order."""
+    match test:
+        case ResourceTest():
+            yield test
+        case AllOf(tests=tests) | AnyOf(tests=tests):
+            for part in tests:
+                yield from resource_tests(part)
+        case NotOf(test=part) | Quantified(test=part):
+            yield from resource_tests(part)
+        case _:
+            return
+
+
+# What the negation of each set of outcomes can come out as.
+_NEGATED = tuple((each & 4) | (each & 1) << 1 | (each & 2) >> 1 for each in range(8))
+
+
+def _both(left: Outcomes, right: Outcomes) -> Outcomes:
+    """Join the outcomes of two parts that must both hold: the least of each choice of them."""
+    found = (left | right) & FALSE if left and right else 0
+    for mine, other in ((left, right), (right, left)):
+        found |= mine & UNDECIDED if other & (TRUE | UNDECIDED) else 0
+    return found | left & right & TRUE
+
+
+_BOTH = tuple(tuple(_both(left, right) for right in range(8)) for left in range(8))
+
+
+def _of_all(test: AllOf, sight: TestContext) -> Outcomes:
+    parts = list(_flat(test))
+    each = [outcomes(part, sight) for part in parts]
+    return FALSE if contradictions.contradict(parts, each, sight, outcomes) else _join(each)
+
+
+def _of_any(test: AnyOf, sight: TestContext) -> Outcomes:
+    return _NEGATED[_join(_NEGATED[outcomes(part, sight)] for part in test.tests)]
+
+
+def _of_not(test: NotOf, sight: TestContext) -> Outcomes:
+    return _NEGATED[outcomes(test.test, sight)]
+
+
+def _flat(test: Test) -> Iterator[Test]:
+    if isinstance(test, AllOf):
+        for part in test.tests:
+            yield from _flat(part)
+    else:
+        yield test
+
+
+def _join(each: Iterable[Outcomes]) -> Outcomes:
+    joined = TRUE
+    for found in each:
+        joined = _BOTH[joined][found]
+    return joined
+
+
+# ------------------------------------------------------------------ one value
+
+
+def _each(value: Value, sight: TestContext, judge: Callable[[Any], bool | None]) -> Outcomes:
+    """Join what `judge` says of each constant the value can be; it says None of what may differ."""
+    held = possible_values(value, sight)
+    return ANY if held is None else _judged(held, sight, judge)
+
+
+def _judged(
+    held: tuple[Any, ...], sight: TestContext, judge: Callable[[Any], bool | None]
+) -> Outcomes:
+    found = 0
+    for value in held:
+        if value is None:
+            found |= sight.absent
+            continue
+        said = judge(value)
+        found |= ANY if said is None else TRUE if said else FALSE
+    return found
+
+
+def _of_truth(test: ValueTest, sight: TestContext) -> Outcomes:
+    return _each(test.value, sight, lambda held: held if isinstance(held, bool) else None)
+
+
+def _of_comparison(test: Comparison, sight: TestContext) -> Outcomes:
+    op, left, right = test.op, test.left, test.right
+    if isinstance(left, Constant) and not isinstance(right, Constant):
+        op, left, right = contradictions.TURNED[op], right, left
+    against = possible_values(right, sight)
+    if against is None or len(against) != 1 or against[0] is None:
+        return ANY
+    wanted = against[0]
+    held = possible_values(left, sight)
+    if held is not None:
+        return _judged(held, sight, lambda value: compare_constants(op, value, wanted))
+    steps = None if sight.tool is None else field_steps(left)
+    if steps is None or sight.tool is None or not is_number(wanted):
+        return ANY
+    bounds = bounds_of(sight.tool, steps)
+    if not bounds:
+        return ANY
+    absent = 0 if sight.tool.is_always_there(steps) else sight.absent
+    if is_unsatisfiable((*bounds, (op, wanted))):
+        return FALSE | absent
+    opposite = _OPPOSITE.get(op)
+    if opposite is not None and is_unsatisfiable((*bounds, (opposite, wanted))):
+        return TRUE | absent
+    return ANY
+
+
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+
+def compare_constants(op: str, left: Any, right: Any) -> bool | None:
+    """Compare two constants; None where that is not for certain."""
+    if is_number(left) and is_number(right):
+        return compare_numbers(op, left, right)
+    if isinstance(left, datetime) and isinstance(right, datetime):
+        return None
+    if type(left) is not type(right) or not isinstance(left, (str, bool)):
+        return None
+    return bool(left == right) if op == "==" else None
+
+
+def _of_member(test: Membership, sight: TestContext) -> Outcomes:
+    right = test.right
+    if isinstance(right, ValueSet):
+        if is_empty(right):
+            return FALSE
+        items = contradictions.literal_items(right)
+    elif isinstance(right, Constant) and isinstance(right.value, tuple):
+        items = right.value
+        if not items:
+            return FALSE
+    else:
+        return ANY
+    held = None if items is None else possible_values(test.left, sight)
+    if items is None or held is None:
+        return ANY
+    among = items
+    return _judged(held, sight, lambda value: _among(value, among))
+
+
+def _among(value: Any, items: Iterable[Any]) -> bool | None:
+    found = [compare_constants("==", value, item) for item in items]
+    return True if True in found else None if None in found else False
+
+
+def _of_text(test: TextRelation | LikeTest, sight: TestContext) -> Outcomes:
+    return _each(test.left, sight, lambda value: _text(test, value))
+
+
+def _text(test: TextRelation | LikeTest, value: Any) -> bool | None:
+    if not isinstance(value, str) or not value.isascii():
+        return None
+    if isinstance(test, LikeTest):
+        return compile_text_glob(test.pattern)(value)
+    other = test.right.value if isinstance(test.right, Constant) else None
+    if not isinstance(other, str):
+        return None
+    match test.op:
+        case "starts with":
+            return value.startswith(other)
+        case "ends with":
+            return value.endswith(other)
+        case _:
+            return other in value
+
+
+def _of_presence(test: Presence, sight: TestContext) -> Outcomes:
+    present, absent = (TRUE, FALSE) if test.present else (FALSE, TRUE)
+    held = possible_values(test.left, sight)
+    if held is not None and not isinstance(test.left, Constant):
+        found = 0
+        for value in held:
+            found |= absent if value is None else present
+        return found
+    steps = field_steps(test.left)
+    if sight.tool is not None and steps is not None and sight.tool.is_always_there(steps):
+        return present
+    return ANY
+
+
+def _of_quantified(test: Quantified, sight: TestContext) -> Outcomes:
+    source = possible_values(test.source, sight)
+    empty = source is not None and all(value == () for value in source)
+    if test.kind == "any":
+        return FALSE if empty or outcomes(test.test, sight) == FALSE else ANY
+    return sight.absent if empty else ANY
+
+
+def _of_resources(test: ResourceTest, sight: TestContext) -> Outcomes:
+    """Where a place restricts, something must be in the set; where it permits, nothing need be."""
+    empty = test.operand is not None and is_empty(test.operand)
+    if (test.form == "some" and empty and not test.permits) or (test.form == "any" and empty):
+        return FALSE
+    if test.form == "outside" and test.operand is None:
+        return FALSE
+    tool = sight.tool
+    if tool is None or tool.may(test.verb) or empty:
+        return ANY
+    if test.form == "only" or (test.permits and test.operand is None):
+        return TRUE
+    return FALSE
+
+
+def is_empty(members: ValueSet) -> bool:
+    """Tell whether a set is written as holding nothing: `nothing` or `[]`.
+
+    A data file or a parameter may be empty today and not tomorrow; its set is no mistake.
+    """
+    return not members.included
+
+
+# What is not here can come out as anything.
+_JUDGES: Mapping[type, Callable[[Any, TestContext], Outcomes]] = MappingProxyType(
+    {
+        ValueTest: _of_truth,
+        NotOf: _of_not,
+        AllOf: _of_all,
+        AnyOf: _of_any,
+        Comparison: _of_comparison,
+        Membership: _of_member,
+        TextRelation: _of_text,
+        LikeTest: _of_text,
+        Presence: _of_presence,
+        Quantified: _of_quantified,
+        ResourceTest: _of_resources,
+    }
+)

@@ -1,0 +1,63 @@
+"""A value and what is known of a tool in; all that it can be in any call out.
+
+`TestContext` is what a condition is seen with. Sets of truth values are bits of a number, since
+every condition of every rule asks for several.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from policy.checks.checked import Constant, Fact, Value
+from policy.checks.names.known_tools import KnownTool, field_steps
+
+# A set of the three truth values.
+Outcomes: TypeAlias = int
+
+TRUE: Final = 1
+FALSE: Final = 2
+UNDECIDED: Final = 4
+ANY: Final = TRUE | FALSE | UNDECIDED
+# Lists of choices that are longer are not tried one by one.
+MOST_CHOICES: Final = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestContext:
+    """What is known where a test stands: the tool, and what a test of an absent value comes to.
+
+    `assumed` holds values that are taken to be constants.
+    """
+
+    tool: KnownTool | None = None
+    absent: Outcomes = FALSE
+    assumed: tuple[tuple[Value, Any], ...] = ()
+
+    def with_assumed(self, value: Value, held: Any) -> TestContext:
+        """Return the same with one more value that is taken to be a constant."""
+        assumed = (*self.assumed, (value, held))
+        return TestContext(tool=self.tool, absent=self.absent, assumed=assumed)
+
+
+def possible_values(value: Value, sight: TestContext) -> tuple[Any, ...] | None:
+    """Return what a value can only be; None in it stands for absent, None alone for anything."""
+    if isinstance(value, Constant):
+        # Null also stands where something could not be read.
+        return None if value.value is None else (value.value,)
+    for other, held in sight.assumed:
+        if other == value:
+            return (held,)
+    if sight.tool is None:
+        return None
+    if isinstance(value, Fact):
+        found = sight.tool.fact(value)
+        return (found.value,) if isinstance(found, Constant) else None
+    steps = field_steps(value)
+    if steps is None:
+        return None
+    choices = sight.tool.view.lookup(steps).choices
+    if choices is None or len(choices) > MOST_CHOICES:
+        return None
+    held = tuple(choice for choice in choices if choice is not None)
+    return held if sight.tool.is_always_there(steps) else (*held, None)

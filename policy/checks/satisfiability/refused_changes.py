@@ -1,0 +1,92 @@
+"""The changes of a rewrite and its tools in; the changes after which every call is denied, out.
+
+A rewritten call must pass the tool's schema again, so a change to what the schema never accepts
+is a `deny` in disguise.
+"""
+
+from __future__ import annotations
+
+from jsonschema_rs import validator_for
+
+from policy.catalog import Schema, mapping
+from policy.checks.checked import CheckedChange, Constant
+from policy.checks.conditions.fields import tool_names
+from policy.checks.names.known_tools import KnownTool
+from policy.checks.report import Report
+from policy.diagnostics import Severity
+from policy.model import thaw
+
+
+def check_changes_accepted(
+    changes: tuple[CheckedChange, ...], tools: tuple[KnownTool, ...], report: Report
+) -> None:
+    """Say which changes no call of a known tool survives: a warning if only some tools refuse."""
+    for change in changes:
+        found = [(tool.spec.name, _objection(change, tool)) for tool in tools]
+        refusing = [(name, why) for name, why in found if why is not None]
+        if not refusing:
+            continue
+        report.say(
+            "bad-change",
+            f"{tool_names([name for name, _ in refusing])}: {refusing[0][1]}",
+            span=change.span,
+            help="change it to what the schema accepts, or write a `deny`",
+            severity=None if len(refusing) == len(found) else Severity.WARNING,
+        )
+
+
+def _objection(change: CheckedChange, tool: KnownTool) -> str | None:
+    """Return why no call of the tool is helped by the change, None where some may be."""
+    steps = tuple(step for step in change.steps if isinstance(step, str))
+    if len(steps) != len(change.steps) or not tool.view.lookup(steps).known:
+        return None
+    there = tool.is_always_there(steps)
+    match change.kind:
+        case "remove" if tool.view.lookup(steps).required and not _has_default(tool, steps):
+            return "the field is required, so every call would be denied without it"
+        case "set if absent" if there:
+            return "the field is never absent, so nothing is ever set"
+        case "set" | "set if absent" | "at most" | "at least" if _is_refused(change, tool, steps):
+            return "the schema never accepts this value, so every call given it would be denied"
+        case _:
+            return None
+
+
+def _has_default(tool: KnownTool, steps: tuple[str, ...]) -> bool:
+    return tool.default(steps) is not None
+
+
+def _is_refused(change: CheckedChange, tool: KnownTool, steps: tuple[str, ...]) -> bool:
+    """Tell whether the schema refuses the constant that the change writes or bounds by."""
+    place = tool.place(steps)
+    if place is None or not isinstance(change.value, Constant) or change.value.value is None:
+        return False
+    return accepts(place, tool.spec.schema, change.value.value) is False
+
+
+def accepts(place: Schema, root: Schema, value: object) -> bool | None:
+    """Tell whether a place of a schema lets a value through; None if that cannot be told."""
+    named = {key: thaw(mapping(root.get(key))) for key in ("$defs", "definitions")}
+    alone = {**named, "allOf": [thaw(place)]}
+    if _refers_beyond(alone):
+        return None
+    try:
+        return bool(validator_for(alone, offline=True).is_valid(thaw(value)))
+    except Exception:  # noqa: BLE001  (whatever a stranger's schema or value makes it raise)
+        return None
+
+
+def _refers_beyond(schema: object) -> bool:
+    """Tell whether a reference leads to what stands elsewhere in the tool's schema."""
+    todo = [schema]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, dict):
+            reference = part.get("$ref", "#/$defs/")
+            known = ("#/$defs/", "#/definitions/")
+            if not isinstance(reference, str) or not reference.startswith(known):
+                return True
+            todo.extend(part.values())
+        elif isinstance(part, list):
+            todo.extend(part)
+    return False

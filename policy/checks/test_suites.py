@@ -1,0 +1,173 @@
+"""The tests of all files in, the suites that `verify` runs out: which tests, over which layers.
+
+The tests of a layer's file run over the whole generation. A pack's own run over a base of their
+own, one for each set of values that they give its parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from policy.checks.assembly import alone, pack_files
+from policy.checks.checked import CheckedDefault, CheckedPolicy, ExampleSuite
+from policy.checks.context import CheckContext
+from policy.checks.memory import NoMemory
+from policy.checks.not_supported import refuse_unsupported
+from policy.checks.rules.reader import RuleNames, check_reference
+from policy.checks.sources import PolicySources
+from policy.checks.statements import read_declarations, read_layer
+from policy.model import Span, Verdict
+from policy.syntax import tree
+
+Packs = Mapping[str, tree.PolicyFile]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Segment:
+    """A run of a test's cases over one set of parameters."""
+
+    title: str
+    given: dict[str, tree.Expr]
+    span: Span
+    steps: list[tree.Given | tree.Case] = field(default_factory=list)
+
+    @property
+    def has_cases(self) -> bool:
+        return any(isinstance(step, tree.Case) for step in self.steps)
+
+    def test(self) -> tree.Test:
+        """Return the segment as a test of its own."""
+        return tree.Test(title=self.title, steps=tuple(self.steps), span=self.span)
+
+
+def read_suites(
+    sources: PolicySources, world: CheckContext, names: RuleNames
+) -> tuple[ExampleSuite, ...]:
+    """Return the suites of all files, in their order; every pack is checked on the way."""
+    packs = pack_files(sources)
+    suites: list[ExampleSuite] = []
+    for file in sorted(sources.files, key=lambda f: f.source.name):
+        match file.header:
+            case tree.PolicyHeader():
+                tests = _tests(file)
+                for test in tests:
+                    _check(test, names, world)
+                if tests:
+                    suites.append(ExampleSuite(file=file.source.name, tests=tests))
+            case tree.PackHeader():
+                suites.extend(_of_pack(file, packs, world))
+            case None:
+                pass
+    return tuple(suites)
+
+
+def _tests(file: tree.PolicyFile) -> tuple[tree.Test, ...]:
+    return tuple(s for s in file.statements if isinstance(s, tree.Test))
+
+
+# ------------------------------------------------------------------ packs
+
+
+def _of_pack(file: tree.PolicyFile, packs: Packs, world: CheckContext) -> Iterator[ExampleSuite]:
+    """Check a pack by itself, and yield a suite for each set of values its tests give it."""
+    params = {s.name: s for s in file.statements if isinstance(s, tree.Param)}
+    segments = [s for test in _tests(file) for s in _segments(test, params)]
+    groups: dict[tuple[tuple[str, tree.Expr], ...], list[_Segment]] = {}
+    for segment in segments:
+        if not _is_bound(segment, params, world):
+            continue
+        groups.setdefault(tuple(sorted(segment.given.items(), key=_name)), []).append(segment)
+    if not groups:
+        _read_alone(file, packs, world, given={})
+    for given, members in groups.items():
+        base, names = _read_alone(file, packs, world, given=dict(given))
+        tests = tuple(segment.test() for segment in members)
+        for test in tests:
+            _check(test, names, world)
+        yield ExampleSuite(file=file.source.name, tests=tests, base=(_with_default(base, file),))
+
+
+def _name(item: tuple[str, tree.Expr]) -> str:
+    return item[0]
+
+
+def _read_alone(
+    file: tree.PolicyFile, packs: Packs, world: CheckContext, *, given: Mapping[str, tree.Expr]
+) -> tuple[CheckedPolicy, RuleNames]:
+    names = RuleNames(places={})
+    layer = alone(file, packs, world.report, given=given)
+    own = read_declarations(layer, world)
+    return read_layer(layer, world, names, own=own, memory=NoMemory()), names
+
+
+def _with_default(policy: CheckedPolicy, file: tree.PolicyFile) -> CheckedPolicy:
+    """Return the layer with `default allow`, unless the pack brings a default of its own."""
+    if any(default.tools is None for default in policy.defaults):
+        return policy
+    assert file.header is not None
+    default = CheckedDefault(
+        verdict=Verdict.ALLOW, tools=None, text="default allow", span=file.header.span
+    )
+    return replace(policy, defaults=(*policy.defaults, default))
+
+
+def _segments(test: tree.Test, params: Mapping[str, tree.Param]) -> list[_Segment]:
+    """Cut a test where it gives parameters; what it gave before holds on."""
+    segments = [_Segment(title=test.title, given={}, span=test.span)]
+    for step in test.steps:
+        current = segments[-1]
+        if isinstance(step, tree.Case):
+            current.steps.append(step)
+            continue
+        ours = {
+            path.root: value
+            for path, value in step.bindings
+            if path.root in params and not path.steps
+        }
+        rest = tuple(b for b in step.bindings if b[0].root not in ours or b[0].steps)
+        if ours and current.has_cases:
+            kept = [s for s in current.steps if isinstance(s, tree.Given)]
+            given = current.given | ours
+            current = _Segment(title=test.title, given=given, span=test.span, steps=list(kept))
+            segments.append(current)
+        current.given |= ours
+        if rest:
+            current.steps.append(replace(step, bindings=rest))
+    return segments
+
+
+def _is_bound(segment: _Segment, params: Mapping[str, tree.Param], world: CheckContext) -> bool:
+    """Tell whether every parameter has a value in a test; say which do not."""
+    missing = [n for n, p in params.items() if p.default is None and n not in segment.given]
+    if missing:
+        world.report.say(
+            "missing-param",
+            f"this test gives no value to {' and '.join(f'`{name}`' for name in missing)}",
+            span=segment.span,
+            help=f"write `given {', '.join(f'{name} = …' for name in missing)}`",
+        )
+    return not missing
+
+
+# ------------------------------------------------------------------ what a test may say
+
+
+def _check(test: tree.Test, names: RuleNames, world: CheckContext) -> None:
+    for step in test.steps:
+        if isinstance(step, tree.Case):
+            _check_case(step, names, world)
+
+
+def _check_case(case: tree.Case, names: RuleNames, world: CheckContext) -> None:
+    for past in case.past:
+        refuse_unsupported("an earlier call in a test", world.report, span=past.span)
+    for returned in (case.returning, case.returned):
+        if returned is not None:
+            refuse_unsupported("`returning`", world.report, span=returned.span)
+    if case.by is not None:
+        check_reference(case.by, names, world=world, span=case.by_span or case.span)
+    # A test may well ask what becomes of a tool that does not exist; where it does not mean to,
+    # running it says so.
+    if case.by != "schema":
+        world.tools.is_pattern(case.call.tool)

@@ -1,0 +1,197 @@
+"""`placet approvals approve`, `deny` and `revoke`: a person's answer, noted in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TypeAlias
+
+import click
+
+from policy.approvals import AnswerRefused, Filed, Grant, SqliteApprovals, answerable_by, unanswered
+from policy.cli.approvals.open_store import (
+    PolicyApprovals,
+    approvals_at,
+    question_by_prefix,
+    questions,
+)
+from policy.cli.approvals.propose import show_proposal
+from policy.cli.approvals.text import short
+from policy.cli.fast_paths import fast_paths
+from policy.cli.loading import WRONG_POLICY, counted, exit_with
+from policy.cli.options import catalog_option, path_argument
+from policy.cli.people_only import refuse_agents
+from policy.diagnostics import visible
+
+_LONGEST_MESSAGE = 1_000
+
+_Work: TypeAlias = Callable[[SqliteApprovals, datetime], Awaitable[Filed | AnswerRefused]]
+
+
+@click.command("approve")
+@click.argument("id")
+@path_argument
+@click.option(
+    "--always",
+    is_flag=True,
+    help="Besides, print the narrowest rule that would allow this call. Nothing is written.",
+)
+@click.option(
+    "--workspace",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="With --always: the folder that the tools work in, if the configuration names none.",
+)
+@catalog_option
+def approve_command(
+    id: str, path: Path, *, always: bool, workspace: Path | None, catalog_file: Path | None
+) -> None:
+    """Agree, as the user who runs this, that the call of question ID runs once.
+
+    Where a rule wants two people, or somebody of another group, the question goes on waiting for
+    them. What was agreed to is this very call by this caller, and nothing else.
+
+    \b
+    Examples:
+      placet approvals approve 3f9a1c2b
+      placet approvals approve 3f9a1c2b rules/ --always
+    """
+    refuse_agents("answering a question")
+    if always:
+        fast_paths()  # what is wrong with a switch is said before anything is answered
+    counter = approvals_at(path)
+    filed = _answered(counter, lambda store, now: _agree(store, now, counter=counter, wanted=id))
+    click.echo(_agreement(filed))
+    if always:
+        click.echo()
+        show_proposal(filed, path, catalog_file=catalog_file, workspace=workspace)
+
+
+@click.command("deny")
+@click.argument("id", required=False)
+@path_argument
+@click.option("--message", metavar="TEXT", help="What the agent is told; it may correct its call.")
+@click.option("--session", metavar="S", help="With --all: the session whose questions to deny.")
+@click.option("--all", "every", is_flag=True, help="Deny every question of the session.")
+def deny_command(
+    id: str | None, path: Path, *, message: str | None, session: str | None, every: bool
+) -> None:
+    """Refuse question ID, or every question of a session. The call stays refused in that session.
+
+    \b
+    Examples:
+      placet approvals deny 3f9a1c2b --message "write to build/ instead"
+      placet approvals deny --session s1 --all rules/
+    """
+    refuse_agents("answering a question")
+    if message is not None and len(message) > _LONGEST_MESSAGE:
+        exit_with(f"--message is longer than {_LONGEST_MESSAGE} characters")
+    if every != (session is not None):
+        exit_with("--all and --session go together: they deny every question of one session")
+    if session is not None:
+        # What stands in the place of the id is the path then.
+        _deny_all(_path_of(id, path), session, message)
+        return
+    if id is None:
+        exit_with("say which question: give its ID, or --session and --all")
+    counter = approvals_at(path)
+    filed = _answered(
+        counter, lambda store, now: _refuse(store, now, counter=counter, answer=(id, message))
+    )
+    click.echo(f"denied: {_call(filed)}")
+
+
+@click.command("revoke")
+@click.argument("id")
+@path_argument
+def revoke_command(id: str, path: Path) -> None:
+    """Take back the standing approval ID: what it served asks again from the next call on.
+
+    \b
+    Examples:
+      placet approvals revoke 8c41d2e0
+      placet approvals revoke 8c41d2e0 rules/
+    """
+    refuse_agents("taking back an approval")
+    grant = approvals_at(path).run(lambda store, now: _revoke(store, now, wanted=id))
+    what = ", ".join(grant.tools) if grant.tools else "a remembered answer"
+    click.echo(f"revoked: {visible(what, 200)} in session {visible(grant.session, 80)}")
+
+
+async def _agree(
+    store: SqliteApprovals, now: datetime, *, counter: PolicyApprovals, wanted: str
+) -> Filed | AnswerRefused:
+    filed = question_by_prefix(await questions(store, now), wanted)
+    try:
+        return await store.agree(filed.request.id, counter.person, now=now)
+    except AnswerRefused as refused:
+        return refused
+
+
+async def _refuse(
+    store: SqliteApprovals,
+    now: datetime,
+    *,
+    counter: PolicyApprovals,
+    answer: tuple[str, str | None],
+) -> Filed | AnswerRefused:
+    wanted, message = answer
+    filed = question_by_prefix(await questions(store, now), wanted)
+    try:
+        return await store.refuse(filed.request.id, counter.person, now=now, message=message)
+    except AnswerRefused as refused:
+        return refused
+
+
+async def _revoke(store: SqliteApprovals, now: datetime, *, wanted: str) -> Grant:
+    fits = [grant for grant in await store.standing(now=now) if grant.id.startswith(wanted)]
+    exact = [grant for grant in fits if grant.id == wanted]
+    if len(exact or fits) != 1:
+        count = "no approval is" if not fits else f"{len(fits)} approvals are"
+        exit_with(f"{count} called {wanted}: `placet approvals grants` shows them")
+    revoked = await store.revoke((exact or fits)[0].id)
+    if revoked is None:
+        exit_with(f"{wanted} has been taken back already")
+    return revoked
+
+
+def _deny_all(path: Path, session: str, message: str | None) -> None:
+    counter = approvals_at(path)
+    found = counter.run(
+        lambda store, now: store.refuse_all(session, counter.person, now=now, message=message)
+    )
+    click.echo(f"denied: {counted(len(found), 'question')} of session {visible(session, 80)}")
+
+
+def _path_of(first: str | None, path: Path) -> Path:
+    """Return the policy's path, which stands in the first place where no id is wanted."""
+    if first is None:
+        return path
+    if not Path(first).exists():
+        exit_with(f"{first} is no path: with --all there is no ID")
+    return Path(first)
+
+
+def _answered(counter: PolicyApprovals, work: _Work) -> Filed:
+    outcome = counter.run(work)
+    if isinstance(outcome, AnswerRefused):
+        exit_with(str(outcome), code=WRONG_POLICY)
+    return outcome
+
+
+def _agreement(filed: Filed) -> str:
+    if filed.state == "approved":
+        return f"approved: {_call(filed)}"
+    left = unanswered(filed.request.reasons, filed.people, filed.request.caller)
+    wanted = "; ".join(
+        f"{visible(reason.rule, 120)} is to be answered by {answerable_by(reason.terms)}"
+        for reason in left
+    )
+    return f"noted: {_call(filed)} still waits, {wanted}"
+
+
+def _call(filed: Filed) -> str:
+    request = filed.request
+    return (
+        f"{visible(request.tool, 120)} by {visible(request.caller.agent, 80)} ({short(request.id)})"
+    )

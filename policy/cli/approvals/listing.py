@@ -1,0 +1,162 @@
+"""`placet approvals list`, `show` and `grants`: what waits, and what still serves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from time import sleep as pause
+
+import click
+
+from policy.approvals import Filed, Grant, answerable_by
+from policy.cli.approvals.open_store import (
+    PolicyApprovals,
+    approvals_at,
+    question_by_prefix,
+    questions,
+)
+from policy.cli.approvals.text import details, grant_record, question_record, short, since, until
+from policy.cli.loading import as_json, prefix
+from policy.cli.options import format_option, path_argument
+from policy.diagnostics import visible
+
+_EVERY = 1.0  # seconds between two looks
+_WIDEST = 60  # columns of the last column, so that a line stays a line
+
+
+@click.command("list")
+@path_argument
+@click.option("--session", metavar="S", help="Only questions of this session and those below it.")
+@click.option("--watch", is_flag=True, help="Show the list again whenever it changes.")
+@format_option
+def list_command(path: Path, *, session: str | None, watch: bool, format: str) -> None:
+    """List the questions about the policy at PATH that wait for an answer, oldest first.
+
+    \b
+    Examples:
+      placet approvals list rules/
+      placet approvals list --session s1 --format json
+      placet approvals list --watch
+    """
+    counter = approvals_at(path)
+    if not watch:
+        click.echo(_listed(_waiting(counter, session), format=format))
+        return
+    before: str | None = None
+    while True:
+        shown = _listed(_waiting(counter, session), format=format)
+        # The ages alone change the text every second, and tell nobody anything.
+        if (mark := _mark(shown, format)) != before:
+            before = mark
+            click.echo(shown)
+        pause(_EVERY)
+
+
+@click.command("show")
+@click.argument("id")
+@path_argument
+@format_option
+def show_command(id: str, path: Path, *, format: str) -> None:
+    """Show one question whole: what the call would touch, its input, why it asks, and of whom.
+
+    The beginning of an ID is enough where no other has it.
+
+    \b
+    Examples:
+      placet approvals show 3f9a1c2b
+      placet approvals show 3f9a1c2b rules/ --format json
+    """
+    found = question_by_prefix(approvals_at(path).run(questions), id)
+    if format == "json":
+        click.echo(as_json(question_record(found)))
+        return
+    click.echo("\n".join(details(found, now=datetime.now(UTC), root=prefix(path))))
+
+
+@click.command("grants")
+@path_argument
+@format_option
+def grants_command(path: Path, *, format: str) -> None:
+    """List the approvals that still serve: remembered ones, and elevations.
+
+    \b
+    Examples:
+      placet approvals grants rules/
+      placet approvals grants --format json
+    """
+    counter = approvals_at(path)
+    found: tuple[Grant, ...] = ()
+    if counter.store.exists():
+        found = counter.run(lambda store, now: store.standing(now=now))
+    if format == "json":
+        click.echo(as_json({"grants": [grant_record(grant) for grant in found]}))
+    elif not found:
+        click.echo("no approval serves any longer than once")
+    else:
+        now = datetime.now(UTC)
+        head = ("ID", "GIVEN", "LEFT", "USES", "SESSION", "BY", "FOR")
+        click.echo(_table([head, *(_grant(grant, now) for grant in found)]))
+
+
+def _waiting(counter: PolicyApprovals, session: str | None) -> tuple[Filed, ...]:
+    if not counter.store.exists():
+        return ()
+    return counter.run(lambda store, now: store.open(now=now, session=session))
+
+
+def _listed(found: tuple[Filed, ...], *, format: str) -> str:
+    if format == "json":
+        return as_json({"questions": [question_record(filed) for filed in found]})
+    if not found:
+        return "no question waits"
+    now = datetime.now(UTC)
+    head = ("ID", "AGE", "LEFT", "AGENT", "TOOL", "TOUCHES", "BY")
+    return _table([head, *(_question(filed, now) for filed in found)])
+
+
+def _mark(shown: str, format: str) -> str:
+    if format == "json":
+        return shown
+    return "\n".join(line.split(" ", 1)[0] for line in shown.splitlines())
+
+
+def _question(filed: Filed, now: datetime) -> tuple[str, ...]:
+    request = filed.request
+    touches = request.resources[0] if request.resources else "-"
+    more = len(request.resources) - 1
+    by = dict.fromkeys(answerable_by(reason.terms) for reason in request.reasons)
+    return (
+        short(request.id),
+        since(request.asked_at, now),
+        until(request.expires, now),
+        visible(request.caller.agent, 20),
+        visible(request.tool, 30),
+        visible(touches, _WIDEST) + (f" and {more} more" if more > 0 else ""),
+        "; ".join(by),
+    )
+
+
+def _grant(grant: Grant, now: datetime) -> tuple[str, ...]:
+    return (
+        short(grant.id),
+        since(grant.given_at, now),
+        until(grant.expires, now),
+        "-" if grant.uses is None else str(grant.uses),
+        visible(grant.session, 20),
+        visible(", ".join(person.id for person in grant.people), 40),
+        visible(", ".join(grant.tools), _WIDEST) if grant.tools else _remembered(grant),
+    )
+
+
+def _remembered(grant: Grant) -> str:
+    return "calls as remembered" if grant.request is None else f"as in {short(grant.request)}"
+
+
+def _table(rows: Iterable[tuple[str, ...]]) -> str:
+    rows = list(rows)
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )

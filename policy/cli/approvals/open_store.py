@@ -1,0 +1,115 @@
+"""A policy's path in; its store of approvals, opened, and who is asking, out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from policy.approvals import Filed, Person, SqliteApprovals, StoreUnusable
+from policy.cli.approvals.store_path import store_path
+from policy.cli.loading import WRONG_POLICY, exit_with, prefix
+from policy.cli.person import person_of
+from policy.diagnostics import Diagnostic, has_errors, render
+from policy.generation import (
+    SETTINGS_FILE,
+    ApprovalSettings,
+    Settings,
+    decode,
+    read_folder,
+    read_settings,
+)
+from policy.model import Source
+
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyApprovals:
+    """Where the questions about one policy are answered: what is configured, and the store."""
+
+    policy: Path
+    settings: ApprovalSettings
+    store: Path
+
+    @property
+    def person(self) -> Person:
+        """The user of the operating system who runs this: who answers is never just claimed."""
+        return person_of(self.settings)
+
+    def run(self, work: Callable[[SqliteApprovals, datetime], Awaitable[_Result]]) -> _Result:
+        """Open the store, do `work` at this moment, and close it; end the command where it fails.
+
+        A store that is not there yet holds nothing, and is not made by looking.
+        """
+        if not self.store.exists():
+            exit_with(f"nothing has been asked yet: there is no {self.store}")
+        return asyncio.run(self._run(work))
+
+    async def _run(
+        self, work: Callable[[SqliteApprovals, datetime], Awaitable[_Result]]
+    ) -> _Result:
+        try:
+            async with SqliteApprovals(self.store) as store:
+                return await work(store, datetime.now(UTC))
+        except StoreUnusable as error:
+            exit_with(str(error))
+
+
+def approvals_at(policy: Path) -> PolicyApprovals:
+    """Return where the questions about a policy are answered.
+
+    Only its configuration is read, so that answers can be given while rules are being mended.
+    """
+    settings = _settings(policy).approvals
+    return PolicyApprovals(
+        policy=policy,
+        settings=settings or ApprovalSettings(),
+        store=store_path(policy, settings),
+    )
+
+
+async def questions(store: SqliteApprovals, now: datetime) -> tuple[Filed, ...]:
+    """Return every question that is kept, as it stands now, in the order of their last change."""
+    found = [await store.get(filed.request.id, now=now) for filed in await store.since(0)]
+    return tuple(filed for filed in found if filed is not None)
+
+
+def question_by_prefix(found: tuple[Filed, ...], wanted: str) -> Filed:
+    """Return the question whose id begins so; end the command where that is none, or several."""
+    fits = [filed for filed in found if wanted and filed.request.id.startswith(wanted)]
+    exact = [filed for filed in fits if filed.request.id == wanted]
+    if not fits:
+        exit_with(f"no question is called {wanted}: `placet approvals list` shows those that wait")
+    if len(exact or fits) > 1:
+        exit_with(f"{len(fits)} questions begin with {wanted}: give more of the id")
+    return (exact or fits)[0]
+
+
+def _settings(policy: Path) -> Settings:
+    snapshot = read_folder(policy)
+    problem = snapshot.unread.get(SETTINGS_FILE)
+    if problem is not None:
+        _wrong(policy, (problem,), None)
+    file = snapshot.files.get(SETTINGS_FILE)
+    if file is None:
+        return Settings()
+    source, problems = decode(SETTINGS_FILE, file.content, drop_mark=True)
+    if source is None:
+        _wrong(policy, tuple(problems), None)
+        return Settings()
+    settings, problems = read_settings(source, root=snapshot.root)
+    if has_errors(problems):
+        _wrong(policy, tuple(problems), source)
+    return settings
+
+
+def _wrong(policy: Path, problems: tuple[Diagnostic, ...], source: Source | None) -> None:
+    sources = {} if source is None else {source.name: source}
+    click.echo(render(problems, sources=sources, root=prefix(policy)), err=True, nl=False)
+    raise SystemExit(WRONG_POLICY)

@@ -1,0 +1,17 @@
+"""A policy's path and settings in; the file that its questions wait in out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from policy.generation import ApprovalSettings, state_folder
+
+_NAME = "approvals.sqlite"
+
+
+def store_path(policy: str | os.PathLike[str], settings: ApprovalSettings | None) -> Path:
+    """Return the store that the settings name, else one of this user's for this policy folder."""
+    if settings is not None and settings.store is not None:
+        return Path(settings.store)
+    return state_folder(policy) / _NAME

@@ -1,0 +1,164 @@
+"""Calls as JSON lines and the place of a policy in, one decision a line out."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+import click
+
+# As in `loading`: a command that only tells how it is called imports no engine.
+from policy.cli.calls import AskedCall, NoCall
+from policy.cli.loading import WRONG_USAGE, Where, as_json, exit_with, generation_at
+from policy.decision import Decision, GenerationId
+from policy.environment import Disk
+from policy.generation import Generation
+from policy.model import Reason, Resolvers, Terms, thaw
+
+# One byte more than JSON may be, so that what was cut is refused for its length.
+_LONGEST_LINE = 16 * 1024 * 1024 + 1
+
+
+def decide_lines(
+    path: Where,
+    *,
+    catalog_file: Where | None,
+    call_file: BinaryIO | None,
+    lexical: bool,
+) -> None:
+    """Answer the calls by the policy at `path`, each by a line on standard output."""
+    generation = generation_at(path, catalog_file)
+    wrong = 0
+    for line in lines_of(call_file):
+        record = _answered(line, generation, lexical=lexical)
+        wrong += "error" in record
+        # Flushed line by line: who asks may wait for the answer before asking again.
+        click.echo(as_json(record))
+    if wrong:
+        raise SystemExit(WRONG_USAGE)
+
+
+def _answered(line: bytes, generation: Generation, *, lexical: bool) -> dict[str, Any]:
+    from policy.cli.calls import NoCall
+
+    asked = ask(line, lexical=lexical)
+    if isinstance(asked, NoCall):
+        return asked.as_json()
+    try:
+        answer = generation.answer(asked.tool, asked.input, caller=asked.caller, facts=asked.facts)
+        return decision_record(asked.id, answer.decision)
+    except Exception as error:  # noqa: BLE001 — one call's trouble leaves the others their answers
+        message = f"this call could not be decided: {type(error).__name__}"
+        return NoCall(id=asked.id, code="internal-error", message=message).as_json()
+
+
+def lines_of(call_file: BinaryIO | None) -> Iterator[bytes]:
+    """Yield the lines that are not blank, each cut where it is longer than any call may be."""
+    stream = call_file
+    if stream is None:
+        if sys.stdin is None:
+            exit_with("standard input is closed: give the calls there, or with --call")
+        stream = sys.stdin.buffer
+    while line := stream.readline(_LONGEST_LINE):
+        if len(line) < _LONGEST_LINE or line.endswith(b"\n"):
+            if line.strip():
+                yield line
+            continue
+        yield line
+        while (rest := stream.readline(_LONGEST_LINE)) and not rest.endswith(b"\n"):
+            pass
+
+
+def ask(line: bytes, *, lexical: bool) -> AskedCall | NoCall:
+    """Read one line as a call, with the disk of this machine unless paths are lexical."""
+    from policy.cli.calls import read_call
+
+    return read_call(line, disk=Resolvers() if lexical else _resolvers())
+
+
+def _resolvers() -> Resolvers:
+    """Return what the disk says to one call; most calls ask nothing, and import no disk."""
+
+    @functools.cache
+    def seen() -> Resolvers:
+        return _disk().resolvers()
+
+    def asked(what: str) -> Callable[[Any], Any]:
+        return lambda path: getattr(seen(), what)(path)
+
+    return Resolvers(
+        path=asked("path"),
+        folds=asked("folds"),
+        other_names=asked("other_names"),
+        identity=asked("identity"),
+        look=asked("look"),
+    )
+
+
+@functools.cache
+def _disk() -> Disk:
+    from policy.environment import Disk
+
+    return Disk()
+
+
+def decision_record(id: object, decision: Decision) -> dict[str, Any]:
+    """Return a decision as the line that programs read."""
+    generation = decision.generation
+    record: dict[str, Any] = {
+        "id": id,
+        "verdict": str(decision.verdict),
+        "input": thaw(decision.call.input),
+        "rewritten": decision.rewritten,
+        "reasons": [reason_record(reason) for reason in decision.reasons],
+        "generation": generation_record(generation),
+    }
+    if decision.repairs:
+        record["repairs"] = list(decision.repairs)
+    if decision.shadowed:
+        record["shadowed"] = [reason_record(reason) for reason in decision.shadowed]
+    return record
+
+
+def generation_record(generation: GenerationId | None) -> dict[str, Any] | None:
+    """Return which policy decided, as programs read it."""
+    if generation is None:
+        return None
+    return {"number": generation.number, "digest": generation.digest}
+
+
+def reason_record(reason: Reason) -> dict[str, Any]:
+    """Return a reason as programs read it; `undecided` stands only where it says something."""
+    record: dict[str, Any] = {
+        "rule": reason.rule,
+        "verdict": str(reason.verdict),
+        "layer": reason.layer,
+        "file": reason.file,
+        "line": reason.line,
+        "clause": reason.clause,
+        "message": reason.message,
+    }
+    if reason.undecided is not None:
+        record["undecided"] = reason.undecided
+    if reason.terms is not None and (wanted := _approval_record(reason.terms)):
+        record["approval"] = wanted
+    return record
+
+
+def _approval_record(terms: Terms) -> dict[str, Any]:
+    """Return what an answer takes, and how long it serves; empty where it is anybody's, once."""
+    record: dict[str, Any] = {}
+    if terms.groups:
+        record["by"] = list(terms.groups)
+    if terms.two_people:
+        record["two_people"] = True
+    if terms.remember is not None:
+        remember = terms.remember
+        record["remember"] = {
+            "seconds": remember.seconds,
+            "fields": [list(steps) for steps in remember.fields],
+            "times": remember.times,
+        }
+    return record

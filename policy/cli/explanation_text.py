@@ -1,0 +1,192 @@
+"""An explanation in; its lines for people out: the verdict first, then why, then all the rest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from shutil import get_terminal_size
+from textwrap import wrap
+from typing import Any
+
+import click
+
+from policy.decision import ClauseOutcome, Explanation, LayerOutcome, ResourceUse, RuleOutcome
+from policy.diagnostics import display_name, visible
+from policy.model import Reason, Verdict, thaw
+from policy.shell import script_for
+
+_COLORS = {Verdict.ALLOW: "green", Verdict.ASK: "yellow", Verdict.DENY: "red"}
+_LONGEST_INPUT = 1000
+_LONGEST_TEXT = 400
+_MOST_RESOURCES = 20
+_WIDEST = 100  # columns; longer lines are hard to read even where there is room
+
+
+def explanation_text(told: Explanation, *, tool: str, input: Any, root: str) -> str:
+    """Return the text; `tool` and `input` are as asked for, `root` goes before file names."""
+    return "\n".join(_Account(told, root=root).lines(tool, input))
+
+
+class _Account:
+    """One explanation being written out."""
+
+    def __init__(self, told: Explanation, *, root: str) -> None:
+        self.told = told
+        self.root = root
+        self.width = min(get_terminal_size().columns, _WIDEST)
+        self.refused = any(reason.rule == "schema" for reason in told.decision.reasons)
+
+    def lines(self, tool: str, input: Any) -> Iterator[str]:
+        decision = self.told.decision
+        yield from self._head(tool, input)
+        yield ""
+        yield "because"
+        for reason in decision.deciding:
+            yield from self._reason(reason)
+        yield from self._resources()
+        if self.told.needed and not self.refused:
+            yield ""
+            yield "to be allowed"
+            for needed in self.told.needed:
+                yield from self._text(visible(needed, _LONGEST_TEXT), indent=2, hanging=4)
+        if not self.refused:
+            for layer in self.told.layers:
+                yield from self._layer(layer)
+        yield from self._shadowed()
+        if decision.generation is not None:
+            yield ""
+            yield f"decided by the policy {decision.generation.digest[:19]}…"
+
+    def _head(self, tool: str, input: Any) -> Iterator[str]:
+        decision = self.told.decision
+        verdict = str(decision.verdict)
+        name, given = (tool, input) if self.refused else (decision.call.tool, decision.call.input)
+        text = f"{verdict}  {visible(name, 200)} {_json(given)}"
+        first, *rest = self._text(text, indent=0, hanging=len(verdict) + 2)
+        styled = click.style(verdict, fg=_COLORS[decision.verdict], bold=True)
+        yield styled + first.removeprefix(verdict)
+        yield from rest
+        if decision.rewritten:
+            yield from self._text(f"rewritten from {_json(decision.asked.input)}", indent=6)
+        for repair in decision.repairs:
+            yield from self._text(f"repaired: {visible(repair, _LONGEST_TEXT)}", indent=6)
+
+    def _reason(self, reason: Reason) -> Iterator[str]:
+        yield from self._text(f"{reason.verdict} by {reason.rule}{self._place(reason)}", indent=2)
+        if reason.clause:
+            yield from self._text(visible(reason.clause, _LONGEST_TEXT), indent=4)
+        if reason.undecided:
+            text = f"which cannot be decided: {visible(reason.undecided, _LONGEST_TEXT)}"
+            yield from self._text(text, indent=4)
+        if reason.message:
+            yield from self._text(visible(reason.message, _LONGEST_TEXT), indent=4)
+
+    def _place(self, reason: Reason) -> str:
+        if not reason.file:
+            return ""
+        return f" ({visible(display_name(reason.file, root=self.root))}:{reason.line})"
+
+    def _resources(self) -> Iterator[str]:
+        found = () if self.refused else self.told.resources
+        if not found:
+            return
+        yield ""
+        yield "the call"
+        for use in found[:_MOST_RESOURCES]:
+            yield from self._text(_used(use), indent=2, hanging=4)
+        if len(found) > _MOST_RESOURCES:
+            yield f"  and {len(found) - _MOST_RESOURCES} more"
+        form = script_for(self.told.decision.call.tool, self.told.decision.call.input)
+        if form is not None:
+            yield from self._text(f"runs as: {visible(form, _LONGEST_TEXT)}", indent=2, hanging=4)
+
+    def _layer(self, layer: LayerOutcome) -> Iterator[str]:
+        yield ""
+        yield from self._text(
+            f"the layer for {visible(layer.layer, 100)}, asked by agent {visible(layer.agent, 80)}",
+            indent=0,
+        )
+        for rule in layer.rules:
+            yield from self._rule(rule)
+        if layer.default is not None:
+            counts = "counts" if layer.default_counts else "gives way to the allow"
+            place = self._place(layer.default)
+            yield from self._text(f"{layer.default.clause}{place}: {counts}", indent=2)
+        if not layer.rules and layer.default is None:
+            yield "  says nothing about this tool"
+
+    def _rule(self, rule: RuleOutcome) -> Iterator[str]:
+        text = f"{rule.kind} {rule.reason.rule}{self._place(rule.reason)}: {_came_to(rule)}"
+        yield from self._text(text, indent=2, hanging=4)
+        for clause in rule.clauses:
+            yield from self._text(_clause(clause), indent=4, hanging=6)
+
+    def _shadowed(self) -> Iterator[str]:
+        if not self.told.decision.shadowed:
+            return
+        yield ""
+        yield "without effect, in shadow"
+        for reason in self.told.decision.shadowed:
+            yield from self._reason(reason)
+
+    def _text(self, text: str, *, indent: int, hanging: int | None = None) -> list[str]:
+        return wrap(
+            text,
+            self.width,
+            initial_indent=" " * indent,
+            subsequent_indent=" " * (indent + 2 if hanging is None else hanging),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+
+def _came_to(rule: RuleOutcome) -> str:
+    if rule.outcome == "undecided":
+        return "counts, as it cannot be decided" if rule.counts else "cannot be decided"
+    return "matches" if rule.counts else "does not match"
+
+
+def _clause(clause: ClauseOutcome) -> str:
+    """Return a clause with ✓ where it speaks for its rule, ✗ against, ? undecided."""
+    text = f"{clause.keyword} {visible(clause.text, _LONGEST_TEXT)}"
+    if clause.outcome == "undecided":
+        why = f": {visible(clause.why, _LONGEST_TEXT)}" if clause.why else ""
+        return f"? {text}{why}"
+    speaks_for = (clause.outcome == "holds") == (clause.keyword == "when")
+    return f"{'✓' if speaks_for else '✗'} {text}"
+
+
+def _json(value: Any) -> str:
+    return json_for_people(value, limit=_LONGEST_INPUT)
+
+
+def json_for_people(value: Any, *, limit: int | None = None) -> str:
+    """Return a value as one line of JSON for people, with nothing hidden in it."""
+    text = json.dumps(thaw(value), ensure_ascii=False, default=_number)
+    return visible(text, limit)
+
+
+def _number(value: Any) -> Any:
+    return str(value) if isinstance(value, Decimal) else repr(value)
+
+
+_TO = {"connects": "connects to", "sends": "sends to"}
+
+
+def _used(use: ResourceUse) -> str:
+    """Say what is read, written, run or reached, what does so, and by which way."""
+    verb = _TO.get(use.verb, use.verb)
+    who = f"{visible(use.program, 100)} {verb}" if use.program else verb
+    said = [f"{who} {visible(use.leads_to or use.resource, 200)}"]
+    if use.links:
+        said.append(f"through the link {' and '.join(visible(link, 200) for link in use.links)}")
+    if use.spelled:
+        said.append(f"spelled `{visible(use.spelled, 100)}`")
+    if use.unknown:
+        said.append(visible(use.unknown, 200))
+    if use.argument:
+        said.append(f"by `{visible(use.argument, 100)}`")
+    if use.place:
+        said.append(visible(use.place, 100))
+    return ", ".join(said)

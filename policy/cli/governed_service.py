@@ -1,0 +1,102 @@
+"""What `serve` was told and a policy store in, the service as each call's caller sees it out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from policy.audit import JsonlSink
+from policy.cli.approvers import ApprovalMode, SettingsNow
+from policy.generation import ApprovalSettings, ServiceSettings
+from policy.model import Caller
+from policy.service import GovernedService, ToolEvent, build_tool_service
+from policy.store import PolicyStore
+from policy.tools import Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """What the command line says; None leaves it to the configuration.
+
+    `authenticated` says that whoever can call is known: the parent process on stdio, the holder
+    of the token over HTTP. Everybody else is anonymous, whatever the configuration says.
+    `approving` gives what becomes of asks under the configuration in force. A policy in the
+    workspace is an error unless `policy_in_workspace` says that it is meant.
+    """
+
+    workspace: Path | None
+    audit: Path | None
+    agent: str | None
+    approving: Callable[[SettingsNow], ApprovalMode]
+    authenticated: bool
+    policy_in_workspace: bool = False
+
+
+class GovernedServices:
+    """Gives the service, bound to the caller that the policy in force names at that moment.
+
+    Workspace, audit file, limits and where questions wait are taken from the first generation
+    there is, and kept: a service that began without any is built anew when a policy comes, before
+    that policy allows anything.
+    """
+
+    def __init__(
+        self, store: PolicyStore, serving: ServeOptions, *, listener: Callable[[ToolEvent], None]
+    ) -> None:
+        self._store = store
+        self.serving = serving
+        self._listener = listener
+        self._configured = False
+        self.approving = ApprovalMode()
+        self._service = self._build()
+
+    @property
+    def workspace(self) -> str:
+        """The folder that the tools work in."""
+        return self._service.workspace or os.getcwd()
+
+    @property
+    def caller(self) -> Caller:
+        """Who calls, as things stand now."""
+        if not self.serving.authenticated:
+            return Caller(agent="anonymous", role="anonymous")
+        generation = self._store.current
+        named = Caller() if generation is None else generation.settings.caller or Caller()
+        return replace(named, agent=self.serving.agent or named.agent)
+
+    def __call__(self) -> GovernedService:
+        """Return the service for the caller of a call that arrives now."""
+        if not self._configured and self._store.current is not None:
+            self._service = self._build()
+        return self._service.bound_to(self.caller)
+
+    def _build(self) -> GovernedService:
+        generation = self._store.current
+        self._configured = generation is not None
+        said = ServiceSettings() if generation is None else generation.settings.service
+        if generation is not None:
+            self.approving = self.serving.approving(self._approvals)
+        audit = self.serving.audit or said.audit
+        service = build_tool_service(
+            self._store,
+            approver=self.approving.ask,
+            approvals=self.approving.ledger,
+            audit=None if audit is None else JsonlSink(audit),
+            workspace=self.serving.workspace,
+            home=said.home,
+            policy_in_workspace=self.serving.policy_in_workspace,
+            limits=Limits(
+                output=said.bash.output,
+                command_path=said.bash.path,
+                body=said.web.body,
+                web_seconds=said.web.timeout,
+            ),
+        )
+        service.subscribe(self._listener)
+        return service
+
+    def _approvals(self) -> ApprovalSettings | None:
+        generation = self._store.current
+        return None if generation is None else generation.settings.approvals

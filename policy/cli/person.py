@@ -1,0 +1,26 @@
+"""Who runs this command: a name that the operating system vouches for, and its groups."""
+
+from __future__ import annotations
+
+import os
+import pwd
+
+from policy.approvals import Person
+from policy.generation import ApprovalSettings
+
+
+def person_of(settings: ApprovalSettings | None) -> Person:
+    """Return the user of the operating system, with the groups that the policy gives to it.
+
+    Nothing that could be claimed is asked: no option, and no variable of the environment.
+    """
+    name = _user()
+    return Person(id=name, groups=() if settings is None else settings.groups_of(name))
+
+
+def _user() -> str:
+    number = os.getuid()
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"uid {number}"

@@ -1,0 +1,181 @@
+"""Tests of resources in; expressions that look their answers up among those of all rules, out.
+
+The tests of a tool have numbers (see `together`), and the answers of one call are asked for where
+the first test of a verb is wanted. So what a call touches is read only if a rule wants to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from policy.checks import checked
+from policy.codegen.quoting import Quoting
+
+# They know what a test means; whoever writes rules of a tool without resources needs none of them.
+from policy.evaluation import DeclaredResources, Evaluation, Truth, batch_tests, resource_tests
+
+Written = tuple[str, str]
+
+
+class ResourceTests:
+    """Writes the tests of resources of one function; `call` gives the code of the evaluation.
+
+    `asked` says whether some expression needs the evaluation.
+    """
+
+    __slots__ = ("_call", "_declared", "_quoting", "_verbs", "asked")
+
+    def __init__(
+        self, declared: DeclaredResources, quoting: Quoting, call: Callable[[], str]
+    ) -> None:
+        self._declared = declared
+        self._quoting = quoting
+        self._call = call
+        self._verbs: set[str] = set()
+        self.asked = False
+
+    def sides(
+        self, test: checked.ResourceTest, *, covering: bool, absent_is_false: bool
+    ) -> Written | None:
+        """Return where a test is true and where it is false; None where it has no number."""
+        if not self._declared.prepared:
+            return None
+        tests = batch_tests(test.verb, self._declared)
+        number = tests.number(test, covering=covering, absent_is_false=absent_is_false)
+        if number is None:
+            return None
+        answers = self._asked(test.verb)
+        true = f"{number} in {answers}"
+        return true, f"({number} not in {answers} and {~number} not in {self._answers(test.verb)})"
+
+    def reached(self, verb: str, tests: Mapping[int, object]) -> str:
+        """Return what gives the numbers, among these, of the tests that are true or open."""
+        from policy.evaluation import true_or_open
+
+        numbers = self._quoting.name(tests)
+        return f"{self._quoting.name(true_or_open)}({self._asked(verb)}, {numbers})"
+
+    def cover(self, when: checked.Test | None) -> str | None:
+        """Return what an `allow` demands besides its clauses: that its effects are covered.
+
+        None where these cover all that the tool does, if they are true.
+        """
+        tests = tuple(resource_tests.covering_tests(when))
+        true = {test.verb for test in _demanded(when) if resource_tests.is_covering(test)}
+        others = [v for v in resource_tests.VERBS if self._declared.may(v) and v not in true]
+        whole = self._quoting.name(_later(tests, self._declared))
+        if "runs" not in true:
+            return f"{whole}({self._evaluation()}) is True" if others else None
+        by_commands = resource_tests.compile_cover_of_runs(tuple(others), self._declared)
+        quick = self._quoting.name(by_commands)
+        return f"({quick}({self._evaluation()}) or {whole}(e) is True)"
+
+    def opening(self) -> list[str]:
+        """Return the line that says that no answers were asked for yet."""
+        names = " = ".join(self._answers(verb) for verb in sorted(self._verbs))
+        return [f"{names} = None"] if names else []
+
+    def _asked(self, verb: str) -> str:
+        """Return the answers to all tests of a verb, which are asked for once a function."""
+        name = self._answers(verb)
+        ask = self._quoting.name(batch_tests(verb, self._declared).ask)
+        return f"({name} or ({name} := {ask}({self._evaluation()})))"
+
+    def _answers(self, verb: str) -> str:
+        self._verbs.add(verb)
+        return f"h{resource_tests.VERBS.index(verb)}"
+
+    def _evaluation(self) -> str:
+        self.asked = True
+        return f"e or (e := {self._call()})"
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A test of a resource that must be true for a rule to be met."""
+
+    verb: str
+    number: int
+
+
+def numbered(
+    demands: Iterable[tuple[checked.Test, bool, bool]], declared: DeclaredResources
+) -> Numbered | None:
+    """Return the first demand of a rule that is a test of a resource with a number."""
+    for test, absent_is_false, refused in demands:
+        if refused or not isinstance(test, checked.ResourceTest) or not declared.prepared:
+            continue
+        if resource_tests.known_answer(test, declared) is not None:
+            continue
+        number = batch_tests(test.verb, declared).number(
+            test,
+            covering=covers(absent_is_false=absent_is_false, refused=refused),
+            absent_is_false=absent_is_false,
+        )
+        if number is not None:
+            return Numbered(test.verb, number)
+    return None
+
+
+def number_tests(
+    demands: Iterable[tuple[checked.Test, bool, bool]], declared: DeclaredResources
+) -> None:
+    """Give numbers to the tests of resources in demands of a rule, before any call is asked about.
+
+    A demand is a test, whether what is absent makes it false, and whether it must be false.
+    """
+    if not declared.prepared:
+        return
+    for demanded, absent_is_false, refused in demands:
+        covering = covers(absent_is_false=absent_is_false, refused=refused)
+        for test in _resource_tests(demanded):
+            if resource_tests.known_answer(test, declared) is None:
+                batch_tests(test.verb, declared).number(
+                    test, covering=covering, absent_is_false=absent_is_false
+                )
+
+
+def covers(*, absent_is_false: bool, refused: bool) -> bool:
+    """Tell whether a demand is of the `when` of an `allow`, whose clauses cover for each other."""
+    return not (absent_is_false or refused)
+
+
+def _resource_tests(test: checked.Test) -> Iterator[checked.ResourceTest]:
+    match test:
+        case checked.ResourceTest():
+            yield test
+        case checked.AllOf(tests=tests) | checked.AnyOf(tests=tests):
+            for part in tests:
+                yield from _resource_tests(part)
+        case checked.NotOf(test=inner):
+            yield from _resource_tests(inner)
+        case _:
+            return
+
+
+def _demanded(test: checked.Test | None) -> Iterator[checked.ResourceTest]:
+    """Yield the tests of resources that must be true for the whole to be."""
+    match test:
+        case checked.ResourceTest():
+            yield test
+        case checked.AllOf(tests=tests):
+            for part in tests:
+                yield from _demanded(part)
+        case _:
+            return
+
+
+def _later(
+    tests: Sequence[checked.ResourceTest], declared: DeclaredResources
+) -> Callable[[Evaluation], Truth]:
+    """Return the test that all effects are covered, compiled when it is first asked."""
+    compiled: Callable[[Evaluation], Truth] | None = None
+
+    def covered(call: Evaluation) -> Truth:
+        nonlocal compiled
+        if compiled is None:
+            compiled = resource_tests.compile_cover(tuple(tests), declared)
+        return compiled(call)
+
+    return covered

@@ -1,0 +1,138 @@
+"""An admitted call in, its decision out: by generated code, or where that will not do, at length.
+
+The code says which rules a call meets. What follows from a set of rules that are met (the verdict,
+the reasons in order) is the same for every call that meets them, so it is worked out once a set and
+kept by tool and layers: nothing about a call, its caller or the world is remembered. Guests, and
+values that the code does not expect, go the long way.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from policy.codegen import UndecidedRules
+from policy.decision.compiled_judgement import ask_layers, judged, plan_for
+from policy.decision.compiled_plan import CompiledPlan, RuleAnswers, RuleSetOutcome
+from policy.decision.decision import Decision, GenerationId
+from policy.decision.interpreted import decide_interpreted
+from policy.decision.judgement import Judgement, join_tool
+from policy.decision.ordering import in_order
+from policy.evaluation import Evaluation, Undecided
+from policy.model import Caller, Facts, ToolCall
+from policy.program import Program
+
+# A tool with many rules has many sets of them; sets beyond these are worked out each time.
+_MOST_SETS: Final = 1024
+
+
+def decide_compiled(
+    program: Program,
+    call: ToolCall,
+    caller: Caller,
+    facts: Facts,
+    generation: GenerationId | None,
+    repairs: tuple[str, ...] = (),
+) -> Decision:
+    """Decide a call that the program's catalogue admitted, by its tool's full name."""
+    found: RuleSetOutcome | Judgement | None
+    # As `plan_for` does, without another call.
+    known_as = (caller.agent, caller.role) if program.by_agent else caller.role
+    try:
+        plan: CompiledPlan | None = program.quick[known_as][call.tool]
+    except KeyError:
+        plan = plan_for(program, call, caller)
+    if plan is None:
+        found = None
+    elif plan.only is None or caller.parent is not None:
+        found = _beside_others(program, plan, call, caller, facts)
+    else:
+        met = plan.only(call, caller, facts)
+        try:
+            found = plan.outcomes[met]
+        except KeyError:
+            # What is no tuple stands for no set of rules, and is kept under nothing.
+            found = _new(plan, met)
+    if not isinstance(found, RuleSetOutcome):
+        return decide_interpreted(
+            program, call, caller, facts, found, generation=generation, repairs=repairs
+        )
+    return Decision(
+        verdict=found.verdict,
+        call=call,
+        asked=call,
+        reasons=found.reasons,
+        generation=generation,
+        shadowed=found.shadowed,
+        repairs=repairs,
+    )
+
+
+def _new(plan: CompiledPlan, met: tuple[int, ...] | UndecidedRules | None) -> RuleSetOutcome | None:
+    """Return what follows where one layer alone has a say, from rules first met together."""
+    if isinstance(met, UndecidedRules):
+        return _of_one(plan, (met.met,), (met.undecided,))
+    return None if met is None else _kept(plan, met, _of_one(plan, (met,), ((),)))
+
+
+def _of_one(
+    plan: CompiledPlan,
+    met: tuple[tuple[int, ...]],
+    undecided: tuple[tuple[tuple[int, Undecided], ...]],
+) -> RuleSetOutcome:
+    """Return what follows where one layer alone has a say, and wants no rewrite."""
+    found = Judgement()
+    plan.join(found, RuleAnswers(met, undecided), None)
+    join_tool(found, plan.spec, floor=False)
+    return _outcome(found)
+
+
+def _beside_others(
+    program: Program, plan: CompiledPlan, call: ToolCall, caller: Caller, facts: Facts
+) -> RuleSetOutcome | Judgement | None:
+    """Return what follows where others than one layer have a say: the floor, if nobody else."""
+    shared: Evaluation | None = None
+    if plan.but_floor is not None and caller.parent is None:
+        shared = Evaluation(plan.spec, call.input, caller=caller, facts=facts, slots=program.slots)
+        if plan.floor is not None and plan.floor(shared) is False:
+            met = plan.but_floor(call, caller, facts, shared)
+            return plan.outcomes.get(met) or _new(plan, met)
+    return _of_several(program, plan, call, caller, facts, shared)
+
+
+def _of_several(
+    program: Program,
+    plan: CompiledPlan,
+    call: ToolCall,
+    caller: Caller,
+    facts: Facts,
+    root: Evaluation | None,
+) -> RuleSetOutcome | Judgement | None:
+    """Return what follows where several layers, several callers or the floor have a say.
+
+    `root` is the call as this caller's, if it was looked at before.
+    """
+    asked = ask_layers(program, plan, call, caller, facts, root)
+    if asked is None:
+        return None
+    key = asked.key()
+    known = None if key is None else plan.outcomes.get(key)
+    if known is not None:
+        return known
+    found = judged(asked)
+    if found.wanted:
+        return found
+    outcome = _outcome(found)
+    return outcome if key is None else _kept(plan, key, outcome)
+
+
+def _outcome(found: Judgement) -> RuleSetOutcome:
+    verdict = found.verdict
+    shadowed = tuple(dict.fromkeys(found.shadows))
+    return RuleSetOutcome(verdict, in_order(found.reasons, verdict), shadowed)
+
+
+def _kept(plan: CompiledPlan, key: object, outcome: RuleSetOutcome) -> RuleSetOutcome:
+    """Keep what follows from rules that are met, as long as there is room."""
+    if len(plan.outcomes) < _MOST_SETS:
+        plan.outcomes[key] = outcome
+    return outcome

@@ -1,0 +1,118 @@
+"""What a call does, for people: each resource in canonical form, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from policy.catalog import VERBS
+from policy.evaluation import Access, CallEffects, KnownResource
+from policy.programs import Invocation
+from policy.values import Path, Unreadable, links_passed, quote
+
+_ORDINALS = (
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+)
+_LONGEST_WORD = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceUse:
+    """One resource of a call: the verb, the canonical resource, and what of the call says so.
+
+    `argument` is the place in the input (`input.path`); of commands `program` is what touches it
+    and `place` which command of the script that is. `spelled` is the text it was read from where
+    that differs, `leads_to` where links lead and `links` those on the way, `unknown` why it
+    could not be read.
+    """
+
+    verb: str
+    resource: str
+    argument: str = ""
+    program: str = ""
+    place: str = ""
+    spelled: str = ""
+    leads_to: str = ""
+    links: tuple[str, ...] = ()
+    unknown: str = ""
+
+
+def resource_uses(effects: CallEffects) -> Iterator[ResourceUse]:
+    """Yield what a call does, verb by verb, each thing once; what others run after those.
+
+    Of a script of one command nobody needs to be told which command it is.
+    """
+    alone = sum(1 for command in effects.commands for _ in command.walk()) == 1
+    told: set[ResourceUse] = set()
+    for verb in VERBS:
+        for item in effects.each(verb):
+            use = _use(verb, item, effects)
+            anywhere = replace(use, place="")
+            if anywhere not in told:
+                told.add(anywhere)
+                yield anywhere if alone else use
+
+
+def _use(verb: str, item: KnownResource, effects: CallEffects) -> ResourceUse:
+    thing, touch = item.thing, item.touch
+    if isinstance(thing, Invocation):
+        return ResourceUse(verb=verb, resource=item.shown, place=_place(thing))
+    spelled = touch.text if touch is not None and touch.text != item.shown else None
+    return ResourceUse(
+        verb=verb,
+        resource=_with_all_below(item),
+        argument=_argument(touch),
+        program=_program(touch),
+        place="" if touch is None or touch.by is None else _place(touch.by),
+        spelled=spelled or "",
+        leads_to=_leads_to(thing),
+        links=_links(item, effects),
+        unknown=thing.reason if isinstance(thing, Unreadable) else "",
+    )
+
+
+def _with_all_below(item: KnownResource) -> str:
+    below = isinstance(item.thing, Path) and item.thing.tree
+    return f"{item.shown} and all below" if below else item.shown
+
+
+def _leads_to(thing: object) -> str:
+    if not isinstance(thing, Path) or thing.resolved in (None, thing.lexical):
+        return ""
+    return thing.resolved or ""
+
+
+def _links(item: KnownResource, effects: CallEffects) -> tuple[str, ...]:
+    if item.touch is None or not isinstance(item.thing, Path):
+        return ()
+    return links_passed(item.thing, effects.folder(item.touch.folders))
+
+
+def _argument(touch: Access | None) -> str:
+    if touch is None or not touch.steps:
+        return ""
+    return "input" + "".join("[*]" if step == "*" else f".{step}" for step in touch.steps)
+
+
+def _program(touch: Access | None) -> str:
+    if touch is None or touch.by is None:
+        return ""
+    program = " ".join(touch.by.program) or "a program that is not known"
+    by = quote(program[:_LONGEST_WORD])
+    return f"a redirection of {by}" if touch.origin == "redirection" else by
+
+
+def _place(command: Invocation) -> str:
+    simple = command.command
+    number = simple.number
+    count = _ORDINALS[number - 1] if number <= len(_ORDINALS) else f"{number}th"
+    return " inside ".join((f"{count} command", *map(quote, reversed(simple.inside))))

@@ -1,0 +1,1 @@
+"""Rules, conditions and reasons in sentences, for models and for people."""

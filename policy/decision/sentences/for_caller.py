@@ -1,0 +1,174 @@
+"""A program and a caller in; the lines that tell a model what binds it out, one for each rule.
+
+Nothing is decided by them, and shadow rules and remarks for the log are not among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from policy.catalog import ToolSelector, ToolSpec
+from policy.checks import CheckedPolicy
+from policy.decision.identity import closed_to, scope_of
+from policy.decision.sentences.conditions import code_span, listed
+from policy.decision.sentences.rules import (
+    default_sentence,
+    rewrite_sentence,
+    rule_sentence,
+    sentence_with_reason,
+)
+from policy.model import Caller, Facts, Verdict
+from policy.program import Program
+from policy.values import escape_for_people
+
+_MOST_LINES = 200
+_MOST_DEFAULTS = 50
+_MOST_TOOLS = 8
+_MOST_EXCEPTIONS = 3
+_LONGEST_TITLE = 100
+
+
+def lines_for(program: Program, caller: Caller, facts: Facts) -> tuple[str, ...]:
+    """Return what binds a caller and everybody it acts for, each line once, in a fixed order.
+
+    Rules come first, the global layer's before others, then what tools ask of themselves, then
+    the defaults. Beyond a bound the rest is counted, and the plain defaults stay.
+    """
+    chain = tuple(caller.chain())
+    closed = next((why for one in chain if (why := closed_to(one, facts.now))), None)
+    if closed is not None:
+        return (sentence_with_reason("every call is denied", closed.message),)
+    layers = {
+        layer.key: _Layer(layer, binding[0], program)
+        for one in chain
+        for binding in (program.policy.binding(agent=one.agent, role=one.role),)
+        for layer in binding
+    }
+    lines = [line for one in chain for line in _scope_lines(one, program)]
+    lines += [line for layer in layers.values() for line in layer.rules()]
+    lines += _tool_lines(program)
+    lines += [line for layer in layers.values() for line in layer.named_defaults()]
+    last = [line for layer in layers.values() for line in layer.plain_defaults()]
+    return _bounded(tuple(dict.fromkeys(lines)), tuple(dict.fromkeys(last)))
+
+
+def _bounded(lines: tuple[str, ...], last: tuple[str, ...]) -> tuple[str, ...]:
+    """Return all lines, or the first of them, how many there are more, and the last ones."""
+    last = last[:_MOST_DEFAULTS]
+    room = _MOST_LINES - len(last)
+    if len(lines) <= room:
+        return (*lines, *last)
+    left = f"{len(lines) - room} more rules are not shown here; they bind all the same."
+    return (*lines[:room], left, *last)
+
+
+class _Layer:
+    """One layer as it binds a caller, beside the layer of every agent."""
+
+    def __init__(self, layer: CheckedPolicy, top: CheckedPolicy, program: Program) -> None:
+        self._layer = layer
+        self._specs = program.catalog.specs
+        self._catalog = program.catalog
+        self._top = top
+        self._delegated = [d.tools for d in top.delegations if d.to == layer.key]
+        # What another layer gives counts for that layer alone.
+        self._within = (
+            "" if layer is top else f"for {escape_for_people(layer.key.title, _LONGEST_TITLE)}, "
+        )
+
+    def rules(self) -> Iterator[str]:
+        """Yield a line for each rule and rewrite that fits some tool there is."""
+        for rule in self._layer.rules:
+            specs = () if rule.shadow else self._fitting(rule.tools)
+            if specs:
+                gives = rule.verdict is Verdict.ALLOW and not rule.asks and not self._fills(specs)
+                within = self._within if gives else ""
+                yield rule_sentence(rule, self._subject(specs, rule.tools), within=within)
+        for rewrite in self._layer.rewrites:
+            specs = () if rewrite.shadow else self._fitting(rewrite.tools)
+            if specs:
+                yield rewrite_sentence(rewrite, self._subject(specs, rewrite.tools))
+
+    def named_defaults(self) -> Iterator[str]:
+        """Yield a line for each default that names its tools, and for what is handed over."""
+        for default in self._layer.defaults:
+            if default.tools is None:
+                continue
+            specs = self._fitting(default.tools)
+            if specs:
+                within = "" if self._fills(specs) else self._within
+                subject = self._subject(specs, default.tools)
+                yield default_sentence(default, subject, within=within)
+        plain = [default for default in self._layer.defaults if default.tools is None]
+        if self._layer is self._top and any(d.verdict is not Verdict.DENY for d in plain):
+            yield from self._handed_over()
+
+    def plain_defaults(self) -> Iterator[str]:
+        """Yield what holds of everything that no other line speaks of."""
+        for default in self._layer.defaults:
+            if default.tools is None:
+                yield default_sentence(default, "everything else", within=self._within)
+
+    def _handed_over(self) -> Iterator[str]:
+        """Yield that what the global layer delegates has nothing from its plain default."""
+        selectors = [delegation.tools for delegation in self._layer.delegations]
+        specs = tuple(s for s in self._specs if any(tools.fits(s) for tools in selectors))
+        if specs:
+            yield sentence_with_reason(f"{_named(specs)} is denied otherwise")
+
+    def _fills(self, specs: tuple[ToolSpec, ...]) -> bool:
+        """Tell whether the global layer lets this one give these tools."""
+        return all(any(tools.fits(spec) for tools in self._delegated) for spec in specs)
+
+    def _fitting(self, tools: ToolSelector) -> tuple[ToolSpec, ...]:
+        names = tools.exact_names()
+        if names is None:
+            return tuple(spec for spec in self._specs if tools.fits(spec))
+        return tuple(spec for spec in self._catalog.answering(names) if tools.fits(spec))
+
+    def _subject(self, specs: tuple[ToolSpec, ...], tools: ToolSelector) -> str:
+        """Return the tools of a sentence: `` `a` ``, ``each of `a` and `b` ``, `every tool`."""
+        left = len(self._specs) - len(specs)
+        if tools.exact_names() is not None or left > _MOST_EXCEPTIONS or left >= len(specs):
+            return _named(specs)
+        fitting = {spec.name for spec in specs}
+        others = _names(spec for spec in self._specs if spec.name not in fitting)
+        return f"every tool but {listed(others, 'and')}" if others else "every tool"
+
+
+def _named(specs: tuple[ToolSpec, ...]) -> str:
+    names = _names(specs)
+    return names[0] if len(names) == 1 else f"each of {listed(names, 'and', most=_MOST_TOOLS)}"
+
+
+def _names(specs: Iterable[ToolSpec]) -> list[str]:
+    return [code_span(spec.name) for spec in specs]
+
+
+def _scope_lines(caller: Caller, program: Program) -> Iterator[str]:
+    """Yield what a guest's scope denies, by the tools that there are: not every name it fits."""
+    in_scope, known = scope_of(caller), program.catalog.specs
+    if in_scope is None:
+        return
+    inside = _names(spec for spec in known if in_scope(spec))
+    if len(inside) < len(known):
+        but = f" but {listed(inside, 'and', most=_MOST_TOOLS)}" if inside else ""
+        yield sentence_with_reason(
+            f"every tool{but} is denied", "the tool is outside the guest's scope"
+        )
+
+
+def _tool_lines(program: Program) -> Iterator[str]:
+    """Yield what only takes, whatever the rules say: confirmations, reviews and the floor."""
+    known = program.catalog.specs
+    confirmed = tuple(spec for spec in known if spec.requires_confirmation)
+    if confirmed:
+        yield sentence_with_reason(
+            f"{_named(confirmed)} needs an approval", "the tool itself asks for it"
+        )
+    unseen = tuple(spec for spec in known if spec.origin.kind != "host" and not spec.pinned)
+    if unseen:
+        why = "nobody has reviewed its definition"
+        yield sentence_with_reason(f"{_named(unseen)} needs an approval", why)
+    if not program.floor.is_empty:
+        yield sentence_with_reason("every call that writes the policy's own files is denied")

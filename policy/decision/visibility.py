@@ -1,0 +1,155 @@
+"""What a caller may hope for from a tool before any input is known: hidden, asks, or open.
+
+Conditions on caller and situation are decided by the facts of the moment; one that looks at the
+input may become anything. So only what is certain hides: a tool is hidden when it is denied for
+every input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from policy.catalog import ToolSpec
+from policy.decision.identity import identity_reasons
+from policy.evaluation import Evaluation, PossibleTruths
+from policy.model import EMPTY, Caller, Facts, Verdict
+from policy.program import LayerPlan, Program, RulePlan, ToolPlan
+
+
+class Visibility(StrEnum):
+    """`hidden`: denied for every input; `asks`: some input may need an approval; else `open`."""
+
+    HIDDEN = "hidden"
+    ASKS = "asks"
+    OPEN = "open"
+
+
+def visibility_of(
+    program: Program,
+    tool: str,
+    caller: Caller,
+    facts: Facts,
+    *,
+    fields: Mapping[str, Any] = EMPTY,
+) -> Visibility:
+    """Return what this caller may hope for from the tool; an unknown tool is hidden.
+
+    With `fields`, of inputs that have exactly these values there. Without, a tool with operations
+    may do what one of them may.
+    """
+    spec = program.catalog.get(tool)
+    if spec is None or _barred(spec, caller, facts):
+        return Visibility.HIDDEN
+    tag = None if fields else operations_in(spec.schema)
+    found = _of(program, spec, caller, facts, fields)
+    if tag is None or found is Visibility.HIDDEN:
+        return found
+    each = {_of(program, spec, caller, facts, {tag.name: value}) for value in tag.values}
+    return next(one for one in (Visibility.ASKS, Visibility.OPEN, Visibility.HIDDEN) if one in each)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationTag:
+    """The field that says which operation of a tool is meant, and all that it can be."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+def operations_in(schema: Mapping[str, Any]) -> OperationTag | None:
+    """Return what tells the operations of a tool apart, None where nothing certain does."""
+    properties, required = schema.get("properties"), schema.get("required")
+    if not isinstance(properties, Mapping) or not isinstance(required, (list, tuple)):
+        return None
+    for name in _TAGS:
+        place = properties.get(name)
+        values = place.get("enum") if name in required and isinstance(place, Mapping) else None
+        if (
+            isinstance(values, (list, tuple))
+            and 0 < len(values) <= _MOST_OPERATIONS
+            and all(isinstance(value, str) for value in values)
+        ):
+            return OperationTag(name=name, values=tuple(values))
+    return None
+
+
+_TAGS = ("operation", "type")
+_MOST_OPERATIONS = 64
+
+
+def _of(
+    program: Program, spec: ToolSpec, caller: Caller, facts: Facts, fields: Mapping[str, Any]
+) -> Visibility:
+    views = [_View(program, spec, one, facts, fields) for one in caller.chain()]
+    if any(view.denied() for view in views):
+        return Visibility.HIDDEN
+    if spec.requires_confirmation or (spec.origin.kind != "host" and not spec.pinned):
+        return Visibility.ASKS
+    return Visibility.ASKS if any(view.may_ask() for view in views) else Visibility.OPEN
+
+
+def _barred(spec: ToolSpec, caller: Caller, facts: Facts) -> bool:
+    return any(
+        reason.verdict is Verdict.DENY
+        for one in caller.chain()
+        for reason in identity_reasons(one, spec, facts.now)
+    )
+
+
+class _View:
+    """What the layers that bind one caller of the chain say of a tool."""
+
+    def __init__(
+        self,
+        program: Program,
+        spec: ToolSpec,
+        caller: Caller,
+        facts: Facts,
+        fields: Mapping[str, Any],
+    ) -> None:
+        self._plan: ToolPlan = program.plan(spec, agent=caller.agent, role=caller.role)
+        self._call = Evaluation(spec, fields, caller=caller, facts=facts, slots=program.slots)
+        self._known = frozenset(fields)
+
+    def denied(self) -> bool:
+        """Tell whether this caller can call the tool with no input at all."""
+        return not self._may_be_granted() or any(map(self._layer_denies, self._plan.layers))
+
+    def may_ask(self) -> bool:
+        """Tell whether some input may have to be approved."""
+        return any(map(self._layer_asks, self._plan.layers))
+
+    def _prospect(self, rule: RulePlan) -> PossibleTruths:
+        return rule.prospect(self._known)(self._call)
+
+    def _may_give(self, rules: Iterable[RulePlan]) -> bool:
+        return any(self._prospect(rule).may_give for rule in rules)
+
+    def _may_be_granted(self) -> bool:
+        layers = self._plan.layers
+        if not layers or layers[0].key.kind != "every":
+            return False
+        top, others = layers[0], layers[1:]
+        if top.default is not None or self._may_give(top.allows):
+            return True
+        return any(
+            layer.key in top.delegated_to and (layer.named_default or self._may_give(layer.allows))
+            for layer in others
+        )
+
+    def _layer_denies(self, layer: LayerPlan) -> bool:
+        denies = (rule for rule in layer.takes if rule.verdict is Verdict.DENY)
+        if any(self._prospect(rule).surely_takes for rule in denies):
+            return True
+        default = layer.default is not None and layer.default.verdict is Verdict.DENY
+        return default and not self._may_give(layer.allows)
+
+    def _layer_asks(self, layer: LayerPlan) -> bool:
+        asks = (rule for rule in layer.takes if rule.verdict is Verdict.ASK)
+        if any(self._prospect(rule).may_take for rule in asks):
+            return True
+        default = layer.default is not None and layer.default.verdict is Verdict.ASK
+        return default and not any(self._prospect(rule).is_sure for rule in layer.allows)

@@ -1,0 +1,300 @@
+"""A bounded look at this machine's disk: what wildcards name, what trees hold, where links lead.
+
+What is looked at counts against one bound for the whole call, so that no call costs more than that,
+whatever it names. The same question is answered once.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from typing import TypeAlias
+
+from policy.environment.ignore_files import IgnoreFiles
+from policy.model import DiskAnswer, DiskQuery, FolderContents
+from policy.values import ANY_DEPTH, compile_step, is_excluded, normal_path, normalise, step_text
+
+# Names that a call may have looked at, and how long that may take where the disk is slow.
+MOST_NAMES = 50_000
+MOST_SECONDS = 1.0
+# Ways by links that are judged one by one.
+_MOST_LED = 1_000
+_DEEPEST = 128
+
+Follow: TypeAlias = Callable[[str], str | None]
+
+
+class DiskLookups:
+    """Looks for one call; `follow` says where links lead."""
+
+    __slots__ = ("_answers", "_follow", "_left", "_since")
+
+    def __init__(self, follow: Follow, *, most: int = MOST_NAMES) -> None:
+        self._follow = follow
+        self._left = most
+        self._since: float | None = None
+        self._answers: dict[DiskQuery, DiskAnswer] = {}
+
+    def look(self, asked: DiskQuery) -> DiskAnswer:
+        """Return what is there, as far as the bound allows."""
+        found = self.known(asked)
+        if found is None:
+            if self._since is None:
+                self._since = time.monotonic()
+            walk = _Walk(asked, self._follow, left=self._left, until=self._since + MOST_SECONDS)
+            found = self._answers[asked] = walk.seen()
+            self._left = walk.left
+        return found
+
+    def look_briefly(self, asked: DiskQuery, *, most: int) -> DiskAnswer | None:
+        """Return what is there if there is little of it; None where it takes a longer look."""
+        found = self.known(asked)
+        if found is None:
+            most = min(most, self._left)
+            walk = _Walk(asked, self._follow, left=most, until=time.monotonic() + MOST_SECONDS)
+            seen = walk.seen()
+            if not seen.whole and walk.left <= 0:
+                return None
+            self._left -= most - walk.left
+            found = self._answers[asked] = seen
+        return found
+
+    def known(self, asked: DiskQuery) -> DiskAnswer | None:
+        """Return what has been found before."""
+        return self._answers.get(asked)
+
+
+class _TooMuch(Exception):
+    """The bound is reached."""
+
+
+# A place: how it was walked to, where that is, and whether a link or `..` was on the way.
+_Place: TypeAlias = tuple[str, str, bool]
+
+
+class _Walk:
+    """One look: the steps of a glob first, then all below what they name."""
+
+    def __init__(self, asked: DiskQuery, follow: Follow, *, left: int, until: float) -> None:
+        self.left = left
+        self._asked = asked
+        self._follow = follow
+        self._until = until
+        self._held: dict[tuple[str, str], dict[str, list[str]]] = {}
+        self._led: dict[str, None] = {}
+        self._shared: dict[str, None] = {}
+        self._walked: set[str] = set()
+        self._listed: dict[str, list[os.DirEntry[str]]] = {}
+        self._expanded: set[tuple[str, bool, tuple[str, ...]]] = set()
+        self._whole = True
+        self._ignoring = IgnoreFiles()
+        self._searches = bool(asked.steps) and asked.steps[0] == ANY_DEPTH
+        self._root: tuple[str, str] = ("", "")
+
+    def seen(self) -> DiskAnswer:
+        asked = self._asked
+        real = asked.place
+        self._root = (_lexical(asked.spelled), real)
+        try:
+            if asked.steps:
+                self._expand((asked.spelled, real, False), asked.steps, depth=0)
+            else:
+                self._below(asked.spelled, real)
+        except _TooMuch:
+            self._whole = False
+        held = tuple(
+            FolderContents(lexical=lexical, resolved=resolved, names=names)
+            for (lexical, resolved), names in self._held.items()
+        )
+        return DiskAnswer(
+            held=held, led=tuple(self._led), shared=tuple(self._shared), whole=self._whole
+        )
+
+    # -------------------------------------------------------------- globs
+
+    def _expand(self, place: _Place, steps: tuple[str, ...], *, depth: int) -> None:
+        walked, real, off = place
+        if not steps:
+            self._named(place)
+            return
+        if depth > _DEEPEST:
+            raise _TooMuch
+        key = (walked if off else real, off, steps)
+        if key in self._expanded:
+            return
+        self._expanded.add(key)
+        step, rest = steps[0], steps[1:]
+        if step == ANY_DEPTH or step == "**":
+            self._expand_any_depth(place, steps, depth=depth)
+            if step == ANY_DEPTH:
+                return
+            if not rest:
+                # All below as well, each by its name.
+                self._expand(place, (ANY_DEPTH, "*"), depth=depth + 1)
+        text = step_text(step)
+        if text is not None:
+            self._take(1)
+            self._go(place, text, rest, depth=depth)
+            return
+        fits = compile_step(step, loose=self._asked.loose)
+        for entry in self._entries(real):
+            if fits(entry.name) and not (self._searches and self._left(entry, real)):
+                self._enter(place, entry, rest, depth=depth)
+        for dots in (".", ".."):
+            # Some shells take `.*` for these too.
+            if step.startswith(".") and fits(dots):
+                self._go(place, dots, rest, depth=depth)
+
+    def _expand_any_depth(self, place: _Place, steps: tuple[str, ...], *, depth: int) -> None:
+        walked, real, off = place
+        self._expand(place, steps[1:] or ("*",), depth=depth + 1)
+        for entry in self._entries(real):
+            if entry.is_symlink():
+                if self._asked.follows and steps[0] == ANY_DEPTH:
+                    self._enter(place, entry, steps, depth=depth)
+            elif entry.is_dir(follow_symlinks=False):
+                if self._searches and self._left(entry, real):
+                    continue
+                there = (_join(walked, entry.name), _join(real, entry.name), off)
+                self._expand(there, steps, depth=depth + 1)
+
+    def _go(self, place: _Place, name: str, rest: tuple[str, ...], *, depth: int) -> None:
+        walked, real, off = place
+        if name in ("", "."):
+            self._expand(place, rest, depth=depth + 1)
+            return
+        there = _join(walked, name)
+        if name == "..":
+            self._expand((there, os.path.dirname(real), True), rest, depth=depth + 1)
+            return
+        straight = _join(real, name)
+        if self._searches and not os.path.lexists(straight):
+            return  # A search finds what is there.
+        led = self._follow(straight)
+        if led is None:
+            self._led_off(there)
+            return
+        self._expand((there, led, off or led != straight), rest, depth=depth + 1)
+
+    def _enter(
+        self, place: _Place, entry: os.DirEntry[str], rest: tuple[str, ...], *, depth: int
+    ) -> None:
+        walked, real, off = place
+        there, straight = _join(walked, entry.name), _join(real, entry.name)
+        if entry.is_symlink():
+            led = self._follow(straight)
+            if led is None:
+                self._led_off(there)
+                return
+            self._expand((there, led, True), rest, depth=depth + 1)
+        elif not rest or entry.is_dir(follow_symlinks=False):
+            self._expand((there, straight, off), rest, depth=depth + 1)
+
+    def _named(self, place: _Place) -> None:
+        walked, real, off = place
+        if off:
+            self._led_off(walked)
+        else:
+            self._hold(self._root, walked, folders=True)
+        if self._asked.written and not self._asked.tree and _is_shared(real):
+            self._shared[walked] = None
+        if self._asked.tree:
+            self._below(walked, real)
+
+    # -------------------------------------------------------------- trees
+
+    def _below(self, walked: str, real: str) -> None:
+        """Hold all below a place; and, where links are followed, below what they lead to."""
+        pending = [(walked, real)]
+        root = self._root
+        if not _is_below(_lexical(walked), root[0]) or not _is_below(real, root[1]):
+            root = (_lexical(walked), real)
+        while pending:
+            walked, real = pending.pop()
+            if real in self._walked:
+                continue
+            self._walked.add(real)
+            for entry in self._entries(real):
+                if not self._searches and self._left(entry, real):
+                    continue
+                there = _join(walked, entry.name)
+                self._hold(root, there)
+                if not entry.is_symlink():
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append((there, _join(real, entry.name)))
+                elif self._asked.follows:
+                    self._led_off(there)
+                    led = self._follow(_join(real, entry.name))
+                    if led is not None and os.path.isdir(led):
+                        self._below(there, led)
+
+    # -------------------------------------------------------------- what is kept
+
+    def _hold(self, root: tuple[str, str], walked: str, *, folders: bool = False) -> None:
+        """Keep a way by its name, and by those of the folders on it if they are not kept."""
+        below = _lexical(walked)[len(root[0].rstrip("/")) + 1 :]
+        names = self._held.setdefault(root, defaultdict(list))
+        *above, name = below.split("/")
+        for each in {name, *above} if folders else (name,):
+            names[each].append(below)
+
+    def _led_off(self, walked: str) -> None:
+        if len(self._led) >= _MOST_LED:
+            raise _TooMuch
+        self._led[walked] = None
+
+    def _left(self, entry: os.DirEntry[str], folder: str) -> bool:
+        """Tell whether what is asked for leaves something of a folder out."""
+        left = self._asked.left
+        if left is None or self._asked.follows:
+            return False
+        shown = self._ignoring.shown(folder) if left.shown else ()
+        return is_excluded(
+            left, entry.name, folder=entry.is_dir(follow_symlinks=False), shown=shown
+        )
+
+    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
+        known = self._listed.get(folder)
+        if known is not None:
+            return known
+        self._take(1)
+        found: list[os.DirEntry[str]] = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    self._take(1)
+                    found.append(entry)
+        except (FileNotFoundError, NotADirectoryError):
+            pass  # nothing is there, or a file, with nothing below it
+        except (OSError, ValueError):
+            self._whole = False
+        self._listed[folder] = found
+        return found
+
+    def _take(self, count: int) -> None:
+        self.left -= count
+        if self.left <= 0 or (not self.left % 64 and time.monotonic() > self._until):
+            raise _TooMuch
+
+
+def _join(folder: str, name: str) -> str:
+    return f"/{name}" if folder == "/" else f"{folder}/{name}"
+
+
+def _lexical(walked: str) -> str:
+    return normalise(normal_path(walked))
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _is_shared(path: str) -> bool:
+    try:
+        state = os.lstat(path)
+    except (OSError, ValueError):
+        return False
+    return state.st_nlink > 1 and stat.S_ISREG(state.st_mode)

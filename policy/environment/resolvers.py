@@ -1,0 +1,36 @@
+"""What this machine's disk says of paths, handed to decisions as resolvers."""
+
+from __future__ import annotations
+
+from policy.environment.letter_case import LetterCase
+from policy.environment.links import Links
+from policy.environment.lookups import DiskLookups
+from policy.model import LookAt, ResolveHost, Resolvers
+
+
+class Disk:
+    """The disk as calls are judged by it; each call sees one moment of it."""
+
+    def __init__(self) -> None:
+        self._case = LetterCase()
+
+    def resolvers(
+        self,
+        links: Links | None = None,
+        *,
+        look: LookAt | None = None,
+        host: ResolveHost | None = None,
+    ) -> Resolvers:
+        """Return resolvers for one call: they remember what they saw, as `links` does.
+
+        `look` answers in place of the disk where that may take longer.
+        """
+        seen = links or Links()
+        return Resolvers(
+            path=seen.follow,
+            folds=self._case.folds,
+            other_names=seen.other_names,
+            identity=seen.identity,
+            look=look or DiskLookups(seen.follow).look,
+            host=host,
+        )

@@ -1,0 +1,101 @@
+"""Conditions and effects of one call, in three-valued logic: the meaning of every test."""
+
+from policy.evaluation import (
+    resource_tests,
+)
+from policy.evaluation.accesses import (
+    Access,
+)
+from policy.evaluation.batched_tests import (
+    batch_tests,
+    true_or_open,
+)
+from policy.evaluation.comparison import (
+    equal,
+)
+from policy.evaluation.conditions import (
+    compile_test,
+)
+from policy.evaluation.declared_resources import (
+    DeclaredResources,
+)
+from policy.evaluation.effects import (
+    CallEffects,
+    KnownResource,
+)
+from policy.evaluation.evaluation import (
+    Evaluation,
+)
+from policy.evaluation.expressions import (
+    ConditionContext,
+    TestOf,
+    ValueOf,
+    compile_value,
+    constant_value,
+)
+from policy.evaluation.floor import (
+    Floor,
+)
+from policy.evaluation.floor_test import (
+    compile_floor,
+)
+from policy.evaluation.partial_evaluation import (
+    Known,
+    PossibleTruths,
+    PossibleTruthsOf,
+    any_truth,
+    compile_partial,
+    conjunction_of,
+    negation_of,
+)
+from policy.evaluation.resource_tests import (
+    compile_cover,
+    covering_tests,
+    known_answer,
+)
+from policy.evaluation.truth import (
+    ABSENT,
+    Absent,
+    Truth,
+    Undecided,
+    Value,
+    all_of,
+    negated,
+)
+
+__all__ = [
+    "ABSENT",
+    "Absent",
+    "Access",
+    "CallEffects",
+    "ConditionContext",
+    "DeclaredResources",
+    "Evaluation",
+    "Floor",
+    "Known",
+    "KnownResource",
+    "PossibleTruths",
+    "PossibleTruthsOf",
+    "TestOf",
+    "Truth",
+    "Undecided",
+    "Value",
+    "ValueOf",
+    "all_of",
+    "any_truth",
+    "batch_tests",
+    "compile_cover",
+    "compile_floor",
+    "compile_partial",
+    "compile_test",
+    "compile_value",
+    "conjunction_of",
+    "constant_value",
+    "covering_tests",
+    "equal",
+    "known_answer",
+    "negated",
+    "negation_of",
+    "resource_tests",
+    "true_or_open",
+]

@@ -1,0 +1,284 @@
+"""What a call touches, as it is spelled there: declared arguments and commands in, touches out.
+
+A touch is read as a path, a host or a receiver only when a rule asks for its verb.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Literal, TypeAlias
+
+from policy.evaluation.disk_view import GlobMeaning, glob_of
+from policy.programs import Effect, Invocation, is_harmless_redirection
+from policy.shell import Redirection, Word
+from policy.values import ANY_DEPTH, escape_glob, quote
+
+# Where a touch comes from. A pattern of `runs only` that spells a command covers what its words
+# do (`command`), and a redirection only where it spells that too.
+Origin: TypeAlias = Literal["argument", "command", "redirection"]
+Folders: TypeAlias = tuple[str, ...] | None
+
+_UNKNOWN_FOLDER: Folders = None
+
+
+class Access:
+    """One resource as spelled; `text` is None where it is not known, and `why` then says why.
+
+    `tree`: with all below it. `folders` are what was changed to before, None where that is not
+    known. `names` is a glob of what is meant below a tree, where a wildcard spells it, and `meant`
+    what the disk is asked of it, from `base` if that is another folder. `by` is the
+    command that touches it, `steps` the place of the argument in the input.
+    `unseen`: the call does not tell which, so that only `only` is touched by it. `redirected`:
+    another host that a program may be sent on to.
+
+    Written once and then read. (A plain class: a frozen record of ten fields takes three times as
+    long to make, and every call makes some.)
+    """
+
+    __slots__ = (
+        "base", "by", "folders", "meant", "names", "origin", "redirected", "steps", "text", "tree",
+        "unseen", "verb", "why",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        verb: str,
+        text: str | None,
+        *,
+        why: str = "",
+        tree: bool = False,
+        names: str = "",
+        origin: Origin = "argument",
+        folders: Folders = (),
+        by: Invocation | None = None,
+        steps: tuple[str, ...] = (),
+        unseen: bool = False,
+        redirected: bool = False,
+        meant: GlobMeaning | None = None,
+        base: str | None = None,
+    ) -> None:
+        self.verb = verb
+        self.text = text
+        self.why = why
+        self.tree = tree
+        self.names = names
+        self.origin = origin
+        self.folders = folders
+        self.by = by
+        self.steps = steps
+        self.unseen = unseen
+        self.redirected = redirected
+        self.meant = meant
+        self.base = base
+
+
+_OF_GAPS = ("reads", "writes", "connects", "sends")
+_SIGNS = {"reads": "<", "writes": ">"}
+
+
+def accesses_of(command: Invocation, verb: str) -> Iterator[Access]:
+    """Yield what one command does of a kind: by options and operands, redirections and gaps."""
+    for effect in command.effects:
+        if effect.verb == verb and (effect.word is None or not effect.word.pipe):
+            yield _effect(effect, command)
+    sign = _SIGNS.get(verb)
+    if sign is not None:
+        for redirection in command.command.redirections:
+            if sign in redirection.op and _is_file(redirection):
+                yield _redirected(redirection, verb, command)
+    if verb in _OF_GAPS:
+        for gap in command.gaps:
+            yield Access(verb, None, why=gap, origin="command", by=command)
+
+
+def redirects(command: Invocation) -> bool:
+    """Tell whether a command touches something by a redirection."""
+    return any(map(_is_file, command.command.redirections))
+
+
+def _is_file(redirection: Redirection) -> bool:
+    return not is_harmless_redirection(redirection) and not redirection.target.pipe
+
+
+def _effect(effect: Effect, command: Invocation) -> Access:
+    verb, word = effect.verb, effect.word
+    folders = command.command.folders
+    if effect.folder:
+        folders = _below(folders, effect.folder)
+    files = verb == "reads" or verb == "writes"
+    if word is not None and word.shape == "known":
+        # What most words are, without another record.
+        return Access(
+            verb,
+            word.file_name if files else word.text,
+            tree=effect.tree,
+            origin="command",
+            folders=folders,
+            by=command,
+            unseen=effect.unseen,
+            meant=_tree(effect) if effect.tree and files else None,
+        )
+    spelled = _Spelled(None, effect.why, effect.tree)
+    meant = None
+    if word is not None:
+        spelled = _spelled(word, tree=effect.tree, files=files)
+        if word.shape == "glob" and files:
+            meant = replace(
+                _glob(word, tree=effect.tree, follows=effect.follows, listed=effect.listed),
+                left=word.left if word.found else effect.left,
+            )
+    return Access(
+        verb,
+        spelled.text,
+        why=spelled.why,
+        tree=spelled.tree,
+        names=spelled.names,
+        origin="command",
+        folders=folders,
+        by=command,
+        unseen=effect.unseen,
+        redirected=effect.redirected,
+        meant=meant,
+        base=None if meant is None or word is None else glob_of(word)[0],
+    )
+
+
+def _tree(effect: Effect) -> GlobMeaning:
+    return GlobMeaning(tree=True, follows=effect.follows, listed=effect.listed, left=effect.left)
+
+
+def _glob(word: Word, *, tree: bool, follows: bool, listed: bool) -> GlobMeaning:
+    _, steps = glob_of(word)
+    if word.found:
+        steps = (ANY_DEPTH, *(steps[1:] or ("*",)))
+    return GlobMeaning(
+        steps=steps,
+        tree=tree,
+        follows=word.through or (tree and follows),
+        listed=listed,
+        loose=word.found,
+    )
+
+
+def _redirected(redirection: Redirection, verb: str, command: Invocation) -> Access:
+    spelled = _spelled(redirection.target, tree=False, files=True)
+    globbed = redirection.target.shape == "glob"
+    return Access(
+        verb,
+        spelled.text,
+        why=spelled.why,
+        tree=spelled.tree,
+        names=spelled.names,
+        origin="redirection",
+        folders=command.command.folders,
+        by=command,
+        meant=_glob(redirection.target, tree=False, follows=False, listed=False)
+        if globbed
+        else None,
+        base=glob_of(redirection.target)[0] if globbed else None,
+    )
+
+
+def _below(folders: Folders, changed: tuple[Word, ...]) -> Folders:
+    if folders is None or not all(word.known for word in changed):
+        return _UNKNOWN_FOLDER
+    return (*folders, *(word.file_name for word in changed)) if changed else folders
+
+
+@dataclass(frozen=True, slots=True)
+class _Spelled:
+    text: str | None
+    why: str = ""
+    tree: bool = False
+    names: str = ""
+
+
+def _spelled(word: Word, *, tree: bool, files: bool) -> _Spelled:
+    """Return what a word spells: a glob is the folder it looks in, with what is meant below."""
+    if word.known:
+        return _Spelled(word.file_name if files else word.text, tree=tree)
+    if word.shape == "opaque":
+        shown = quote(word.text + "…") if word.text else "a word"
+        return _Spelled(None, f"{shown} cannot be known before the shell runs it", tree)
+    if not files:
+        return _Spelled(_before_wildcard(word).literal, tree=tree)
+    folder, names = searched_folder(word)
+    return _Spelled(folder, tree=True, names=names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Beginning:
+    literal: str
+    file_name: str
+
+
+def _before_wildcard(word: Word) -> _Beginning:
+    """Return what a glob begins with, and all of it with its escapes taken away."""
+    pieces: list[str] = []
+    known: int | None = None
+    text = word.text
+    place = 0
+    while place < len(text):
+        char = text[place]
+        if char == "\\" and place + 1 < len(text):
+            place += 1
+            char = text[place]
+        elif char in "*?[" and known is None:
+            known = len(pieces)
+        pieces.append(char)
+        place += 1
+    beginning = "".join(pieces[:known])
+    named = Word(beginning, "known", home=word.home)
+    return _Beginning("".join(pieces), named.file_name)
+
+
+def searched_folder(word: Word) -> tuple[str, str]:
+    """Return the folder that a shell's glob looks in, and a glob of what it looks for there."""
+    folder, slash, _ = _before_wildcard(word).file_name.rpartition("/")
+    folder, names = folder + slash or ".", _names(word)
+    segments = names.split("/")
+    going = segments[:-1] if word.text.rpartition("/")[2].startswith(_NO_FOLDER_ABOVE) else segments
+    ups = [place for place, segment in enumerate(going) if _may_go_up(segment)]
+    if not ups:
+        return folder, names
+    # Some shells take `.*` and `.?` for `..` too. What follows is looked for there.
+    return posixpath.join(folder, *[".."] * len(ups)), "/".join(segments[ups[-1] + 1 :])
+
+
+# The beginning of a glob of hidden files that fits no `..`.
+_NO_FOLDER_ABOVE = ".[!."
+
+
+def _may_go_up(segment: str) -> bool:
+    """Tell whether a segment of a glob, as `_names` has it, is or fits `..`."""
+    return segment[:1] == "." and fnmatchcase("..", segment)
+
+
+def _names(word: Word) -> str:
+    """Return a shell's glob from its first segment with a wildcard on, `[…]` as any one letter."""
+    pieces: list[str] = []
+    start: int | None = None
+    cut = place = 0
+    text = word.text
+    while place < len(text):
+        char, width = text[place], 1
+        if char == "\\" and place + 1 < len(text):
+            width = 2
+            char = text[place + 1]
+            pieces.append(escape_glob(char))
+        elif char == "[":
+            # A `]` may be the first letter of the set. Without an end the rest may be anything.
+            end = text.find("]", place + (3 if text[place + 1 : place + 2] in ("!", "^") else 2))
+            pieces.append("?" if end > 0 and "/" not in text[place:end] else "*")
+            width = end + 1 - place if pieces[-1] == "?" else len(text) - place
+            start = cut if start is None else start
+        else:
+            pieces.append(char)
+            start = cut if start is None and char in "*?" else start
+        if char == "/":
+            cut = len(pieces)
+        place += width
+    return "" if start is None else "".join(pieces[start:])

@@ -1,0 +1,322 @@
+"""The resource tests of one verb on one tool in; which of them are true of a call, at once, out.
+
+Most rules of a tool ask the same of its calls: whether a path, a host or a command is in this set
+or that. So the thing is looked up once, in all sets together. Where it is not plain (a path with
+several readings, a name that has to be resolved) each test is asked by itself, and only when a rule
+wants to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from policy.checks import checked
+from policy.evaluation.declared_resources import DeclaredResources
+from policy.evaluation.effects import CallEffects, KnownResource
+from policy.evaluation.evaluation import Evaluation
+from policy.evaluation.resource_tests import Resource, compile_resource_test, unseen_effects
+from policy.evaluation.set_items import patterns_of, prepared_hosts, prepared_paths
+from policy.evaluation.set_tests import listed_items
+from policy.evaluation.truth import Absent, Truth, Undecided
+from policy.programs import CommandPattern, CommandSets, Invocation, Profiles, runs_nothing_else
+from policy.values import Endpoint, HostSets, Path, PathSets, PreparedHosts, PreparedPaths
+
+# Holds the number of every test that is true, and `~number` of those that are open. Never empty.
+Answers: TypeAlias = Container[int]
+
+# In every set of answers: no test has this number.
+_NO_TEST = 0
+_NOTHING = frozenset({_NO_TEST})
+# Stands for answers that are looked for when they are wanted.
+_ONE_BY_ONE: frozenset[int] = frozenset({_NO_TEST, ~_NO_TEST})
+_ABSENT = Undecided("a value is absent")
+
+
+def batch_tests(verb: str, declared: DeclaredResources) -> BatchedTests:
+    """Return the tests of a verb that calls by these declarations are asked at once."""
+    found: BatchedTests | None = declared.tests.get(verb)
+    if found is None:
+        found = declared.tests.setdefault(verb, BatchedTests(verb, declared))
+    return found
+
+
+class BatchedTests:
+    """The tests of one verb, numbered from 1 on, by one layer's declarations of a tool."""
+
+    __slots__ = ("_declared", "_numbers", "_own", "_sorted", "_tests", "_verb")
+
+    def __init__(self, verb: str, declared: DeclaredResources) -> None:
+        self._verb = verb
+        self._declared = declared
+        self._numbers: dict[Any, int] = {}
+        self._tests: list[_Asked] = []
+        self._own: dict[int, Resource] = {}
+        self._sorted: _Sorted | None = None
+
+    def number(
+        self, test: checked.ResourceTest, *, covering: bool, absent_is_false: bool
+    ) -> int | None:
+        """Return the number of a test; None where calls were asked about before it came."""
+        # Without a lock: a tool's tests are numbered by whoever writes its function, and nobody
+        # else has these declarations before it is written.
+        anything = test.operand is None and test.permits
+        key = (test.form, test.operand, test.beside, anything, covering, absent_is_false)
+        number = self._numbers.get(key)
+        if number is None and self._sorted is None:
+            self._tests.append(_Asked(test, covering, absent_is_false))
+            # Known last, so that whoever finds the number finds the test.
+            number = self._numbers[key] = len(self._tests)
+        return number
+
+    def ask(self, call: Evaluation) -> Answers:
+        """Return what is true of a call, worked out once however many rules ask."""
+        effects = call.known_effects.get(self._declared) or call.effects(self._declared)
+        found: Answers | None = effects.answers.get(self)
+        if found is None:
+            found = self._found(call, effects)
+            # What asks for itself holds the call: kept with its effects, it would keep itself.
+            effects.answers[self] = _ONE_BY_ONE if found is None else found
+        elif found is _ONE_BY_ONE:
+            found = None
+        return _OneByOne(self, call) if found is None else found
+
+    def alone(self, number: int, call: Evaluation) -> Truth:
+        """Ask one test by itself; what its place makes of what is absent, it answers for that."""
+        asked = self._tests[number - 1]
+        own = self._own.get(number)
+        if own is None:
+            own = compile_resource_test(asked.test, self._declared, covering=asked.covering)
+            self._own[number] = own
+        truth = own(call)
+        if isinstance(truth, Absent):
+            return False if asked.absent_is_false else _ABSENT
+        return truth
+
+    def _found(self, call: Evaluation, effects: CallEffects) -> Answers | None:
+        """Return the answers; None where each test has to be asked by itself."""
+        tests = self._sorted
+        if tests is None:
+            tests = self._sorted = _Sorted(self._tests, self._declared.profiles)
+        items = effects.items.get(self._verb) or effects.of(self._verb)
+        if not items and tests.plain and effects.certain:
+            return _NOTHING
+        if len(items) == 1 and tests.commands is not None:
+            settled = _of_one_command(tests, items[0].thing, effects)
+            if settled is not None:
+                return settled
+        holding = tests.holding(items, call, effects)
+        if holding is None:
+            return None
+        if len(holding) == 1:
+            some = every = holding[0]
+        else:
+            some = set[int]().union(*holding)
+            every = set(tests.all).intersection(*holding)
+        if tests.commands is not None:
+            found, again = _of_commands(tests, effects, some=some, every=every)
+        else:
+            found, again = _of_places(tests, effects, verb=self._verb, some=some, every=every)
+        for number in again:
+            truth = self.alone(number, call)
+            if truth is True:
+                found.add(number)
+            elif truth is not False:
+                found.add(~number)
+        found.add(_NO_TEST)
+        return found
+
+
+class _OneByOne:
+    """Answers that are looked for when they are wanted, each by its own test."""
+
+    __slots__ = ("_call", "_known", "_tests")
+
+    def __init__(self, tests: BatchedTests, call: Evaluation) -> None:
+        self._tests = tests
+        self._call = call
+        self._known: dict[int, bool] = {}
+
+    def __contains__(self, number: object) -> bool:
+        assert isinstance(number, int)
+        known = self._known.get(number)
+        if known is None:
+            test = number if number >= 0 else ~number
+            truth = self._tests.alone(test, self._call)
+            self._known[test] = truth is True
+            self._known[~test] = isinstance(truth, Undecided)
+            known = self._known[number]
+        return known
+
+
+def true_or_open(answers: Answers, tests: Mapping[int, object]) -> list[int]:
+    """Return the numbers, among those of `tests`, of the tests that are true or open."""
+    if isinstance(answers, set | frozenset):
+        reached = (number if number >= 0 else ~number for number in answers)
+        return [number for number in reached if number in tests]
+    return [number for number in tests if number in answers or ~number in answers]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A test, and what its place in a rule makes of it."""
+
+    test: checked.ResourceTest
+    covering: bool
+    absent_is_false: bool
+
+
+class _Sorted:
+    """The tests by their form, and the sets of those that are looked up; `alone` are not.
+
+    `plain`: all are of the plain form. `simple`: all are about commands, by patterns that each
+    spell one, without exceptions, and none is of the form `outside`.
+    """
+
+    __slots__ = (
+        "_hosts", "_paths", "all", "alone", "commands", "only", "outside", "plain", "simple",
+        "some",
+    )  # fmt: skip
+
+    def __init__(self, tests: Sequence[_Asked], profiles: Profiles) -> None:
+        some: set[int] = set()
+        only: set[int] = set()
+        outside: set[int] = set()
+        paths: dict[int, PreparedPaths] = {}
+        hosts: dict[int, PreparedHosts] = {}
+        commands: dict[int, tuple[CommandPattern, ...]] = {}
+        alone: set[int] = set()
+        for number, asked in enumerate(tests, 1):
+            values = asked.test.operand
+            prepared = None if values is None else _prepared(values, profiles)
+            match prepared:
+                case PreparedPaths():
+                    paths[number] = prepared
+                case PreparedHosts() if prepared.spelled is not None:
+                    hosts[number] = prepared
+                case tuple():
+                    commands[number] = prepared
+                case _:
+                    alone.add(number)
+                    continue
+            assert values is not None
+            form = asked.test.form if values.included else "only"
+            (only if form == "only" else outside if form == "outside" else some).add(number)
+        self.some, self.only, self.outside = frozenset(some), frozenset(only), frozenset(outside)
+        self.all = self.some | self.only | self.outside
+        self.alone = frozenset(alone)
+        self.plain = not (only or outside or alone)
+        self.simple = not (outside or alone) and all(
+            asked.test.operand is not None and not _has_exceptions(asked.test.operand)
+            for asked in tests
+        )
+        self.simple = self.simple and not any(
+            pattern.inner for patterns in commands.values() for pattern in patterns
+        )
+        self._paths = PathSets(paths) if paths else None
+        self._hosts = HostSets(hosts) if hosts else None
+        self.commands = CommandSets(commands) if commands else None
+
+    def holding(
+        self, items: Sequence[KnownResource], call: Evaluation, effects: CallEffects
+    ) -> list[set[int]] | None:
+        """Return which sets hold each thing, or may (commands); None where not all are plain."""
+        found: list[set[int]] = []
+        for item in items:
+            thing = item.thing
+            holding: set[int] | None = None
+            if isinstance(thing, Path):
+                if self._paths is not None:
+                    holding = self._paths.holding(thing, effects.paths)
+            elif isinstance(thing, Endpoint):
+                # What is not looked up may resolve names, which is done only for who asks.
+                if self._hosts is not None and not (self.alone and call.hosts is not None):
+                    holding = self._hosts.holding(thing)
+            elif isinstance(thing, Invocation) and self.commands is not None:
+                holding = self.commands.near(thing)
+            if holding is None:
+                return None
+            found.append(holding)
+        return found
+
+    def unsure(self, effects: CallEffects) -> tuple[int, ...]:
+        """Return those whose patterns are below folders that nobody knows."""
+        return () if self._paths is None else self._paths.unsure(effects.paths)
+
+
+def _prepared(
+    values: checked.ValueSet, profiles: Profiles
+) -> PreparedPaths | PreparedHosts | tuple[CommandPattern, ...] | None:
+    """Return a set as things are looked up in it; None where only its own test will do."""
+    if values.kind == "commands":
+        return patterns_of(values, profiles)
+    parts, outs = listed_items(values.included), listed_items(values.excluded)
+    if parts is None or outs is None:
+        return None
+    match values.kind:
+        case "paths":
+            return prepared_paths(parts, outs)
+        case "hosts":
+            return prepared_hosts(parts, outs)
+        case _:
+            return None
+
+
+def _has_exceptions(values: checked.ValueSet) -> bool:
+    """Tell whether a set, or one in it, holds less than it includes."""
+    nested = (part for part in values.included if isinstance(part, checked.ValueSet))
+    return bool(values.excluded) or any(map(_has_exceptions, nested))
+
+
+# ------------------------------------------------------------------ what is true, what to ask again
+
+
+def _of_one_command(tests: _Sorted, command: object, effects: CallEffects) -> set[int] | None:
+    """Return the answers where one plain command is all that runs; None where more is to ask."""
+    if not (tests.simple and effects.certain and effects.complete):
+        return None
+    if not isinstance(command, Invocation) or not runs_nothing_else(command):
+        return None
+    assert tests.commands is not None
+    if command.command.redirections:
+        return None
+    found, perhaps = tests.commands.holding(command)
+    found.update(~number for number in perhaps)
+    found.add(_NO_TEST)
+    return found
+
+
+def _of_places(
+    tests: _Sorted, effects: CallEffects, *, verb: str, some: set[int], every: set[int]
+) -> tuple[set[int], set[int]]:
+    """Return what is true or open by the sets that hold paths or hosts, and what to ask alone."""
+    unsure = tests.unsure(effects)
+    hidden = unseen_effects(verb, effects) if tests.only else None
+    absent = verb in effects.absent and not effects.of(verb)
+    if some is every and effects.certain and hidden is None and not (unsure or tests.outside):
+        # All tests are of the plain form or `only`: what holds the one thing is true.
+        return some, set(tests.alone)
+    found = (some & tests.some) | (tests.outside - every)
+    inside = every & tests.only
+    again = {*tests.alone, *unsure}
+    if absent:
+        again |= tests.only
+    elif hidden is None:
+        found |= inside
+    else:
+        found.update(~number for number in inside)
+    if not effects.certain:
+        # A text that nobody declared may be what a test looks for.
+        again |= (tests.some | tests.outside) - found
+    return found - again, again
+
+
+def _of_commands(
+    tests: _Sorted, effects: CallEffects, *, some: set[int], every: set[int]
+) -> tuple[set[int], set[int]]:
+    """Return nothing yet, and the tests to ask alone: no other pattern is near the commands."""
+    again = (some & tests.some) | (every & tests.only) | tests.outside | tests.alone
+    if not effects.certain:
+        again |= tests.some
+    return set(), again

@@ -1,0 +1,179 @@
+"""Reads the effects of a call from its input: declared arguments, and the commands of scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from policy.catalog import Resource
+from policy.evaluation.accesses import Access, searched_folder
+from policy.evaluation.declared_resources import DeclaredResources
+from policy.evaluation.disk_view import GlobMeaning, glob_of
+from policy.evaluation.effects import SETS_GLOBS, CallEffects, PossibleWord
+from policy.evaluation.link_changes import LinkChanges
+from policy.model import HasOtherNames
+from policy.programs import Invocation, Profiles, analyse_script
+from policy.shell import Assignment
+from policy.values import PathContext, Unreadable
+
+
+def read_effects(
+    input: Mapping[str, Any],
+    declared: DeclaredResources,
+    paths: PathContext,
+    *,
+    other_names: HasOtherNames | None,
+) -> CallEffects:
+    """Take the call's input apart by what the layer knows of the tool's arguments."""
+    effects = CallEffects(declared, paths, other_names)
+    present: set[str] = set()
+    for resource in declared.resources:
+        if resource.only_for is not None and not resource.counts_in(input):
+            continue
+        verb, steps = resource.verb, resource.steps
+        if len(steps) == 1:
+            # Most often the argument is a text, and all there is.
+            leaf = input.get(steps[0])
+            if leaf.__class__ is str:
+                present.add(verb)
+                _add_leaf(effects, input, resource, leaf=leaf)
+                continue
+        leaves = list(_leaves(input, steps, whole=verb == "runs"))
+        if leaves:
+            present.add(verb)
+        else:
+            effects.absent.add(verb)
+        for leaf in leaves:
+            _add_leaf(effects, input, resource, leaf=leaf)
+    effects.absent -= present
+    if not declared.complete:
+        effects.possible = tuple(_texts(input))
+    effects.certain = not (effects.possible or effects.words or effects.unprofiled)
+    return effects
+
+
+def _leaves(value: Any, steps: tuple[str, ...], *, whole: bool) -> Iterator[Any]:
+    """Yield what stands at `steps`, through lists; null counts as absent.
+
+    Where a `whole` value is meant, the elements of a list are its values only if a step says so:
+    a list of texts may be several commands, or the words of one.
+    """
+    if value is None:
+        return
+    if isinstance(value, tuple):
+        if whole and not steps:
+            yield Unreadable(reason="a list may be commands, or the words of one")
+            return
+        rest = steps[1:] if steps and steps[0] == "*" else steps
+        for item in value:
+            yield from _leaves(item, rest, whole=whole)
+        return
+    if not steps:
+        yield value
+    elif steps[0] == "*":
+        yield from _leaves(value, steps[1:], whole=whole)
+    elif isinstance(value, Mapping):
+        yield from _leaves(value.get(steps[0]), steps[1:], whole=whole)
+    else:
+        yield Unreadable(reason="a value of another type stands in the way of a resource")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, Mapping):
+            pending.extend(item.values())
+        elif isinstance(item, tuple):
+            pending.extend(item)
+
+
+def _add_leaf(
+    effects: CallEffects, input: Mapping[str, Any], resource: Resource, *, leaf: Any
+) -> None:
+    verb = resource.verb
+    if leaf.__class__ is str and verb != "runs" and resource.tree_field is None:
+        meant = _tree_of(resource) if resource.tree else None
+        effects.add(Access(verb, leaf, tree=resource.tree, steps=resource.steps, meant=meant))
+    elif not isinstance(leaf, str):
+        why = leaf.reason if isinstance(leaf, Unreadable) else "not a text"
+        _add_unknown(effects, _ALL if verb == "runs" else (verb,), why=why)
+    elif verb == "runs":
+        _add_script(effects, leaf)
+    else:
+        tree = resource.tree or bool(resource.tree_field and input.get(resource.tree_field))
+        meant = _tree_of(resource) if tree else None
+        effects.add(Access(verb, leaf, tree=tree, steps=resource.steps, meant=meant))
+
+
+def _tree_of(resource: Resource) -> GlobMeaning:
+    """Return what a tool does with a tree: one that an argument asks for is a listing."""
+    if resource.tree:
+        return GlobMeaning(tree=True, follows=resource.verb == "reads")
+    return GlobMeaning(tree=True, listed=True)
+
+
+def _add_unknown(effects: CallEffects, verbs: tuple[str, ...], *, why: str) -> None:
+    for verb in verbs:
+        effects.add(Access(verb, None, why=why))
+
+
+# Commands that cannot be read may do anything.
+_ALL = ("runs", "reads", "writes", "connects", "sends")
+
+
+# ------------------------------------------------------------------ commands
+
+
+def _add_script(effects: CallEffects, text: str) -> None:
+    script = analyse_script(text, effects.profiles)
+    if SETS_GLOBS in text:
+        effects.widen_globs()
+    if isinstance(script, Unreadable):
+        _add_unknown(effects, _ALL, why=script.reason)
+        return
+    for gap in script.gaps:
+        _add_unknown(effects, _ALL, why=gap)
+    makers = [command for command in script.walk() if command.links is not None]
+    if makers:
+        effects.links = effects.links or LinkChanges(effects.paths)
+        effects.links.add(text, makers)
+    effects.commands.extend(script.commands)
+    for command in script.walk():
+        effects.unseen = effects.unseen or command.unseen
+        effects.add(command)
+        _add_words(effects, command)
+
+
+def _add_words(effects: CallEffects, command: Invocation) -> None:
+    """Keep what may be a resource without anything saying so."""
+    simple = command.command
+    values = [
+        each.value for each in simple.assignments if not _is_own(each, command, effects.profiles)
+    ]
+    words = () if command.profiled or simple.local else simple.words
+    if words:
+        effects.unprofiled.append(command)
+    if not values and not words:
+        return
+    paths = effects.folder(simple.folders, simple)
+    for word in (*words, *values):
+        possible = PossibleWord(text=word.text, paths=paths, whole=word.shape != "opaque")
+        if word.shape == "glob":
+            folder, names = searched_folder(word)
+            base, steps = glob_of(word)
+            if base == folder:
+                possible = replace(possible, steps=steps)
+            possible = replace(possible, folder=folder, names=names)
+        effects.words.append(possible)
+
+
+def _is_own(assignment: Assignment, command: Invocation, profiles: Profiles) -> bool:
+    """Tell whether a variable is the script's own, or known to change nothing."""
+    role = profiles.variable(assignment.name)
+    if role is None:
+        return not command.command.words or (assignment.kept and command.profiled)
+    return role == "harmless"

@@ -1,0 +1,350 @@
+"""What a call does, as far as its arguments tell: declared arguments and taken-apart commands.
+
+In sight are declared arguments, redirections, and the operands and options of profiled programs.
+The words of a command whose program has no profile, and every text of a tool whose resources are
+not declared complete, are only *possible* resources. What stands in the call but cannot be read is
+kept, as `Unreadable`. Everything is found at once, and read as paths or hosts when a rule asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from policy.evaluation.accesses import Access, Folders, Origin, accesses_of, redirects
+from policy.evaluation.declared_resources import DeclaredResources
+from policy.evaluation.disk_view import NOTHING_SEEN, disk_view_of
+from policy.evaluation.link_changes import LinkChanges
+from policy.evaluation.truth import Undecided, Value
+from policy.model import Exclusions, HasOtherNames
+from policy.programs import Invocation, Profiles
+from policy.shell import SimpleCommand
+from policy.values import (
+    SHOWING,
+    Endpoint,
+    MayBeRedirected,
+    Path,
+    PathContext,
+    Unreadable,
+    after_cd,
+    read_endpoint,
+    read_path,
+    read_recipient,
+)
+
+Thing: TypeAlias = Path | Endpoint | Invocation | str | Unreadable
+
+
+class KnownResource:
+    """One resource in sight: what it is, how it is shown to people, and what touches it.
+
+    Written once and then read. (A plain class, which is made in half the time.)
+    """
+
+    __slots__ = ("origin", "shown", "thing", "touch")
+
+    def __init__(
+        self, thing: Thing, shown: str, origin: Origin = "argument", touch: Access | None = None
+    ) -> None:
+        self.thing = thing
+        self.shown = shown
+        self.origin = origin
+        self.touch = touch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PossibleWord:
+    """A text that may be a resource, and the folder it stands in.
+
+    `of_command` says that it is a word of a command, not a text of a tool; `whole` is False where
+    only its beginning is known. A glob looks in `folder` for files of these `names`.
+    """
+
+    text: str
+    paths: PathContext
+    of_command: bool = True
+    whole: bool = True
+    folder: str = ""
+    names: str = ""
+    steps: tuple[str, ...] = ()
+
+
+class CallEffects:
+    """The effects of one call, by verb; belongs to one `Evaluation`.
+
+    `absent` holds the verbs whose declared arguments are all absent. `possible` are texts that
+    may be any resource, `words` the same for words of commands, and `unprofiled` the commands
+    whose words may be commands again; `certain` says that there are none of the three. `unseen`:
+    code runs whose effects no argument tells. `answers` are what tests have made of all this.
+
+    What arguments and commands touch is kept in the order of the input, and taken out of commands
+    verb by verb, when it is asked for.
+    """
+
+    __slots__ = (
+        "_folders",
+        "_loose",
+        "_other_names",
+        "_sources",
+        "_touches",
+        "absent",
+        "answers",
+        "certain",
+        "commands",
+        "complete",
+        "items",
+        "links",
+        "paths",
+        "possible",
+        "profiles",
+        "unprofiled",
+        "unseen",
+        "words",
+    )
+
+    def __init__(
+        self,
+        declared: DeclaredResources,
+        paths: PathContext,
+        other_names: HasOtherNames | None = None,
+    ) -> None:
+        self.complete = declared.complete
+        self.unseen = declared.unseen
+        self.profiles: Profiles = declared.profiles
+        self.absent: set[str] = set()
+        self.answers: dict[Any, Any] = {}
+        self.certain = True
+        self.possible: tuple[str, ...] = ()
+        self.words: list[PossibleWord] = []
+        self.commands: list[Invocation] = []
+        self.unprofiled: list[Invocation] = []
+        self._sources: list[Access | Invocation] = []
+        self._touches: dict[str, list[Access]] = {}
+        self.items: dict[str, tuple[KnownResource, ...]] = {}
+        self.paths = paths
+        self.links: LinkChanges | None = None
+        self._other_names = other_names
+        # Whether wildcards take what no plain shell does.
+        self._loose = False
+        self._folders: dict[Folders, PathContext] = {(): paths}
+
+    def of(self, verb: str) -> tuple[KnownResource, ...]:
+        """Return the resources in sight that the call `verb`."""
+        found = self.items.get(verb)
+        if found is None:
+            items: list[KnownResource] = []
+            if verb == "runs":
+                items += [
+                    KnownResource(each, each.command.text, "command") for each in self.commands
+                ]
+            for touch in self._touched(verb):
+                if not touch.unseen:
+                    items += self._items(touch)
+            found = self.items[verb] = tuple(items)
+        return found
+
+    def listed(self, verb: str) -> Value:
+        """Return the resources of a verb as canonical texts; undecidable if any is not known."""
+        if not self.complete:
+            return Undecided("the resources of this tool are not declared complete")
+        if verb != "runs" and self.words:
+            return Undecided("a program without a profile may use any of its words")
+        shown: list[str] = []
+        untold = self.untold(verb)
+        if untold:
+            return Undecided(untold)
+        for item in self.each(verb):
+            if isinstance(item.thing, Unreadable):
+                return Undecided(item.thing.reason)
+            shown.append(item.shown)
+        return tuple(shown)
+
+    def each(self, verb: str) -> Iterator[KnownResource]:
+        """Yield the resources of a verb; of commands, those that others run as well."""
+        for item in self.of(verb):
+            yield item
+            if isinstance(item.thing, Invocation):
+                for command in item.thing.inner:
+                    for one in command.walk():
+                        yield KnownResource(one, one.command.text, "command")
+
+    def untold(self, verb: str) -> str:
+        """Say which effect of this kind the call has and does not tell; empty if none."""
+        for touch in self._touched(verb):
+            if touch.unseen:
+                return touch.why
+        return ""
+
+    def has(self, verb: str, *, beyond: frozenset[Origin] = frozenset()) -> bool:
+        """Tell whether the call may have an effect of this kind.
+
+        `beyond` names origins whose effects something else covers: `command` stands for all that
+        comes from the words of commands.
+        """
+        if not self.complete:
+            return True
+        for source in self._sources:
+            if isinstance(source, Access) and source.verb == verb:
+                return True
+        if "redirection" not in beyond and any(
+            touch.origin not in beyond for touch in self._touched(verb)
+        ):
+            return True
+        if verb == "runs":
+            return bool(self.commands)
+        return bool(self.words) and "command" not in beyond
+
+    @property
+    def redirects(self) -> bool:
+        """Whether something is touched by a redirection of a command."""
+        return any(redirects(source) for source in self._sources if isinstance(source, Invocation))
+
+    def add(self, source: Access | Invocation) -> None:
+        """Take in what an argument touches, or a command with what it does."""
+        if isinstance(source, Invocation):
+            self._loose = self._loose or _widens_globs(source)
+        self._sources.append(source)
+
+    def widen_globs(self) -> None:
+        """Let wildcards take hidden names, and other letter case."""
+        self._loose = True
+
+    def _touched(self, verb: str) -> list[Access]:
+        found = self._touches.get(verb)
+        if found is None:
+            found = self._touches[verb] = []
+            for source in self._sources:
+                if isinstance(source, Invocation):
+                    found += accesses_of(source, verb)
+                elif source.verb == verb:
+                    found.append(source)
+        return found
+
+    def folder(self, folders: Folders, by: SimpleCommand | None = None) -> PathContext:
+        """Return how paths are read after changing to `folders`, in a command of the call."""
+        if self.links is not None and by is not None:
+            return self.links.seen_by(by, folders)
+        known = self._folders.get(folders)
+        if known is None:
+            known = self._folders[folders] = after_cd(folders, self.paths)
+        return known
+
+    def by_one_name(self, touch: Access) -> Thing:
+        """Return what is touched, known by this name alone where the file has others too."""
+        if touch.text is None:
+            return Unreadable(reason=touch.why)
+        thing = read_resource(touch.verb, touch.text, self._paths_of(touch))
+        if touch.tree and isinstance(thing, Path):
+            return replace(thing, tree=True, names=touch.names)
+        return thing
+
+    def _paths_of(self, touch: Access) -> PathContext:
+        if touch.folders == () and self.links is None:
+            return self.paths
+        return self.folder(touch.folders, None if touch.by is None else touch.by.command)
+
+    def _items(self, touch: Access) -> Iterator[KnownResource]:
+        """Yield what is touched as it is spelled, and what it leads to besides."""
+        if touch.redirected:
+            yield KnownResource(
+                MayBeRedirected(reason=touch.why), "another host", touch.origin, touch
+            )
+            return
+        if touch.text is None:
+            yield KnownResource(Unreadable(reason=touch.why), "(not known)", touch.origin, touch)
+            return
+        paths = self._judged_in(touch)
+        thing = read_resource(touch.verb, touch.text, paths)
+        looked = NOTHING_SEEN
+        if touch.tree and isinstance(thing, Path):
+            if touch.meant is not None:
+                meant = replace(touch.meant, loose=True) if self._loose else touch.meant
+                text = touch.text if touch.base is None else touch.base
+                written = touch.verb == "writes"
+                made = _none_made if written else self._made
+                if meant.left is not None and self._may_bring_back(meant.left, written=written):
+                    meant = replace(meant, left=None)
+                looked = disk_view_of(text, meant, paths, written=written, made=made)
+            thing = replace(thing, tree=True, names=touch.names, held=looked.held)
+        yield KnownResource(thing, _shown(thing, touch.text), touch.origin, touch)
+        for other in looked.others:
+            yield KnownResource(other, _shown(other, touch.text), touch.origin, touch)
+
+    def _may_bring_back(self, left: Exclusions, *, written: bool) -> bool:
+        """Tell whether what is left out may be read all the same, by what else the call does."""
+        if self._loose or (left.shown and written):
+            return True
+        return left.shown and self._may_show()
+
+    def _may_show(self) -> bool:
+        """Tell whether the call may write a file that shows hidden names to searches."""
+        if self.words:
+            return True
+        for item in self.of("writes"):
+            if not isinstance(item.thing, Path) or item.thing.tree:
+                return True
+            if item.thing.lexical.rpartition("/")[2] in SHOWING:
+                return True
+            if (item.thing.resolved or "").rpartition("/")[2] in SHOWING:
+                return True
+        return False
+
+    def _made(self) -> Iterator[tuple[str, str]]:
+        """Yield the files that the call writes by name."""
+        for item in self.of("writes"):
+            if isinstance(item.thing, Path) and not item.thing.tree:
+                yield item.thing.lexical, item.thing.resolved or item.thing.lexical
+
+    def _judged_in(self, touch: Access) -> PathContext:
+        paths = self._paths_of(touch)
+        if touch.verb == "writes" and self._other_names is not None:
+            # To write a file with several names is to write all of them. Reading one is not held
+            # against it: packages are hard links wherever a package cache is used.
+            paths = replace(paths, other_names=self._other_names)
+        return paths
+
+
+def read_resource(verb: str, text: str, paths: PathContext) -> Path | Endpoint | str | Unreadable:
+    """Read a text as what the verb is about: a path, an endpoint or a recipient."""
+    if verb in ("reads", "writes"):
+        return read_path(text, paths)
+    if verb == "connects":
+        return read_endpoint(text)
+    recipient = read_recipient(text)
+    # A receiver need not be an e-mail address: a channel or account is compared as text.
+    return text if isinstance(recipient, Unreadable) else recipient
+
+
+def _shown(thing: Path | Endpoint | str | Unreadable, text: str) -> str:
+    """Return the canonical text of a resource."""
+    match thing:
+        case Path(lexical=lexical):
+            return lexical
+        case Endpoint(host=host):
+            return host
+        case str():
+            return thing
+        case _:
+            return text
+
+
+def _none_made() -> tuple[tuple[str, str], ...]:
+    return ()
+
+
+def _widens_globs(command: Invocation) -> bool:
+    """Tell whether a command may make wildcards take hidden names, or another letter case."""
+    if any(one.name == SETS_GLOBS for one in command.command.assignments):
+        return True
+    if any(SETS_GLOBS in word.text for word in command.command.words):
+        return True
+    if command.program[:1] in (("bash",), ("sh",)):
+        return any(one.unknown or one.name[:2] in ("-O", "+O") for one in command.options)
+    return not _OTHER_GLOBS.isdisjoint(command.program[:1])
+
+
+# A variable that makes wildcards of bash take hidden names.
+SETS_GLOBS = "GLOBIGNORE"
+# The shell's settings, and shells whose wildcards are others.
+_OTHER_GLOBS = frozenset("shopt setopt zsh fish csh tcsh ksh ksh93 mksh".split())

@@ -1,0 +1,161 @@
+"""One call under judgement: what conditions read, worked out at most once a call.
+
+An `Evaluation` is used by one decision in one thread and then dropped. It is the only mutable
+thing in the core: a cache of what follows from its frozen parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, Generic, TypeVar
+
+from policy.catalog import ToolSpec
+from policy.evaluation.declared_resources import DeclaredResources
+from policy.evaluation.effect_reader import read_effects
+from policy.evaluation.effects import CallEffects
+from policy.evaluation.truth import ABSENT, Value
+from policy.model import Caller, DiskAnswer, DiskQuery, Facts, HasOtherNames, Identify, ResolveHost
+from policy.values import PathContext
+
+_Asked = TypeVar("_Asked")
+_Answer = TypeVar("_Answer")
+_PLACES_REMEMBERED = 64
+
+
+class Evaluation:
+    """The call (`spec`, `input`), one caller of its chain, and the world's facts.
+
+    `hosts` answers for names of hosts; without it, names are judged as names. `known_effects` are
+    what `effects` has given.
+    """
+
+    __slots__ = (
+        "_layers",
+        "_paths",
+        "caller",
+        "facts",
+        "hosts",
+        "input",
+        "known_effects",
+        "locals",
+        "spec",
+    )
+
+    def __init__(
+        self, spec: ToolSpec, input: Mapping[str, Any], *, caller: Caller, facts: Facts, slots: int
+    ) -> None:
+        self.spec = spec
+        self.input = input
+        self.caller = caller
+        self.facts = facts
+        self.locals: list[Value] = [ABSENT] * slots
+        self.known_effects: dict[DeclaredResources, CallEffects] = {}
+        self._layers: list[tuple[DeclaredResources, CallEffects]] = []
+        self._paths: PathContext | None = None
+        host = facts.resolvers.host
+        self.hosts: ResolveHost | None = None if host is None else _Remembered(host, None)
+
+    def for_caller(self, caller: Caller) -> Evaluation:
+        """Return the same call by another caller of its chain; effects are shared."""
+        other = Evaluation(
+            self.spec, self.input, caller=caller, facts=self.facts, slots=len(self.locals)
+        )
+        other.known_effects = self.known_effects
+        other._layers = self._layers
+        other._paths = self._paths
+        other.hosts = self.hosts
+        return other
+
+    def without_lookups(self) -> Evaluation:
+        """Return the same call in a world where names of hosts are only names."""
+        if self.hosts is None:
+            return self
+        other = self.for_caller(self.caller)
+        other.hosts = None
+        return other
+
+    @property
+    def paths(self) -> PathContext:
+        """How paths of this call are read: its folders and the resolver of links."""
+        if self._paths is None:
+            facts, disk = self.facts, self.facts.resolvers
+            if disk.path is None and disk.folds is None:
+                self._paths = _without_disk(facts.cwd, facts.home, facts.workspace)
+                return self._paths
+            self._paths = PathContext(
+                cwd=facts.cwd,
+                home=facts.home,
+                workspace=facts.workspace,
+                resolve=_remembering(disk.path, failing=None),
+                folds=_remembering(disk.folds, failing=True),
+                look=_remembering(
+                    disk.look if disk.path is None else disk.look or _not_seen, failing=None
+                ),
+            )
+        return self._paths
+
+    def has_other_names(self) -> HasOtherNames | None:
+        """Return what tells of files with several names, which is asked of what is written."""
+        return _remembering(self.facts.resolvers.other_names, failing=True)
+
+    def identifies(self) -> Identify | None:
+        """Return what tells by which device and number a file is known."""
+        return _remembering(self.facts.resolvers.identity, failing=None)
+
+    def effects(self, declared: DeclaredResources) -> CallEffects:
+        """Return what the call does, by the declarations of one layer."""
+        found = self.known_effects.get(declared)
+        if found is None:
+            found = self.known_effects[declared] = self._read_effects(declared)
+        return found
+
+    def _read_effects(self, declared: DeclaredResources) -> CallEffects:
+        """Take the input apart, unless another layer that declares the same has done so."""
+        for known, effects in self._layers:
+            if known.says_the_same(declared):
+                return effects
+        effects = read_effects(self.input, declared, self.paths, other_names=self.has_other_names())
+        self._layers.append((declared, effects))
+        return effects
+
+
+@lru_cache(maxsize=_PLACES_REMEMBERED)
+def _without_disk(cwd: str | None, home: str | None, workspace: str | None) -> PathContext:
+    """Return how paths are read where nobody asks a disk: nothing else is in such a context."""
+    return PathContext(cwd=cwd, home=home, workspace=workspace)
+
+
+def _not_seen(asked: DiskQuery) -> DiskAnswer | None:
+    """Answer for a disk that says where links lead, and not what it holds."""
+    return None
+
+
+def _remembering(
+    resolve: Callable[[_Asked], _Answer] | None, *, failing: _Answer
+) -> Callable[[_Asked], _Answer] | None:
+    """Ask the resolver once a question and decision, so that all clauses see the same world."""
+    return None if resolve is None else _Remembered(resolve, failing)
+
+
+class _Remembered(Generic[_Asked, _Answer]):
+    """A resolver that is asked every question once.
+
+    One that fails does not answer: what it would have said is not known, and `failing` stands for
+    that. (A class, because `functools.cache` costs more to make than most calls need in all.)
+    """
+
+    __slots__ = ("_failing", "_known", "_resolve")
+
+    def __init__(self, resolve: Callable[[_Asked], _Answer], failing: _Answer) -> None:
+        self._resolve = resolve
+        self._failing = failing
+        self._known: dict[_Asked, _Answer] = {}
+
+    def __call__(self, name: _Asked) -> _Answer:
+        if name not in self._known:
+            try:
+                self._known[name] = self._resolve(name)
+            except Exception:  # noqa: BLE001 (whatever it is, there is no answer)
+                self._known[name] = self._failing
+        return self._known[name]

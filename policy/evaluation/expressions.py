@@ -1,0 +1,296 @@
+"""Values of conditions, compiled: a checked value becomes a function of the call.
+
+Absent goes through every operation as absent, undecidable as undecidable; whoever tests the
+outcome decides what they mean there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, TypeAlias, assert_never
+
+from policy.checks import checked
+from policy.evaluation.declared_resources import DeclaredResources
+from policy.evaluation.evaluation import Evaluation
+from policy.evaluation.fact_readers import fact_reader
+from policy.evaluation.functions import FUNCTIONS
+from policy.evaluation.truth import ABSENT, Absent, Truth, Undecided, Value
+from policy.values import add, is_number, multiply, subtract
+
+ValueOf: TypeAlias = Callable[[Evaluation], Value]
+TestOf: TypeAlias = Callable[[Evaluation], Truth]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConditionContext:
+    """Where a condition stands, as far as its meaning depends on it.
+
+    `absent_is_false`: a test of an absent value is false (the `when` of a rule that takes), else
+    undecidable. `covering`: the rule is an `allow`, whose redirections other clauses may cover.
+    `test` compiles the tests inside selections.
+    """
+
+    declared: DeclaredResources
+    absent_is_false: bool
+    covering: bool
+    test: Callable[[checked.Test, ConditionContext], TestOf]
+
+
+def compile_value(  # noqa: C901 (one arm a node)
+    value: checked.Value, place: ConditionContext
+) -> ValueOf:
+    """Return the function that works `value` out for a call."""
+    match value:
+        case checked.Constant(value=constant):
+            fixed = constant_value(constant)
+            return lambda call: fixed
+        case checked.Fact(path=path):
+            return fact_reader(path, place.declared)
+        case checked.Variable(slot=slot):
+            return lambda call: call.locals[slot]
+        case checked.FieldOf(base=checked.Fact(path=("input",)), name=name):
+            return _input_field(name)
+        case checked.FieldOf(base=base, name=name):
+            return _step(compile_value(base, place), name)
+        case checked.ElementAt(base=base, key=key):
+            return _at(compile_value(base, place), compile_value(key, place))
+        case checked.ListOf(items=items):
+            return _list([compile_value(item, place) for item in items])
+        case checked.ObjectOf(entries=entries):
+            return _object([(name, compile_value(item, place)) for name, item in entries])
+        case checked.FunctionCall(function=function, args=args):
+            return _apply(function, [compile_value(arg, place) for arg in args])
+        case checked.Selected():
+            return _selected(value, place)
+        case checked.Arithmetic(op=op, left=left, right=right):
+            return _arith(op, compile_value(left, place), compile_value(right, place))
+        case checked.Negative(operand=operand):
+            zero: ValueOf = lambda call: 0  # noqa: E731
+            return _arith("-", zero, compile_value(operand, place))
+        case _:
+            assert_never(value)
+
+
+def constant_value(value: Any) -> Value:
+    """Return a constant as conditions compare it; a number beyond a double is undecidable."""
+    if value is None:
+        return ABSENT
+    if isinstance(value, Decimal):
+        double = float(value)
+        if Decimal(repr(double)) != value:
+            return Undecided("a number with more digits than a double holds")
+        return int(double) if double.is_integer() and abs(double) < 2**53 else double
+    return value
+
+
+def field_of(value: Value, name: str) -> Value:
+    """Return the field `name` of a value; on a list, of each element that has it."""
+    if isinstance(value, Mapping):
+        found = value.get(name)
+        return ABSENT if found is None else found
+    if isinstance(value, tuple):
+        return _step_on_each(value, name)
+    if isinstance(value, (Absent, Undecided)):
+        return value
+    return Undecided(f"`.{name}` of a value that is no object")
+
+
+def _step_on_each(items: tuple[Value, ...], name: str) -> Value:
+    found: list[Value] = []
+    for item in items:
+        value = field_of(item, name)
+        if isinstance(value, Undecided):
+            return value
+        if isinstance(value, tuple):
+            found.extend(value)
+        elif not isinstance(value, Absent):
+            found.append(value)
+    return tuple(found)
+
+
+def _input_field(name: str) -> ValueOf:
+    def read(call: Evaluation) -> Value:
+        found = call.input.get(name)
+        return ABSENT if found is None else found
+
+    return read
+
+
+def _step(base: ValueOf, name: str) -> ValueOf:
+    def read(call: Evaluation) -> Value:
+        value = base(call)
+        # The plain case first: the field of an object.
+        if isinstance(value, Mapping):
+            found = value.get(name)
+            return ABSENT if found is None else found
+        return field_of(value, name)
+
+    return read
+
+
+def _at(base: ValueOf, key: ValueOf) -> ValueOf:
+    def read(call: Evaluation) -> Value:
+        value, place = base(call), key(call)
+        for part in (value, place):
+            if isinstance(part, (Undecided, Absent)):
+                return part
+        if isinstance(value, Mapping) and isinstance(place, str):
+            found = value.get(place)
+            return ABSENT if found is None else found
+        if isinstance(value, tuple) and isinstance(place, int) and not isinstance(place, bool):
+            if -len(value) <= place < len(value):
+                return ABSENT if value[place] is None else value[place]
+            return ABSENT
+        return Undecided("an index that does not suit the value")
+
+    return read
+
+
+def _list(items: list[ValueOf]) -> ValueOf:
+    def read(call: Evaluation) -> Value:
+        values = [item(call) for item in items]
+        for value in values:
+            if isinstance(value, Undecided):
+                return value
+        # An absent item keeps its place: each test of it decides what that means.
+        return tuple(values)
+
+    return read
+
+
+def _object(entries: list[tuple[str, ValueOf]]) -> ValueOf:
+    def read(call: Evaluation) -> Value:
+        values = {name: item(call) for name, item in entries}
+        for value in values.values():
+            if isinstance(value, Undecided):
+                return value
+        return {name: value for name, value in values.items() if not isinstance(value, Absent)}
+
+    return read
+
+
+def _apply(function: str, args: list[ValueOf]) -> ValueOf:
+    body = FUNCTIONS[function]
+
+    def read(call: Evaluation) -> Value:
+        return body(*[arg(call) for arg in args])
+
+    return read
+
+
+def _arith(op: str, left: ValueOf, right: ValueOf) -> ValueOf:
+    def read(call: Evaluation) -> Value:
+        return arithmetic(op, left(call), right(call))
+
+    return read
+
+
+def arithmetic(op: str, left: Value, right: Value) -> Value:
+    """Return `left op right` for numbers, times and spans."""
+    for part in (left, right):
+        if isinstance(part, (Undecided, Absent)):
+            return part
+    if is_number(left) and is_number(right):
+        how = {"+": add, "-": subtract, "*": multiply}[op]
+        result = how(left, right)
+        return Undecided("arithmetic beyond what a double holds") if result is None else result
+    try:
+        return _reckon_times(op, left, right)
+    except OverflowError:
+        return Undecided("a time beyond the calendar")
+
+
+def _reckon_times(op: str, left: Value, right: Value) -> Value:
+    match op, left, right:
+        case "+", datetime(), timedelta():
+            return left + right
+        case "-", datetime(), timedelta() | datetime():
+            return left - right
+        case "+", timedelta(), datetime() | timedelta():
+            return left + right
+        case "-", timedelta(), timedelta():
+            return left - right
+        case "*", timedelta(), int() if not isinstance(right, bool):
+            return left * right
+        case "*", int(), timedelta() if not isinstance(left, bool):
+            return right * left
+    return Undecided("arithmetic on values that are no numbers, times or spans")
+
+
+# ------------------------------------------------------------------ selections
+
+
+def elements(value: Value) -> tuple[Value, ...] | Absent | Undecided:
+    """Return the elements of a list; a single value stands for a list of one."""
+    if isinstance(value, (tuple, Absent, Undecided)):
+        return value
+    return (value,)
+
+
+def bind_variable(
+    call: Evaluation, slot: int, index_slot: int | None, *, item: Value, index: int
+) -> None:
+    """Put one element (and its place, from 0) where a quantifier's body looks for it."""
+    call.locals[slot] = ABSENT if item is None else item
+    if index_slot is not None:
+        call.locals[index_slot] = index
+
+
+def _selected(node: checked.Selected, place: ConditionContext) -> ValueOf:
+    source = compile_value(node.source, place)
+    if node.function == "sum":
+        return _sum(node, source, compile_value(_as_value(node.test), place))
+    test = place.test(_as_test(node.test), place)
+    finish = _FINISH[node.function]
+
+    def read(call: Evaluation) -> Value:
+        items = elements(source(call))
+        if isinstance(items, (Absent, Undecided)):
+            return items
+        kept: list[Value] = []
+        for index, item in enumerate(items):
+            bind_variable(call, node.slot, node.index_slot, item=item, index=index)
+            truth = test(call)
+            if truth is True:
+                kept.append(item)
+            elif isinstance(truth, Undecided):
+                return truth
+        return finish(kept)
+
+    return read
+
+
+def _sum(node: checked.Selected, source: ValueOf, amount: ValueOf) -> ValueOf:
+    def read(call: Evaluation) -> Value:
+        items = elements(source(call))
+        if isinstance(items, (Absent, Undecided)):
+            return items
+        total: Value = 0
+        for index, item in enumerate(items):
+            bind_variable(call, node.slot, node.index_slot, item=item, index=index)
+            addend = amount(call)
+            if isinstance(addend, Absent):
+                # Left out it would lower the sum, and an absent sum would silence a deny.
+                return Undecided("an amount of a sum is absent")
+            total = arithmetic("+", total, addend)
+        return total
+
+    return read
+
+
+_FINISH: dict[str, Callable[[list[Value]], Value]] = {
+    "filter": tuple,
+    "count": len,
+    "first": lambda kept: kept[0] if kept else ABSENT,
+}
+
+
+def _as_value(node: checked.Test | checked.Value) -> checked.Value:
+    return node.value if isinstance(node, checked.ValueTest) else node  # type: ignore[return-value]
+
+
+def _as_test(node: checked.Test | checked.Value) -> checked.Test:
+    return node  # type: ignore[return-value]

@@ -1,0 +1,169 @@
+"""A path that a call writes in, whether some reading of it is a file of the floor out.
+
+A path has several readings: as spelled, with links followed, without invisible characters, without
+letter case where the file system may ignore it, and under the other names that a file or a folder
+has by its device and inode.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator
+
+from policy.evaluation.declared_resources import DeclaredResources
+from policy.evaluation.evaluation import Evaluation
+from policy.evaluation.floor import Floor
+from policy.model import FileId, Identify, ResolvePath
+from policy.values import Path, Unreadable, normalise, without_invisible
+
+
+class FloorNames:
+    """The names of one floor, as paths are looked up in them."""
+
+    def __init__(self, floor: Floor) -> None:
+        self._floor = floor
+        self._names = frozenset(map(normalise, floor.names()))
+        self._folders = tuple(f"{normalise(folder).rstrip('/')}/" for folder in floor.folders)
+        self._any_case = _by_folder(floor.any_case)
+        self._data_folders = frozenset(map(normalise, floor.data_folders))
+        self._folded = _Folded(self)
+        self.files = frozenset(floor.files)
+        self.above = floor.names() - self.files
+
+    def hold(self, path: Path, *, is_open: bool) -> bool:
+        """Tell whether some reading of a path is closed; `is_open` leaves most of a folder open."""
+        readings = {path.lexical, path.resolved or path.lexical}
+        readings |= {without_invisible(reading) for reading in readings}
+        return any(self.holds(text, tree=path.tree, is_open=is_open) for text in readings) or (
+            path.folds and any(self._folded.holds(text, tree=path.tree) for text in readings)
+        )
+
+    def holds(self, text: str, *, tree: bool, is_open: bool) -> bool:
+        """Tell whether a path without links is closed, or something below it where it is a tree."""
+        if text in self._names:
+            return True  # among them are all folders that have something closed below them
+        above, name = posixpath.split(text)
+        if name.lower() in self._any_case.get(above, ()):
+            return True
+        if above in self._data_folders and self._is_data(name):
+            return True
+        inside = next((one for one in self._folders if text.startswith(one)), None)
+        if inside is None:
+            return False
+        return not is_open or tree or self._counts(text.removeprefix(inside))
+
+    def _counts(self, below: str) -> bool:
+        """Tell whether a file counts in a policy folder, by its name from there on."""
+        if below.lower().endswith(self._floor.policy_ending):
+            return True
+        return self._is_data(below) and "/." not in f"/{below}"
+
+    def _is_data(self, name: str) -> bool:
+        return name.endswith(self._floor.data_endings) and not name.startswith(".")
+
+    def spelled(self) -> Iterator[str]:
+        """Yield all that is closed by its name alone, however its letters are spelled."""
+        yield from self._names
+        for folder, names in self._any_case.items():
+            yield from (posixpath.join(folder, name) for name in names)
+
+    def folders(self) -> tuple[str, ...]:
+        """Return the folders that are closed, each with a slash at its end."""
+        return self._folders
+
+
+class _Folded:
+    """The names of a floor where letter case makes no difference."""
+
+    def __init__(self, names: FloorNames) -> None:
+        self._of = names
+        self._spelled: frozenset[str] | None = None
+        self._folders: tuple[str, ...] = ()
+
+    def holds(self, text: str, *, tree: bool) -> bool:
+        if self._spelled is None:
+            self._folders = tuple(map(_fold, self._of.folders()))
+            self._spelled = frozenset(map(_fold, self._of.spelled()))
+        folded = _fold(without_invisible(text))
+        return folded in self._spelled or folded.startswith(self._folders)
+
+
+def writes_by_any_name(
+    names: FloorNames, call: Evaluation, declared: DeclaredResources, *, is_open: bool
+) -> bool:
+    """Tell whether some reading of something that a call writes is closed."""
+    effects = call.effects(declared)
+    same = call.identifies()
+    others = None if same is None else _OtherNames(names, same, call.paths.resolve)
+    for item in effects.of("writes"):
+        thing = item.thing
+        if isinstance(thing, Unreadable) and item.touch is not None:
+            # A file with other names is one all the same, and may be ours.
+            thing = effects.by_one_name(item.touch)
+        if not isinstance(thing, Path):
+            continue
+        if names.hold(thing, is_open=is_open):
+            return True
+        leads = thing.resolved or thing.lexical
+        if others is not None and any(
+            names.holds(normalise(other), tree=thing.tree, is_open=is_open)
+            for other in others.of(leads)
+        ):
+            return True
+    return False
+
+
+class _OtherNames:
+    """What one call finds of the floor under other names, by device and inode."""
+
+    def __init__(self, names: FloorNames, identify: Identify, resolve: ResolvePath | None) -> None:
+        self._names = names
+        self._identify = identify
+        self._resolve = resolve
+        self._folders: dict[FileId, str] | None = None
+        self._files: dict[FileId, str] | None = None
+
+    def of(self, path: str) -> Iterator[str]:
+        """Yield the names on the floor that a path has by itself or by a folder above it."""
+        if self._folders is None:
+            self._folders = self._known(self._names.above)
+        here, rest = path, ""
+        while True:
+            found = self._identify(here)
+            if found is not None:
+                known = self._folders.get(found)
+                if known is None and not rest:
+                    known = self._file(found)
+                if known is not None and known != here:
+                    yield posixpath.join(known, rest) if rest else known
+            above, name = posixpath.split(here)
+            if above == here:
+                return
+            here, rest = above, posixpath.join(name, rest) if rest else name
+
+    def _file(self, found: FileId) -> str | None:
+        if self._files is None:
+            self._files = self._known(self._names.files)
+        return self._files.get(found)
+
+    def _known(self, paths: Iterable[str]) -> dict[FileId, str]:
+        known: dict[FileId, str] = {}
+        for path in paths:
+            leads = path if self._resolve is None else self._resolve(path)
+            found = None if leads is None else self._identify(leads)
+            if found is not None:
+                known[found] = path
+        return known
+
+
+def _by_folder(paths: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Return the last names of paths, in small letters, by the folder that they stand in."""
+    found: dict[str, set[str]] = {}
+    for path in paths:
+        folder, name = posixpath.split(normalise(path))
+        found.setdefault(folder, set()).add(name.lower())
+    return {folder: frozenset(names) for folder, names in found.items()}
+
+
+def _fold(text: str) -> str:
+    return normalise(text.casefold())

@@ -1,0 +1,304 @@
+"""Commands of one call in; how each of them sees paths, where others may have made links, out.
+
+The disk is asked before a script runs. What a command of the script may turn into a link is no
+place that the disk tells of, so that the resolver of those after it does not know where it leads.
+Commands that may run later than they stand, or again, count as before and after all others.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from bisect import bisect_left, insort
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from policy.evaluation.accesses import searched_folder
+from policy.model import DiskQuery
+from policy.programs import Effect, Invocation
+from policy.shell import SimpleCommand, Word
+from policy.values import PathContext, Unreadable, after_cd, normalise, read_path
+
+# What runs beside other commands, or again, or later: pipes, substitutions, loops, functions.
+_BESIDE = re.compile(
+    r"(?<!\|)\|(?!\|)|(?<![&<>])&(?![&>])|\$\(|`|[<>]\("
+    r"|\b(?:for|while|until|select|function|coproc|trap)\b|\([ \t]*\)"
+)
+_AGAIN = re.compile(r"\b(?:for|while|until|select|function|trap)\b|\([ \t]*\)")
+# Programs that run a command once.
+_ONCE = frozenset(
+    "bash sh dash zsh ksh sudo doas env nice nohup timeout command builtin exec eval stdbuf setsid"
+    " ionice busybox time python python3 uv $(…) `…` <(…) >(…)".split()
+)
+# More than this at one place, or taken along, count as if nothing were known of them.
+_MOST = 16
+# Of so many commands in a script that make links nobody looks at each.
+_MOST_MAKERS = 100
+# Paths that are looked at for one, where what is taken along was taken along before.
+_MOST_LOOKS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Making:
+    """What may be a link at a place, or below it, since the command `since` of the script.
+
+    With `sources`, absolute paths, it is one only if what is there on the disk is.
+    `at`: the place itself may be one too. `again`: the command may meet what it made itself.
+    """
+
+    by: SimpleCommand
+    since: int
+    at: bool
+    again: bool
+    sources: tuple[str, ...] = ()
+
+
+class LinkChanges:
+    """What commands of one call may turn into links, by place; `paths` is how the disk is seen.
+
+    What has been found is only added to, script by script, before anything is asked.
+    """
+
+    __slots__ = ("_contexts", "_left", "_makers", "_paths", "_places", "_scripts", "_sinces")
+
+    def __init__(self, paths: PathContext) -> None:
+        self._paths = paths
+        self._places: dict[str, list[_Making]] = {}
+        self._contexts: dict[tuple[int, bool, int], dict[tuple[str, ...], PathContext]] = {}
+        self._makers: set[int] = set()
+        self._sinces: list[int] = []
+        self._scripts = 0
+        self._left = 0
+
+    def add(self, text: str, makers: Sequence[Invocation]) -> None:
+        """Take in the commands of a script that may make links."""
+        spelled = text.replace("\\\n", "")
+        beside = bool(_BESIDE.search(spelled)) or self._scripts > 0
+        again = bool(_AGAIN.search(spelled))
+        self._scripts += 1
+        if len(makers) > _MOST_MAKERS:
+            first = makers[0].command
+            many = _Making(by=first, since=0, at=True, again=True)
+            self._places[_ANYWHERE] = _kept(self._places.get(_ANYWHERE, []), many)
+            return
+        # Where a command may come before itself, what it takes along may be a link by then.
+        self._makers.update(id(maker.command) for maker in makers)
+        for _ in range(2 if beside or again else 1):
+            for maker in makers:
+                repeated = again or not _ONCE.issuperset(map(_program, maker.command.inside))
+                self._note(maker, beside=beside, again=repeated)
+                self._contexts.clear()
+
+    def seen_by(self, command: SimpleCommand, folders: tuple[str, ...] | None = ()) -> PathContext:
+        """Return how paths are read in a command, after it changes to `folders`."""
+        known = self._known_to(command)
+        if folders is None:
+            return after_cd(None, known[()])
+        place = len(folders)
+        while folders[:place] not in known:
+            place -= 1
+        for end in range(place, len(folders)):
+            known[folders[: end + 1]] = after_cd(folders[end : end + 1], known[folders[:end]])
+        return known[folders]
+
+    def _known_to(self, command: SimpleCommand) -> dict[tuple[str, ...], PathContext]:
+        """Return what is remembered for all commands that come after the same makers."""
+        own = id(command) if id(command) in self._makers else 0
+        before = bisect_left(self._sinces, command.number)
+        view = (own, bool(command.inside), before)
+        known = self._contexts.get(view)
+        if known is None:
+
+            @lru_cache(maxsize=4096)
+            def resolve(path: str) -> str | None:
+                self._left = _MOST_LOOKS
+                return self._resolved(path, command)
+
+            def links_below(folder: str) -> bool:
+                self._left = _MOST_LOOKS
+                return self._may_link_below(folder, command)
+
+            paths = replace(self._paths, resolve=resolve, links_below=links_below, known_sets={})
+            known = self._contexts[view] = {(): paths}
+        return known
+
+    def _note(self, maker: Invocation, *, beside: bool, again: bool) -> None:
+        assert maker.links is not None
+        command = maker.command
+        beside = beside or bool(command.inside)
+        here = self.seen_by(command, command.folders)
+        sources = self._sources(maker, here) if maker.links.carried else None
+        for place in maker.links.places:
+            known = place.word is not None and place.word.known
+            stays = maker.links.below or not known or _is_folder(place.word)
+            paths = here
+            if place.folder:
+                paths = self.seen_by(command, _folders(command, place.folder))
+            names = _places(place, paths)
+            making = _Making(
+                by=command,
+                since=0 if beside else command.number,
+                at=names is None or not (stays or (place.tree and _holds(names, here))),
+                again=again,
+                sources=sources if sources is not None and known and names else _NOT_KNOWN,
+            )
+            insort(self._sinces, making.since)
+            for name in names or (_ANYWHERE,):
+                self._places[name] = _kept(self._places.get(name, []), making)
+
+    def _sources(self, maker: Invocation, here: PathContext) -> tuple[str, ...] | None:
+        """Return what a command takes along, as absolute paths; None where that is not known."""
+        found: list[str] = []
+        for effect in maker.effects:
+            if effect.verb != "reads":
+                continue
+            if effect.word is None or not effect.word.known or len(found) == _MOST:
+                return None
+            path = read_path(effect.word.file_name, here)
+            if isinstance(path, Unreadable):
+                return None
+            found.append(path.lexical)
+        return tuple(found) or None
+
+    def _resolved(self, path: str, command: SimpleCommand) -> str | None:
+        """Follow the links of a path; None where one may be on the way that was made before."""
+        self._left -= 1
+        if self._left < 0:
+            return None
+        if self._is_met(self._places.get(_ANYWHERE, ()), command, ()):
+            return None
+        names = [name for name in path.split("/") if name]
+        spelled = real = "/"
+        for place in range(len(names) + 1):
+            if place:
+                spelled = posixpath.join(spelled, names[place - 1])
+                real = posixpath.join(real, names[place - 1])
+            rest = tuple(names[place:])
+            for name in {_key(spelled), _key(real)}:
+                if name in self._places and self._is_met(self._places[name], command, rest):
+                    return None
+            followed = self._on_disk(real)
+            if followed is None:
+                return None
+            real = followed
+        return real
+
+    def _may_link_below(self, folder: str, command: SimpleCommand) -> bool:
+        """Tell whether something below a folder may have been made a link before a command."""
+        below = _key(folder).rstrip("/") + "/"
+        return any(
+            self._is_met(makings, command, _ANY_NAME)
+            for place, makings in self._places.items()
+            if place == _ANYWHERE or f"{place}/".startswith(below) or below.startswith(f"{place}/")
+        )
+
+    def _is_met(
+        self, makings: Sequence[_Making], command: SimpleCommand, rest: tuple[str, ...]
+    ) -> bool:
+        for making in makings:
+            own = making.by is command and not making.again
+            before = making.since < command.number or command.inside or self._scripts > 1
+            if (
+                before
+                and not own
+                and (making.at or rest)
+                and (not making.sources or self._carries(making, rest))
+            ):
+                return True
+        return False
+
+    def _carries(self, making: _Making, rest: tuple[str, ...]) -> bool:
+        """Tell whether there may be a link where something was taken from, on the way to `rest`."""
+        if rest is _ANY_NAME:
+            return any(map(self._holds_links, making.sources))
+        return any(
+            self._leads_off(source, each, making.by)
+            for source in making.sources
+            for each in _below(source, rest)
+        )
+
+    def _leads_off(self, source: str, rest: tuple[str, ...], by: SimpleCommand) -> bool:
+        folder = self._resolved(posixpath.dirname(source), by)
+        if folder is None:
+            return True
+        place = posixpath.join(folder, posixpath.basename(source), *rest)
+        return self._resolved(place, by) != place
+
+    def _holds_links(self, source: str) -> bool:
+        """Tell whether there may be a link at or below what was taken along."""
+        if self._paths.resolve is None:
+            return False
+        place = self._paths.resolve(source)
+        if place != source or self._paths.look is None:
+            return True
+        seen = self._paths.look(DiskQuery(place=place, spelled=source, tree=True, follows=True))
+        return seen is None or not seen.whole or bool(seen.led)
+
+    def _on_disk(self, path: str) -> str | None:
+        return path if self._paths.resolve is None else self._paths.resolve(path)
+
+
+_NOT_KNOWN: tuple[str, ...] = ()
+# Some name, whichever it is.
+_ANY_NAME = ("*",)
+# The place of what may be anywhere: the name of no file.
+_ANYWHERE = ""
+
+
+def _folders(command: SimpleCommand, changed: tuple[Word, ...]) -> tuple[str, ...] | None:
+    if command.folders is None or not all(word.known for word in changed):
+        return None
+    return (*command.folders, *(word.file_name for word in changed))
+
+
+def _key(path: str) -> str:
+    # Letters that some disks take for others count as those.
+    return normalise(path).casefold()
+
+
+def _is_folder(word: Word | None) -> bool:
+    return word is not None and word.text.endswith("/")
+
+
+def _kept(known: list[_Making], new: _Making) -> list[_Making]:
+    """Add to what is known of one place; of too many it counts that there are some."""
+    if len(known) < _MOST:
+        return [*known, new]
+    return [*known[:-1], replace(new, since=0, at=True, again=True, sources=_NOT_KNOWN)]
+
+
+def _program(label: str) -> str:
+    return label.partition(" ")[0]
+
+
+def _places(place: Effect, paths: PathContext) -> frozenset[str] | None:
+    """Return the names of a place that is written, one for each way to it; None: any place."""
+    word = place.word
+    if word is None or word.shape == "opaque":
+        return None
+    text = word.file_name if word.known else searched_folder(word)[0]
+    path = read_path(text, paths)
+    if isinstance(path, Unreadable):
+        return None
+    names = {path.lexical, path.resolved or path.lexical}
+    folder = read_path(posixpath.dirname(path.lexical), paths)
+    if not isinstance(folder, Unreadable) and folder.resolved:
+        names.add(posixpath.join(folder.resolved, posixpath.basename(path.lexical)))
+    return frozenset(map(_key, names))
+
+
+def _holds(names: frozenset[str], here: PathContext) -> bool:
+    """Tell whether a place is the folder of the command, or one above: no link takes its place."""
+    folder = read_path(".", here)
+    if isinstance(folder, Unreadable):
+        return False
+    own = {_key(folder.lexical), _key(folder.resolved or folder.lexical)}
+    return any(each == name or each.startswith(f"{name}/") for each in own for name in names)
+
+
+def _below(source: str, rest: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield where a file was that is at `rest` now, in the target or in a folder put into it."""
+    yield rest
+    if rest and rest[0] == posixpath.basename(source):
+        yield rest[1:]

@@ -1,0 +1,163 @@
+"""Conditions before an input is known: a checked test in, the truths it can still take, out.
+
+Parts that look at nothing of the input are decided by the facts of the moment, with the very
+function that judges calls. Any other part can become anything, so what is said here of a whole
+condition holds of every input; it may only be less than could be said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from enum import Flag, auto
+from functools import lru_cache, reduce
+from operator import or_
+from typing import Any, TypeAlias
+
+from policy.checks import checked
+from policy.evaluation.conditions import compile_test
+from policy.evaluation.evaluation import Evaluation
+from policy.evaluation.expressions import ConditionContext
+from policy.evaluation.truth import Truth
+
+
+class PossibleTruths(Flag):
+    """The truths that a test may take."""
+
+    TRUE = auto()
+    FALSE = auto()
+    UNDECIDED = auto()
+    ANY = TRUE | FALSE | UNDECIDED
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is true of every input."""
+        return self is PossibleTruths.TRUE
+
+    @property
+    def may_give(self) -> bool:
+        """Whether a rule with this condition may allow something."""
+        return PossibleTruths.TRUE in self
+
+    @property
+    def may_take(self) -> bool:
+        """Whether a rule with this condition may take something: undecided counts as met."""
+        return self is not PossibleTruths.FALSE
+
+    @property
+    def surely_takes(self) -> bool:
+        """Whether a rule with this condition takes from every call."""
+        return PossibleTruths.FALSE not in self
+
+
+# The fields of the input that are known; the evaluation has an input with these alone.
+Known: TypeAlias = frozenset[str]
+PossibleTruthsOf: TypeAlias = Callable[[Evaluation], PossibleTruths]
+
+_SEPARATE = frozenset({"tool", "agent", "session", "user", "workspace", "now", "context"})
+# To tell whether a path or host lies in a set, links are followed and names looked up, once a call.
+_OUTWARD = frozenset({"paths", "hosts", "addresses", "commands"})
+
+
+def compile_partial(test: checked.Test, place: ConditionContext, known: Known) -> PossibleTruthsOf:
+    """Return the function that says what a test may become, for a call with only `known` fields."""
+    match test:
+        case checked.AllOf(tests=tests):
+            return conjunction_of([compile_partial(part, place, known) for part in tests])
+        case checked.AnyOf(tests=tests):
+            parts = [negation_of(compile_partial(part, place, known)) for part in tests]
+            return negation_of(conjunction_of(parts))
+        case checked.NotOf(test=part):
+            return negation_of(compile_partial(part, place, known))
+        case _ if _looks_at_input(test, known):
+            return lambda call: PossibleTruths.ANY
+        case _:
+            decide = compile_test(test, place)
+            return lambda call: _certain(decide(call))
+
+
+def negation_of(prospect: PossibleTruthsOf) -> PossibleTruthsOf:
+    """Return what the negation of a test may become."""
+    return lambda call: _OPPOSITE[prospect(call)]
+
+
+def any_truth(call: Evaluation) -> PossibleTruths:
+    """Say that nothing is known."""
+    return PossibleTruths.ANY
+
+
+def _certain(truth: Truth) -> PossibleTruths:
+    if truth is True:
+        return PossibleTruths.TRUE
+    return PossibleTruths.FALSE if truth is False else PossibleTruths.UNDECIDED
+
+
+def _negation(prospect: PossibleTruths) -> PossibleTruths:
+    kept = prospect & PossibleTruths.UNDECIDED
+    if PossibleTruths.TRUE in prospect:
+        kept |= PossibleTruths.FALSE
+    return kept | PossibleTruths.TRUE if PossibleTruths.FALSE in prospect else kept
+
+
+_ALL = [
+    reduce(or_, some)
+    for some in (
+        (PossibleTruths.TRUE,),
+        (PossibleTruths.FALSE,),
+        (PossibleTruths.UNDECIDED,),
+        (PossibleTruths.TRUE, PossibleTruths.FALSE),
+        (PossibleTruths.TRUE, PossibleTruths.UNDECIDED),
+        (PossibleTruths.FALSE, PossibleTruths.UNDECIDED),
+        (PossibleTruths.ANY,),
+    )
+]
+_OPPOSITE = {prospect: _negation(prospect) for prospect in _ALL}
+
+
+def conjunction_of(parts: list[PossibleTruthsOf]) -> PossibleTruthsOf:
+    """Return what the conjunction of tests may become; without any, it is true."""
+
+    def prospect(call: Evaluation) -> PossibleTruths:
+        return reduce(_and, (part(call) for part in parts), PossibleTruths.TRUE)
+
+    return prospect
+
+
+def _and(one: PossibleTruths, other: PossibleTruths) -> PossibleTruths:
+    """Return what Kleene's conjunction of two tests may become."""
+    either = one | other
+    found = either & PossibleTruths.FALSE
+    if PossibleTruths.TRUE in one and PossibleTruths.TRUE in other:
+        found |= PossibleTruths.TRUE
+    if PossibleTruths.UNDECIDED in either and _may_hold(one) and _may_hold(other):
+        found |= PossibleTruths.UNDECIDED
+    return found
+
+
+def _may_hold(prospect: PossibleTruths) -> bool:
+    return prospect is not PossibleTruths.FALSE
+
+
+@lru_cache(maxsize=8192)
+def _looks_at_input(node: Any, known: Known) -> bool:
+    """Tell whether what a part of a condition is depends on the call's input, as far as unknown."""
+    match node:
+        case checked.FieldOf(base=checked.Fact(path=("input",)), name=name):
+            return name not in known
+        case checked.Fact(path=path):
+            return path[0] not in _SEPARATE
+        case checked.ResourceTest():
+            return True
+        case checked.ValueSet(kind=kind) if kind in _OUTWARD:
+            return True
+        case tuple() | list():
+            return any(_looks_at_input(part, known) for part in node)
+        case _ if is_dataclass(node):
+            parts = (getattr(node, field.name) for field in fields(node))
+            return any(_looks_at_input(part, known) for part in parts if _is_part(part))
+        case _:
+            return False
+
+
+def _is_part(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) or is_dataclass(value)

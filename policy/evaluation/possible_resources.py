@@ -1,0 +1,236 @@
+"""Texts that may be resources, though nobody declared them as such.
+
+The words of a command whose program has no profile, and every text of a tool whose resources are
+not declared complete, count as possible resources: a test of the plain form is undecidable if one
+of them lies in the set. Whatever could be read in several ways counts in all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from policy.evaluation.disk_view import NOTHING_SEEN, GlobMeaning, disk_view_of
+from policy.evaluation.effects import CallEffects, PossibleWord, read_resource
+from policy.evaluation.evaluation import Evaluation
+from policy.evaluation.set_tests import Extent, SetTest
+from policy.evaluation.truth import Undecided
+from policy.programs import Invocation, analyse_command, analyse_script
+from policy.shell import SimpleCommand
+from policy.values import Endpoint, Unreadable, read_endpoint, read_path
+
+_FILES = frozenset({"reads", "writes"})
+_WHAT = {
+    "reads": "a file that the call reads",
+    "writes": "a file that the call writes",
+    "runs": "a command that the call runs",
+    "connects": "a host that the call connects to",
+    "sends": "a receiver that the call sends to",
+}
+# A text is read as a path or host up to this length; a longer one without a blank may be either.
+_LONGEST = 4096
+# Where a value may begin inside a word: `x=/etc/passwd`, `@file`, `HEAD:.env`, `a,b`.
+_SEPARATORS = re.compile(r"[=,:@;|+%]")
+# `-rf/etc/passwd`: the value of a cluster of options may begin behind any of them.
+_LONGEST_CLUSTER = 16
+_MOST_PIECES = 64
+_URL_LIKE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2}|[A-Za-z][A-Za-z0-9+.-]*:[/\\]")
+_ADDRESS_LIKE = re.compile(r"\[?[0-9A-Fa-fxX.:%]*[0-9][0-9A-Fa-fxX.:%]*\]?(:[0-9]+)?(/.*)?", re.S)
+
+
+def possible_resource(
+    verb: str, members: SetTest, call: Evaluation, *, effects: CallEffects, outside: bool = False
+) -> Undecided | None:
+    """Say which text nobody declared may be such a resource in (or outside) the set, if any may."""
+    if verb == "runs":
+        found = not outside and _may_run(members, call, effects)
+    else:
+        found = any(
+            _may_be(verb, word, members, call, outside=outside)
+            for word in _candidates(effects, call)
+        )
+    return Undecided(f"a text that nobody declared may be {_WHAT[verb]}") if found else None
+
+
+# ------------------------------------------------------------------ files, hosts, receivers
+
+
+def _candidates(effects: CallEffects, call: Evaluation) -> Iterator[PossibleWord]:
+    for text in effects.possible:
+        yield from _readings(PossibleWord(text=text, paths=call.paths, of_command=False))
+    for word in effects.words:
+        yield from _readings(word)
+        yield from _pieces(replace(word, folder="", names=""))
+
+
+def _readings(word: PossibleWord) -> Iterator[PossibleWord]:
+    """Yield a text as it is, and as readers take it that drop blanks at its ends or in it."""
+    yield word
+    if word.folder:
+        return
+    stripped = word.text.strip()
+    if stripped != word.text:
+        yield replace(word, text=stripped)
+    joined = re.sub(r"[\t\r\n]", "", stripped)
+    if joined != stripped and " " not in joined:
+        yield replace(word, text=joined)
+
+
+def _pieces(word: PossibleWord) -> Iterator[PossibleWord]:
+    """Yield what may be a value inside a word, by the ways programs glue values to words."""
+    text = word.text
+    starts = {
+        match.end()
+        for match in _SEPARATORS.finditer(text)
+        if not text.startswith("://", match.start())
+    }
+    if text.startswith("-") and not text.startswith("--"):
+        starts |= set(range(2, min(len(text), _LONGEST_CLUSTER)))
+    if len(starts) > _MOST_PIECES:
+        # Too many to look at: the text as a whole stands for something that cannot be read.
+        yield replace(word, text=f"{text[:_LONGEST]}/\0")
+        return
+    for start in starts:
+        piece = text[start:]
+        if piece:
+            yield replace(word, text=piece)
+        first = re.split(r"[,;|]", piece, maxsplit=1)[0]
+        if first and first != piece:
+            yield replace(word, text=first)
+
+
+def _may_be(
+    verb: str, word: PossibleWord, members: SetTest, call: Evaluation, *, outside: bool
+) -> bool:
+    if not word.whole:
+        return True  # what a shell makes of it may be anything
+    if len(word.text) > _LONGEST:
+        # Running text is no path or host. One long word may be either.
+        return not any(char.isspace() for char in word.text) and _spells(verb, word)
+    if verb in _FILES:
+        found = _lies_in_files(word, members, call, outside=outside)
+    elif verb == "connects":
+        found = _lies_in_hosts(word, members, call, outside=outside)
+    else:
+        found = _lies_in_receivers(word, members, call, outside=outside)
+    return found is None or found is not outside
+
+
+def _lies_in_files(
+    word: PossibleWord, members: SetTest, call: Evaluation, *, outside: bool
+) -> bool | None:
+    """Tell whether the text, as a file or a folder with all below it, lies in the set."""
+    text = word.folder or _as_file(word.text)
+    thing = read_path(text, word.paths, tree=True)
+    if not isinstance(thing, Unreadable):
+        extent: Extent = "all" if outside else "some"
+        looked = NOTHING_SEEN
+        if word.of_command:
+            # It may do what it likes with a tree, links in it included.
+            looked = disk_view_of(
+                text, GlobMeaning(steps=word.steps, tree=True, follows=True), word.paths
+            )
+        thing = replace(thing, names=word.names, held=looked.held)
+        found = members.holds(thing, call, word.paths, extent=extent)
+        for other in looked.others:
+            # What is beyond the look is no more than what any program may do out of sight.
+            if found is (not outside) or isinstance(other, Unreadable):
+                continue
+            answer = members.holds(other, call, word.paths, extent=extent)
+            found = answer if answer is not outside else found
+        return found
+    somewhere = read_path(text, replace(word.paths, cwd="/", lost=False))
+    if word.of_command and not isinstance(somewhere, Unreadable):
+        return None  # a file of a folder that is not known
+    return None if _spells("reads", word) and not _is_running(word) else outside
+
+
+def _as_file(text: str) -> str:
+    """Return the file that a program would open by this text: a URL of a host is an odd name."""
+    return f"./{text}" if "://" in text and isinstance(read_endpoint(text), Endpoint) else text
+
+
+def _is_number(text: str) -> bool:
+    """Tell whether a text is a port or a count, which no one means as an address."""
+    return text.isdecimal() and len(text) <= len("65535")
+
+
+def _lies_in_hosts(
+    word: PossibleWord, members: SetTest, call: Evaluation, *, outside: bool
+) -> bool | None:
+    if _is_number(word.text):
+        return outside
+    spelled = _spells("connects", word)
+    if outside and (not spelled or word.text.startswith("-")):
+        return True  # every word of every command is outside the sets of hosts
+    thing = read_endpoint(word.text)
+    if isinstance(thing, Unreadable):
+        if word.text.startswith("-"):
+            return outside  # an option; what it may give a value to is a piece of its own
+        return None if spelled and not _is_running(word) else outside
+    # Only what is spelled as a host is looked up: names of files are not the network's business.
+    asked = call if spelled else call.without_lookups()
+    return members.holds(thing, asked, word.paths, extent="some")
+
+
+def _lies_in_receivers(
+    word: PossibleWord, members: SetTest, call: Evaluation, *, outside: bool
+) -> bool | None:
+    if outside and not _spells("sends", word):
+        return True
+    thing = read_resource("sends", word.text, word.paths)
+    if isinstance(thing, Unreadable):
+        return None
+    return members.holds(thing, call, word.paths, extent="some")
+
+
+def _is_running(word: PossibleWord) -> bool:
+    """Tell whether a text is prose or content, which no program takes as one resource."""
+    return not word.of_command and any(char.isspace() for char in word.text)
+
+
+def _spells(verb: str, word: PossibleWord) -> bool:
+    """Tell whether a text unmistakably spells a resource of this kind."""
+    text = word.text
+    if verb in _FILES:
+        return "/" in text or "\\" in text or text.startswith(("~", "."))
+    if verb == "connects":
+        return _URL_LIKE.match(text) is not None or _ADDRESS_LIKE.fullmatch(text) is not None
+    return "@" in text
+
+
+# ------------------------------------------------------------------ commands
+
+
+def _may_run(members: SetTest, call: Evaluation, effects: CallEffects) -> bool:
+    """Tell whether a text, or the end of a command's words, may be run as one of the set."""
+    scripts = [text for text in effects.possible if len(text) <= _LONGEST]
+    for command in effects.unprofiled:
+        words = command.command.words
+        if any(not word.known for word in words[1:]):
+            return True
+        scripts += [word.text for word in words[1:] if any(char.isspace() for char in word.text)]
+        for start in range(1, min(len(words), _MOST_PIECES)):
+            ending = SimpleCommand(words=words[start:], folders=command.command.folders)
+            if _fits(analyse_command(ending, effects.profiles), members, call):
+                return True
+    return any(_script_may_run(text, members, call, effects=effects) for text in scripts)
+
+
+def _script_may_run(text: str, members: SetTest, call: Evaluation, *, effects: CallEffects) -> bool:
+    script = analyse_script(text, effects.profiles)
+    if isinstance(script, Unreadable):
+        return False
+    return any(_fits(command, members, call) for command in script.commands)
+
+
+def _fits(command: Invocation, members: SetTest, call: Evaluation) -> bool:
+    """Tell whether words may be a command of the set.
+
+    `npm test`, `read the notes`: a word that is also the name of a program that runs others says
+    nothing by itself; what that would run is an ending of its own.
+    """
+    fits = members.holds(command, call, call.paths, extent="some")
+    hides = any(each.gaps for each in command.walk())
+    return fits is True or (fits is None and not hides)

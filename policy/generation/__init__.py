@@ -1,0 +1,91 @@
+"""A policy's folder -> one generation: files, settings and catalogue read, checked and compiled."""
+
+from policy.generation.builder import (
+    Builder,
+    Built,
+    build,
+    unexpected,
+)
+from policy.generation.decoding import (
+    decode,
+)
+from policy.generation.folder import (
+    ReadFile,
+    Signature,
+    Snapshot,
+    content_digest,
+    is_cut,
+    place_of,
+    read_folder,
+    signature,
+    with_file,
+)
+from policy.generation.generation import (
+    Generation,
+)
+from policy.generation.protected_files import (
+    ProtectedFiles,
+    approvals_protected,
+    audit_protected,
+    state_protected,
+)
+from policy.generation.settings import (
+    ApprovalSettings,
+    ServiceSettings,
+    Settings,
+)
+from policy.generation.settings_file import (
+    parse_toml,
+    read_settings,
+)
+from policy.generation.shipped import (
+    shipped_profiles,
+)
+from policy.generation.toml_positions import (
+    Path,
+    comments,
+)
+from policy.generation.user_state import (
+    state_folder,
+    state_folders,
+)
+from policy.generation.walk import (
+    DATA_SUFFIXES,
+    POLICY_SUFFIX,
+    SETTINGS_FILE,
+)
+
+__all__ = [
+    "DATA_SUFFIXES",
+    "POLICY_SUFFIX",
+    "SETTINGS_FILE",
+    "ApprovalSettings",
+    "Builder",
+    "Built",
+    "Generation",
+    "Path",
+    "ProtectedFiles",
+    "ReadFile",
+    "ServiceSettings",
+    "Settings",
+    "Signature",
+    "Snapshot",
+    "approvals_protected",
+    "audit_protected",
+    "build",
+    "comments",
+    "content_digest",
+    "decode",
+    "is_cut",
+    "parse_toml",
+    "place_of",
+    "read_folder",
+    "read_settings",
+    "shipped_profiles",
+    "signature",
+    "state_folder",
+    "state_folders",
+    "state_protected",
+    "unexpected",
+    "with_file",
+]

@@ -1,0 +1,271 @@
+"""A snapshot in; the generation that it makes, or everything that is wrong with it, out.
+
+Nothing is read here: the same snapshot, catalogue and number give the same generation.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import TypeAlias
+
+from policy.catalog import Catalog
+from policy.checks import Checked, PolicySources, check
+from policy.decision import GenerationId
+from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, visible
+from policy.generation.catalogue import Catalogues
+from policy.generation.data_files import data_files
+from policy.generation.decoding import decode
+from policy.generation.folder import Snapshot
+from policy.generation.generation import Generation
+from policy.generation.profiles import profiles_of, program_sources
+from policy.generation.protected_files import ProtectedFiles, floor_of
+from policy.generation.settings import Settings
+from policy.generation.settings_file import read_settings
+from policy.generation.shipped import used_packs
+from policy.generation.toml_positions import Path, TomlPosition, positions_of
+from policy.generation.walk import DATA_SUFFIXES, SETTINGS_FILE
+from policy.incremental import Incremental
+from policy.layers import merge
+from policy.model import Source
+from policy.program import ALL_SHORTCUTS, Shortcuts, compile_policy
+from policy.syntax import Engine, Parsed, parse, tables_to_layers, tree
+from policy.verify import ExampleResult, run_examples
+
+_Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
+
+
+_NO_SOURCES: Mapping[str, Source] = MappingProxyType({})
+_NOTHING_ELSE = ProtectedFiles()
+
+_CONSEQUENCES = frozenset({"missing-default", "unknown-name", "delegate-to-nobody"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """The outcome of a build: a generation unless some diagnostic is an error.
+
+    `examples` are the results of the tests in the files, empty where it did not come to them.
+    """
+
+    generation: Generation | None
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
+    examples: tuple[ExampleResult, ...] = ()
+
+
+def build(snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
+    """Return what a snapshot makes; see `Builder` for building again and again."""
+    return Builder().build(snapshot, catalog=catalog, number=number, now=now)
+
+
+class Builder:
+    """Builds generations, and reads and checks again only what is new since the last one.
+
+    Without `remembering`, everything is read and checked anew.
+    `engine` is what reads statements; `shortcuts` are those of the program. Neither
+    changes what is built.
+    `guarded` is what no tool may write besides the policy.
+    """
+
+    def __init__(
+        self,
+        *,
+        guarded: ProtectedFiles = _NOTHING_ELSE,
+        remembering: bool = True,
+        engine: Engine = "tables",
+        shortcuts: Shortcuts = ALL_SHORTCUTS,
+    ) -> None:
+        self.guarded = guarded
+        self._memory = Incremental(engine=engine) if remembering else None
+        self._engine = engine
+        self._shortcuts = shortcuts
+        self._catalogues = Catalogues()
+
+    def build(self, snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
+        """Return the generation `number`, loaded at `now`, or all that is wrong; never raises."""
+        try:
+            return self._build(snapshot, catalog=catalog, number=number, now=now)
+        except Exception as error:  # noqa: BLE001 — a flaw of ours must not lose the last good one
+            return Built(generation=None, diagnostics=(unexpected(error),), sources=_NO_SOURCES)
+
+    def _build(self, snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
+        work = _Reading(snapshot=snapshot)
+        files = self._policies(work)
+        settings, tables, found = _configuration(work)
+        tools, problems = self._catalogues.of(catalog, settings, snapshot=snapshot, found=found)
+        work.problems += problems
+        if not files and not tables:
+            work.problems += _empty(snapshot)
+            return work.failed()
+        shipped = used_packs(files, engine=self._engine)
+        work.sources |= {name: pack.source for name, pack in shipped.items()}
+        sources, _ = program_sources(snapshot)
+        work.sources |= sources
+        profiles, problems = profiles_of(snapshot)
+        work.problems += problems
+        data, problems = data_files(snapshot, (*files, *shipped.values()))
+        work.problems += problems
+        checked = self._checked(
+            PolicySources(
+                files=files,
+                shipped=shipped,
+                tables=tables,
+                data=data,
+                context=settings.context,
+                binders=settings.binders,
+                profiles=profiles,
+            ),
+            tools,
+            digests=work.digests,
+            programs=sources,
+        )
+        merged = merge(checked.policies, tools)
+        wrong = (*checked.diagnostics, *merged.diagnostics)
+        if has_errors(work.problems):
+            # What could not be read may be what seems to be missing.
+            wrong = tuple(problem for problem in wrong if problem.code not in _CONSEQUENCES)
+        work.problems += wrong
+        if has_errors(work.problems):
+            return work.failed()
+        floor = floor_of(snapshot, settings, guarded=self.guarded)
+        program = compile_policy(
+            merged.policy,
+            tools,
+            floor=floor,
+            profiles=profiles,
+            shortcuts=self._shortcuts,
+            plans=None if self._memory is None else self._memory.plans,
+        )
+        examples = run_examples(checked.suites, program, catalog=tools) if checked.suites else ()
+        work.problems += (problem for result in examples for problem in result.diagnostics)
+        if has_errors(work.problems):
+            return replace(work.failed(), examples=examples)
+        generation = Generation(
+            id=GenerationId(number=number, digest=snapshot.digest),
+            program=program,
+            catalog=tools,
+            settings=settings,
+            warnings=in_order(work.problems),
+            digests=work.digests,
+            sources=MappingProxyType(dict(work.sources)),
+            examples=examples,
+            loaded_at=now,
+            announced=catalog,
+        )
+        return Built(
+            generation=generation,
+            diagnostics=generation.warnings,
+            sources=generation.sources,
+            examples=examples,
+        )
+
+    def _checked(
+        self,
+        sources: PolicySources,
+        catalog: Catalog,
+        *,
+        digests: Mapping[str, str],
+        programs: Mapping[str, Source],
+    ) -> Checked:
+        memory = self._memory
+        if memory is None:
+            return check(sources, catalog)
+        run = memory.check_run(sources, catalog, digests=digests, programs=programs)
+        checked = check(sources, catalog, memory=run)
+        memory.checked(sources.shipped.values())
+        return checked
+
+    def _parsed(self, source: Source) -> Parsed:
+        if self._memory is None:
+            return parse(source, engine=self._engine)
+        return self._memory.parse(source)
+
+    def _policies(self, work: _Reading) -> tuple[tree.PolicyFile, ...]:
+        """Parse the policy files; of a folder around a single file only the packs count."""
+        snapshot = work.snapshot
+        trees: list[tree.PolicyFile] = []
+        for name in snapshot.policies:
+            source, problems = decode(name, snapshot.files[name].content)
+            if source is None:
+                work.problems += problems if snapshot.only in (None, name) else ()
+                continue
+            parsed = self._parsed(source)
+            is_pack = isinstance(parsed.tree.header, tree.PackHeader)
+            if snapshot.only not in (None, name) and not is_pack:
+                continue
+            work.sources[name] = source
+            work.problems += parsed.diagnostics
+            trees.append(parsed.tree)
+        return tuple(trees)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Reading:
+    """One build under way: what is wrong so far, and the texts it was seen in."""
+
+    snapshot: Snapshot
+    problems: list[Diagnostic] = field(default_factory=list)
+    sources: dict[str, Source] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.digests = self.snapshot.digests
+        self.problems += (
+            problem
+            for name, problem in self.snapshot.unread.items()
+            if not name.endswith(DATA_SUFFIXES) or name.lower() == SETTINGS_FILE
+        )
+
+    def failed(self) -> Built:
+        return Built(
+            generation=None,
+            diagnostics=in_order(self.problems),
+            sources=MappingProxyType(dict(self.sources)),
+        )
+
+
+def unexpected(error: Exception) -> Diagnostic:
+    """Return what to say of an error that no stage should raise."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{posixpath.basename(posixpath.dirname(frame.filename))}/{frame.name}"
+    return diagnose(
+        "internal-error",
+        visible(f"building the policy failed in {place}: {type(error).__name__}: {error}", 300),
+        help="this is a flaw of Placet; please report it with the policy that shows it",
+    )
+
+
+def _empty(snapshot: Snapshot) -> tuple[Diagnostic, ...]:
+    if snapshot.unread:
+        return ()  # that is what is wrong
+    return (
+        diagnose(
+            "empty-policy",
+            f"there is no policy file in `{visible(posixpath.basename(snapshot.root))}`",
+            help="a policy folder holds `.policy` files; without any, everything is denied",
+        ),
+    )
+
+
+def _configuration(
+    work: _Reading,
+) -> tuple[Settings, tuple[_Table, ...], Mapping[Path, TomlPosition]]:
+    file = work.snapshot.files.get(SETTINGS_FILE)
+    if file is None:
+        return Settings(), (), MappingProxyType({})
+    source, problems = decode(SETTINGS_FILE, file.content, drop_mark=True)
+    work.problems += problems
+    if source is None:
+        return Settings(), (), MappingProxyType({})
+    work.sources[SETTINGS_FILE] = source
+    settings, wrong = read_settings(source, root=work.snapshot.root)
+    work.problems += wrong
+    rules = tables_to_layers(settings.tables, source=source)
+    work.problems += rules.diagnostics
+    tables = tuple((binding, statements, source) for binding, statements in rules.layers)
+    return settings, tables, positions_of(source)

@@ -1,0 +1,185 @@
+"""A catalogue and the configuration in; the catalogue that policies are checked against out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import reduce
+
+from policy.catalog import Catalog, CatalogError, ToolSpec, read_listing
+from policy.diagnostics import Diagnostic, Severity, diagnose, did_you_mean, visible
+from policy.generation.folder import Snapshot
+from policy.generation.settings import Settings, ToolSettings
+from policy.generation.toml_positions import Path, TomlPosition
+from policy.generation.walk import SETTINGS_FILE
+from policy.model import Span
+from policy.values import Unreadable, read_json
+
+
+class Catalogues:
+    """The catalogue of one policy, made anew only where something of it changed."""
+
+    def __init__(self) -> None:
+        self._known: tuple[object, ...] = ()
+        self._base: Catalog | None = None
+        self._made: tuple[Catalog, tuple[Diagnostic, ...]] | None = None
+
+    def of(
+        self,
+        base: Catalog,
+        settings: Settings,
+        *,
+        snapshot: Snapshot,
+        found: Mapping[Path, TomlPosition],
+    ) -> tuple[Catalog, tuple[Diagnostic, ...]]:
+        """Return what `catalogue` returns: the very same one if it is made of the same."""
+        listed = (*settings.catalogue.files, *settings.catalogue.servers.values())
+        settled = snapshot.files.get(SETTINGS_FILE)
+        known = (
+            None if settled is None else settled.content,
+            *(snapshot.files[name].content if name in snapshot.files else name for name in listed),
+            *(snapshot.unread.get(name) for name in listed),
+            _nearby(snapshot, listed),
+        )
+        if self._made is None or base is not self._base or known != self._known:
+            self._made = catalogue(base, settings, snapshot=snapshot, found=found)
+            self._base, self._known = base, known
+        return self._made
+
+
+def catalogue(
+    base: Catalog,
+    settings: Settings,
+    *,
+    snapshot: Snapshot,
+    found: Mapping[Path, TomlPosition],
+) -> tuple[Catalog, tuple[Diagnostic, ...]]:
+    """Return `base` with the tools of the listed files and with what `[tools.…]` adds to them.
+
+    `found` are the places of `placet.toml`, for what is wrong there.
+    """
+    problems: list[Diagnostic] = []
+    catalog = base
+    listed: list[tuple[Path, str, str | None]] = [
+        (("catalogue", "files"), name, None) for name in settings.catalogue.files
+    ]
+    listed += [
+        (("catalogue", "servers", server), name, server)
+        for server, name in settings.catalogue.servers.items()
+    ]
+    for key, name, server in listed:
+        span = found[key].value if key in found else None
+        specs = _listed(snapshot, name, server=server, span=span, problems=problems)
+        try:
+            catalog = catalog.with_tools(_reading(spec, catalog) for spec in specs)
+        except CatalogError as error:
+            problems.append(_bad(str(error), name, span))
+    if settings.catalogue.complete is not None:
+        catalog = Catalog(specs=catalog.specs, complete=settings.catalogue.complete)
+    problems += _unknown(catalog, settings, found)
+    return _added(catalog, settings), tuple(problems)
+
+
+def _reading(spec: ToolSpec, catalog: Catalog) -> ToolSpec:
+    """Return a listed tool with what reads its input, which no list can say.
+
+    Without it, a call would be judged as it came, and run as the tool's own model reads it.
+    """
+    known = catalog.get(spec.name)
+    if known is None or known.coerce is None or known.name != spec.name:
+        return spec
+    return replace(spec, coerce=known.coerce) if known.schema == spec.schema else spec
+
+
+def _nearby(snapshot: Snapshot, listed: Iterable[str]) -> tuple[str, ...]:
+    """Return the files that may have been meant, if one that is listed is not there."""
+    if all(name in snapshot.files or name in snapshot.unread for name in listed):
+        return ()
+    return tuple(file for file in snapshot.files if file.endswith(".json"))
+
+
+def _listed(
+    snapshot: Snapshot,
+    name: str,
+    *,
+    server: str | None,
+    span: Span | None,
+    problems: list[Diagnostic],
+) -> tuple[ToolSpec, ...]:
+    if name in snapshot.unread:
+        problems.append(snapshot.unread[name])
+        return ()
+    if name not in snapshot.files:
+        help = (
+            did_you_mean(name, _nearby(snapshot, (name,)))
+            or "paths start at the policy folder, and end in `.json`"
+        )
+        problems.append(_bad(f"there is no file `{visible(name, 200)}`", name, span, help=help))
+        return ()
+    read = read_json(snapshot.files[name].content)
+    if isinstance(read, Unreadable):
+        problems.append(_bad(f"`{visible(name, 200)}`: {read.reason}", name, span))
+        return ()
+    # Whoever puts a list into the policy folder has reviewed it, as they have the rules.
+    listing = read_listing(read, server=server, reviewed=True)
+    problems.extend(
+        _bad(f"`{visible(name, 200)}`: {problem}", name, span) for problem in listing.problems
+    )
+    return listing.specs
+
+
+def _bad(message: str, name: str, span: Span | None, *, help: str = "") -> Diagnostic:
+    return diagnose(
+        "bad-catalogue",
+        message,
+        span=span,
+        file=None if span is not None else visible(name, 200),
+        help=help or "list tools as a server answers to `tools/list`",
+    )
+
+
+def _unknown(
+    catalog: Catalog, settings: Settings, found: Mapping[Path, TomlPosition]
+) -> list[Diagnostic]:
+    named: list[Path] = [("tools", name) for name in settings.tools]
+    named += [("timeouts", "tools", name) for name in settings.timeouts]
+    return [
+        diagnose(
+            "unknown-tool",
+            f"no tool is called `{visible(path[-1], 80)}`",
+            span=found[path].key if path in found else None,
+            file=SETTINGS_FILE,
+            label="not in the catalogue",
+            help=did_you_mean(path[-1], catalog.names),
+            severity=None if catalog.complete else Severity.WARNING,
+        )
+        for path in named
+        if catalog.get(path[-1]) is None
+    ]
+
+
+def _added(catalog: Catalog, settings: Settings) -> Catalog:
+    tools = settings.tools
+    if not tools:
+        return catalog
+    specs = tuple(
+        reduce(_with, (tools[name] for name in reversed(spec.names) if name in tools), spec)
+        for spec in catalog.specs
+    )
+    return Catalog(specs=specs, complete=catalog.complete)
+
+
+def _with(spec: ToolSpec, added: ToolSettings) -> ToolSpec:
+    """Return the tool with what the configuration adds; what the tool says itself stays."""
+    return replace(
+        spec,
+        requires_confirmation=spec.requires_confirmation or added.requires_confirmation,
+        exec_class=spec.exec_class if added.exec_class is None else added.exec_class,
+        category=spec.category if added.category is None else added.category,
+        read_only=spec.read_only if added.read_only is None else added.read_only,
+        destructive=spec.destructive if added.destructive is None else added.destructive,
+        idempotent=spec.idempotent if added.idempotent is None else added.idempotent,
+        resources=tuple(dict.fromkeys((*spec.resources, *added.resources))),
+        complete=spec.complete or added.complete,
+        unseen=spec.unseen or added.unseen,
+    )

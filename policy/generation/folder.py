@@ -1,0 +1,255 @@
+"""A path in, one `Snapshot` out: the bytes of everything a generation is made of, read as one.
+
+A pass lists the folder and reads its files; passes are repeated until two in a row saw the same.
+Then all of it stood on disk together at the moment between the two, so a save of several files or
+a swapped link can never be read half and half.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TypeAlias
+
+from policy.diagnostics import Diagnostic
+from policy.environment import links_on_the_way
+from policy.generation import file_problems
+from policy.generation.walk import (
+    LARGEST_FOLDER,
+    MOST_FILES,
+    POLICY_SUFFIX,
+    Found,
+    Walk,
+    is_misspelt,
+)
+
+LARGEST_FILE = 5_000_000  # bytes
+
+_PART = 65_536  # bytes, of what a file has grown by
+_PASSES = 20
+_PAUSE = 0.005  # seconds, growing with each pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadFile:
+    """One file as it was read: its name in the folder, where it really lies, and its bytes."""
+
+    name: str
+    lexical: str
+    real: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """Everything that was read, at one moment.
+
+    `root` is the policy folder (`real_root` with links resolved) and `only` the one file that is
+    meant, if the path was a file.
+    `links` are those on the way to the folder and to what is read, and `linked` the folders that
+    links in it lead to.
+    `unread` says of names that matter why they could not be read; a data file's problem counts
+    only if something names it. `digest` covers names, contents and problems.
+    """
+
+    path: str
+    root: str
+    real_root: str
+    only: str | None
+    files: Mapping[str, ReadFile]
+    unread: Mapping[str, Diagnostic]
+    digest: str
+    links: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """The names of the policy files, sorted."""
+        return tuple(name for name in sorted(self.files) if name.endswith(POLICY_SUFFIX))
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """Each file's own digest, by name."""
+        return MappingProxyType(
+            {name: content_digest(file.content) for name, file in sorted(self.files.items())}
+        )
+
+
+def content_digest(content: bytes) -> str:
+    """Return `sha256:` and the hexadecimal digest of some bytes."""
+    return "sha256:" + hashlib.sha256(content).hexdigest()
+
+
+def read_folder(path: str | os.PathLike[str]) -> Snapshot:
+    """Return what stands at `path`, a policy folder or one `.policy` file, as of one moment.
+
+    Never raises for what is on disk: what cannot be read is in `unread`.
+    """
+    place = place_of(path)
+    if not place:
+        return _snapshot(place, "/", None, {}, {"": file_problems.no_name()})
+    if "\0" in place:  # no system call takes such a name
+        return _snapshot(place, "/", None, {}, {"": file_problems.no_folder(place)})
+    before = _read_once(place)
+    for attempt in range(1, _PASSES):
+        after = _read_once(place)
+        if after.digest == before.digest and after == before:
+            return after
+        before = after
+        time.sleep(_PAUSE * attempt)
+    moving = file_problems.moving()
+    return _snapshot(before.path, before.root, before.only, before.files, {"": moving})
+
+
+def place_of(path: str | os.PathLike[str]) -> str:
+    """Return the absolute path of a policy; an empty one stays empty, and is none."""
+    given = os.fspath(path)
+    if not isinstance(given, str):
+        raise TypeError(f"the path of a policy is a text or a `Path`, not {type(given).__name__}")
+    return os.path.abspath(given) if given else ""
+
+
+def with_file(snapshot: Snapshot, name: str, content: bytes) -> Snapshot:
+    """Return the snapshot that a read would give if this file held `content`."""
+    lexical = os.path.join(snapshot.root, name)
+    file = ReadFile(name=name, lexical=lexical, real=os.path.realpath(lexical), content=content)
+    files = dict(sorted({**snapshot.files, name: file}.items()))
+    found = _snapshot(snapshot.path, snapshot.root, snapshot.only, files, snapshot.unread)
+    return replace(found, links=snapshot.links, linked=snapshot.linked)
+
+
+Signature: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
+
+
+def signature(path: str | os.PathLike[str]) -> Signature:
+    """Return what a change on disk would change, without reading a byte of content."""
+    files = Walk(place_of(path)).files()
+    return tuple(sorted((file.name, _stat_signature(file.path)) for file in files))
+
+
+def is_cut(before: Signature, now: Signature) -> bool:
+    """Tell whether a file is the very same one, and shorter than it was.
+
+    So it stands in the middle of a save in place. One that is put in the place of another is whole.
+    """
+    known = dict(before)
+    return any(
+        found[:2] == was[:2] and found[2:3] < was[2:3]
+        for name, found in now
+        if (was := known.get(name)) is not None
+    )
+
+
+def _stat_signature(path: str) -> tuple[int, ...]:
+    try:
+        found = os.stat(path)
+    except OSError as problem:
+        return (problem.errno or 0,)
+    # The first three are what tells a file that was cut.
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _read_once(place: str) -> Snapshot:
+    walk = Walk(place)
+    files: dict[str, ReadFile] = {}
+    total = 0
+    for found in walk.files():
+        outcome = _read_file(walk, found)
+        if isinstance(outcome, Diagnostic):
+            walk.unread[found.name] = outcome
+            continue
+        total += len(outcome.content)
+        if total > LARGEST_FOLDER or len(files) >= MOST_FILES:
+            walk.unread[""] = file_problems.too_much(found.name, MOST_FILES, size=LARGEST_FOLDER)
+            break
+        files[found.name] = outcome
+    snapshot = _snapshot(place, walk.root, walk.only, files, walk.unread, real_root=walk.real_root)
+    ways = {walk.root, *walk.linked}
+    plainly = os.path.join(walk.real_root, "")
+    ways |= {file.lexical for file in files.values() if file.real != plainly + file.name}
+    links = {link for way in ways for link in links_on_the_way(way)}
+    return replace(snapshot, links=tuple(sorted(links)), linked=tuple(sorted({*walk.linked})))
+
+
+def _snapshot(
+    place: str,
+    root: str,
+    only: str | None,
+    files: Mapping[str, ReadFile],
+    unread: Mapping[str, Diagnostic],
+    *,
+    real_root: str | None = None,
+) -> Snapshot:
+    digest = hashlib.sha256()
+    for name in sorted({*files, *unread}):
+        # Lengths before the parts, so that no two folders can give one text to hash.
+        told = files[name].content if name in files else unread[name].message.encode()
+        kind = b"file" if name in files else b"problem"
+        for part in (kind, name.encode("utf-8", "surrogateescape"), told):
+            digest.update(len(part).to_bytes(8, "big"))
+            digest.update(part)
+    return Snapshot(
+        path=place,
+        root=root,
+        real_root=real_root or os.path.realpath(root),
+        only=only,
+        files=MappingProxyType(dict(files)),
+        unread=MappingProxyType(dict(unread)),
+        digest=f"sha256:{digest.hexdigest()}",
+    )
+
+
+def _read_file(walk: Walk, found: Found) -> ReadFile | Diagnostic:
+    name = found.name
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return file_problems.no_text(name)
+    if is_misspelt(name):
+        return file_problems.misspelt(name)
+    try:
+        real = found.real or os.path.realpath(found.path, strict=True)
+        if not walk.holds(real):
+            return file_problems.outside(name)
+        # Nothing but a regular file is ever opened.
+        if found.real is None and not stat.S_ISREG(os.stat(real).st_mode):
+            return file_problems.not_regular(name)
+        content = _read_regular(name, real)
+    except OSError as problem:
+        return file_problems.unreadable(name, problem)
+    if isinstance(content, Diagnostic):
+        return content
+    return ReadFile(name=name, lexical=found.path, real=real, content=content)
+
+
+def _read_regular(name: str, real: str) -> bytes | Diagnostic:
+    """Return the content of a file that was a regular one a moment ago."""
+    # Non-blocking, should a pipe have taken its place since; then `fstat` tells.
+    descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            return file_problems.not_regular(name)
+        if found.st_size > LARGEST_FILE:
+            return file_problems.too_large(name, found.st_size, limit=LARGEST_FILE)
+        content = _all_of(descriptor, found.st_size)
+    finally:
+        os.close(descriptor)
+    return (
+        content
+        if len(content) <= LARGEST_FILE
+        else file_problems.too_large(name, len(content), limit=LARGEST_FILE)
+    )
+
+
+def _all_of(descriptor: int, size: int) -> bytes:
+    """Return what a file holds, of which `size` bytes are expected; no more than is too much."""
+    content = os.read(descriptor, size + 1)
+    while len(content) <= LARGEST_FILE and (more := os.read(descriptor, _PART)):
+        content += more
+    return content

@@ -1,0 +1,121 @@
+"""One read of a policy, ready to decide: a call in, a decision that names this generation out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from policy.catalog import Catalog
+from policy.decision import Answer, Decision, GenerationId, answer, decide_compiled
+from policy.diagnostics import Diagnostic
+from policy.generation.settings import Settings
+from policy.model import Caller, Facts, Source, ToolCall
+from policy.program import Program
+from policy.verify import ExampleResult
+
+_SOMEBODY = Caller()
+_NOWHERE = Facts()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """Everything one set of files means: it never changes, and it alone judges a call.
+
+    `digests` are those of every file read, by name; `examples` the results of the tests in the
+    files, all of them passed; `loaded_at` is when it was built, in UTC. `sources` holds the texts,
+    for showing where a reason comes from. `announced` are the tools as their hosts told of them,
+    before the configuration added to that. `home` is this process's home folder.
+    """
+
+    id: GenerationId
+    program: Program
+    catalog: Catalog
+    settings: Settings
+    warnings: tuple[Diagnostic, ...]
+    digests: Mapping[str, str]
+    sources: Mapping[str, Source] = field(compare=False)
+    examples: tuple[ExampleResult, ...]
+    loaded_at: datetime
+    announced: Catalog | None = field(default=None, repr=False, compare=False)
+    home: str = field(default_factory=lambda: os.path.expanduser("~"), compare=False)
+    _usual: Facts = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_usual", self._completed(_NOWHERE))
+
+    def __repr__(self) -> str:
+        return f"<Generation {self.id.number} {self.id.digest[:19]}>"
+
+    def decide(
+        self, call: ToolCall, caller: Caller = _SOMEBODY, *, facts: Facts = _NOWHERE
+    ) -> Decision:
+        """Return the decision about a call. Pure, and never raises for what a call may hold.
+
+        A call that this generation's own `answer` admitted is decided as it is; every other one is
+        admitted first. Raises TypeError where something else is given than what is named.
+        """
+        program = self.program
+        try:
+            if call._admitted_by is program.token:
+                known = self._usual if facts is _NOWHERE else self.complete(facts)
+                return decide_compiled(program, call, caller, known, self.id)
+            return self.answer(call.tool, call.input, caller=caller, facts=facts).decision
+        except AttributeError:  # asked of what was given only here, off the way of every call
+            _require(call, ToolCall, "a call")
+            _require(caller, Caller, "a caller")
+            _require(facts, Facts, "what is known of a call")
+            raise
+
+    def answer(
+        self,
+        tool: str,
+        input: object,
+        *,
+        caller: Caller = _SOMEBODY,
+        facts: Facts = _NOWHERE,
+    ) -> Answer:
+        """Return the decision about a raw call, with the call as admitted or why it was not.
+
+        `input` is a JSON object as Python holds it, or its text or bytes. Never raises for what
+        these may hold; TypeError where `caller` or `facts` is something else.
+        """
+        try:
+            return answer(
+                self.program,
+                tool,
+                input,
+                caller=caller,
+                facts=self.complete(facts),
+                generation=self.id,
+            )
+        except AttributeError:
+            _require(caller, Caller, "a caller")
+            _require(facts, Facts, "what is known of a call")
+            raise
+
+    def complete(self, facts: Facts) -> Facts:
+        """Return the facts with the folders they leave open as configured.
+
+        The home folder is this process's where nothing says otherwise: without one, no path could
+        be told from an item such as `~/.ssh/**`, and every rule that names one would take.
+        """
+        if facts is _NOWHERE:
+            return self._usual
+        if facts.workspace is not None and facts.home is not None:
+            return facts
+        return self._completed(facts)
+
+    def _completed(self, facts: Facts) -> Facts:
+        service = self.settings.service
+        return replace(
+            facts,
+            workspace=facts.workspace or service.workspace,
+            home=facts.home or service.home or self.home,
+        )
+
+
+def _require(given: object, kind: type[object], what: str) -> None:
+    if not isinstance(given, kind):
+        raise TypeError(f"{what} is a `policy.{kind.__name__}`, not a {type(given).__name__}")

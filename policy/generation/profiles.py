@@ -1,0 +1,78 @@
+"""A snapshot in; what is known of programs, shipped and by its `programs/*.toml`, out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from policy.diagnostics import Diagnostic, diagnose, visible
+from policy.generation.decoding import decode
+from policy.generation.folder import Snapshot
+from policy.generation.shipped import shipped_profile_texts, shipped_profiles
+from policy.model import Source
+from policy.programs import ProfileFault, Profiles, check_examples
+
+# The folder of a policy folder whose files are profiles of programs.
+PROGRAMS_FOLDER = "programs/"
+_SUFFIX = ".toml"
+# With the same files, what was found out of commands stays known.
+_KEPT = 8
+
+
+def profiles_of(snapshot: Snapshot) -> tuple[Profiles, tuple[Diagnostic, ...]]:
+    """Return what is known of programs, and what is wrong with the folder's own profiles.
+
+    Those are read whole, and their examples run, so that a mistake keeps the policy from loading.
+    """
+    sources, problems = program_sources(snapshot)
+    if not sources:
+        return shipped_profiles(), problems
+    profiles = _with_shipped(tuple((name, source.text) for name, source in sources.items()))
+    faults = [(fault, "bad-profile") for fault in profiles.faults(sources)]
+    if not faults:
+        faults = [
+            (fault, "profile-example-failed")
+            for file in profiles.files(sources)
+            for fault in check_examples(file, profiles)
+        ]
+    told = (_diagnostic(fault, code, sources[fault.file]) for fault, code in faults)
+    return profiles, (*problems, *told)
+
+
+def program_sources(
+    snapshot: Snapshot,
+) -> tuple[Mapping[str, Source], tuple[Diagnostic, ...]]:
+    """Return the texts of the folder's own profiles by name, and why others cannot be read."""
+    found: dict[str, Source] = {}
+    problems = [
+        problem for name, problem in snapshot.unread.items() if name.startswith(PROGRAMS_FOLDER)
+    ]
+    for name in sorted(snapshot.files):
+        if name.startswith(PROGRAMS_FOLDER) and name.endswith(_SUFFIX):
+            source, wrong = decode(name, snapshot.files[name].content, drop_mark=True)
+            problems += wrong
+            if source is not None:
+                found[name] = source
+    return MappingProxyType(found), tuple(problems)
+
+
+@lru_cache(maxsize=_KEPT)
+def _with_shipped(texts: tuple[tuple[str, str], ...]) -> Profiles:
+    return Profiles.of(shipped_profile_texts(), dict(texts))
+
+
+def _diagnostic(fault: ProfileFault, code: str, source: Source) -> Diagnostic:
+    span = None
+    if fault.line:
+        line = source.line(fault.line)
+        before = source.text.split("\n")[: fault.line - 1]
+        start = sum(len(one) + 1 for one in before) + len(line) - len(line.lstrip())
+        span = source.span(start, start + len(line.strip()))
+    return diagnose(
+        code,
+        visible(fault.message, 300),
+        span=span,
+        file=visible(source.name),
+        help=visible(fault.help, 600),
+    )

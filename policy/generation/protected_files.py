@@ -1,0 +1,86 @@
+"""What a load reads and what its configuration names in, what no tool may write out: the floor.
+
+A file that a load would read, or fail at, counts whether it is there or not.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from dataclasses import dataclass
+
+from policy.audit import RUNS
+from policy.evaluation import Floor
+from policy.generation.folder import Snapshot
+from policy.generation.settings import Settings
+from policy.generation.user_state import state_root
+from policy.generation.walk import BESIDE_A_FILE, DATA_SUFFIXES, POLICY_SUFFIX, SETTINGS_FILE
+
+# What SQLite writes beside a database: whoever can write there writes the database.
+_BESIDE_A_STORE = ("", "-wal", "-shm", "-journal")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtectedFiles:
+    """Files and folders besides those of the policy that no tool may write, by absolute paths."""
+
+    files: frozenset[str] = frozenset()
+    folders: frozenset[str] = frozenset()
+
+    def __or__(self, other: ProtectedFiles) -> ProtectedFiles:
+        return ProtectedFiles(files=self.files | other.files, folders=self.folders | other.folders)
+
+    def is_in(self, floor: Floor) -> bool:
+        """Tell whether a floor closes all of this already."""
+        return self.files <= set(floor.files) and self.folders <= set(floor.folders)
+
+
+def audit_protected(audit: str | os.PathLike[str]) -> ProtectedFiles:
+    """Return what holds the records of an audit file, by its name and where links lead."""
+    names = _spelled_and_real(audit)
+    return ProtectedFiles(files=names, folders=frozenset(name + RUNS for name in names))
+
+
+def approvals_protected(store: str | os.PathLike[str]) -> ProtectedFiles:
+    """Return what holds the questions and answers of a store of approvals."""
+    names = _spelled_and_real(store)
+    return ProtectedFiles(
+        files=frozenset(name + ending for name in names for ending in _BESIDE_A_STORE)
+    )
+
+
+def state_protected() -> ProtectedFiles:
+    """Return what people said of this user's policies, whichever: answers, freezes."""
+    return ProtectedFiles(folders=_spelled_and_real(state_root()))
+
+
+def _spelled_and_real(path: str | os.PathLike[str]) -> frozenset[str]:
+    spelled = os.path.abspath(os.fspath(path))
+    return frozenset((spelled, os.path.realpath(spelled)))
+
+
+def floor_of(snapshot: Snapshot, settings: Settings, *, guarded: ProtectedFiles) -> Floor:
+    """Return the floor of one load."""
+    roots = tuple(dict.fromkeys((snapshot.root, snapshot.real_root)))
+    if settings.service.audit is not None:
+        guarded |= audit_protected(settings.service.audit)
+    if settings.approvals is not None and settings.approvals.store is not None:
+        guarded |= approvals_protected(settings.approvals.store)
+    files = {*guarded.files, *snapshot.links}
+    for file in snapshot.files.values():
+        files |= {file.lexical, file.real}
+    closed, data = {*guarded.folders, *snapshot.linked}, set[str]()
+    if snapshot.only is None:
+        closed |= set(roots)
+    else:
+        closed |= {posixpath.join(root, name) for root in roots for name in BESIDE_A_FILE}
+        # Data beside a single file is read where a configuration is there to name it.
+        data = set(roots) if SETTINGS_FILE in snapshot.files else set()
+    return Floor(
+        files=tuple(sorted(files)),
+        any_case=tuple(posixpath.join(root, SETTINGS_FILE) for root in roots),
+        folders=tuple(sorted(closed)),
+        data_folders=tuple(sorted(data)),
+        policy_ending=POLICY_SUFFIX,
+        data_endings=DATA_SUFFIXES,
+    )

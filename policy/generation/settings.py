@@ -1,0 +1,122 @@
+"""`Settings`: what `placet.toml` says besides rules, frozen and complete with its defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from policy.catalog import Resource
+from policy.model import EMPTY, Caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogueSettings:
+    """Files of the policy folder that list tools: the host's, and each MCP server's.
+
+    `complete` says that no other tools exist; None leaves that to the catalogue.
+    """
+
+    files: tuple[str, ...] = ()
+    servers: Mapping[str, str] = field(default_factory=lambda: EMPTY)
+    complete: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSettings:
+    """What the configuration adds to one tool's definition; None and empty: nothing.
+
+    `timeout` is in seconds.
+    """
+
+    requires_confirmation: bool = False
+    exec_class: bool | None = None
+    timeout: float | None = None
+    category: str | None = None
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    resources: tuple[Resource, ...] = ()
+    complete: bool = False
+    unseen: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BashSettings:
+    """Limits of `bash_exec`: seconds, and bytes of output that are kept.
+
+    `path` are folders in the workspace whose programs it finds before all others.
+    """
+
+    timeout: float = 60.0
+    output: int = 200_000
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebSettings:
+    """Limits of `web_fetch`: seconds, and bytes of a body that are kept."""
+
+    timeout: float = 20.0
+    body: int = 2_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceSettings:
+    """Where the built-in tools work and what they may use; paths are absolute.
+
+    `audit` is the file that records are appended to, None: none configured.
+    """
+
+    workspace: str | None = None
+    home: str | None = None
+    audit: str | None = None
+    bash: BashSettings = field(default_factory=BashSettings)
+    web: WebSettings = field(default_factory=WebSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalSettings:
+    """Where questions wait for people, for how long, how many there may be, and who is who.
+
+    `store` is an absolute path, None: a file of this user's own. `timeout` is in seconds,
+    `per_session` a count. `groups` are the people of each group.
+    """
+
+    store: str | None = None
+    timeout: float = 300.0
+    per_session: int = 50
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: EMPTY)
+
+    def groups_of(self, person: str) -> tuple[str, ...]:
+        """Return the groups that somebody belongs to, in the order of the file."""
+        return tuple(group for group, people in self.groups.items() if person in people)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """One generation's configuration.
+
+    `timeout` and `timeouts` are in seconds: for any tool, and by tool. `binders` None stands for
+    the default. `caller` is who calls over `serve`, None: the transport decides. `approvals` is
+    None where there is no such table. `plugins` are the capabilities granted to each plugin.
+    `tables` are the tables that are rules, as written.
+    """
+
+    context: Mapping[str, str] = field(default_factory=lambda: EMPTY)
+    catalogue: CatalogueSettings = field(default_factory=CatalogueSettings)
+    tools: Mapping[str, ToolSettings] = field(default_factory=lambda: EMPTY)
+    timeout: float = 30.0
+    timeouts: Mapping[str, float] = field(default_factory=lambda: EMPTY)
+    binders: Mapping[str, tuple[str, ...]] | None = None
+    service: ServiceSettings = field(default_factory=ServiceSettings)
+    caller: Caller | None = None
+    approvals: ApprovalSettings | None = None
+    plugins: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: EMPTY)
+    tables: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+
+    def timeout_of(self, tool: str) -> float:
+        """Return the limit of one tool, in seconds."""
+        own = self.tools[tool].timeout if tool in self.tools else None
+        limits = [limit for limit in (own, self.timeouts.get(tool)) if limit is not None]
+        return min(limits, default=self.timeout)

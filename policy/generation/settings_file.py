@@ -1,0 +1,379 @@
+"""The text of `placet.toml` in; its `Settings`, or what is wrong with it and where, out."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import tomllib
+from collections.abc import Mapping
+from types import MappingProxyType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from policy.catalog import VERBS, Resource
+from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
+from policy.generation.settings import (
+    ApprovalSettings,
+    BashSettings,
+    CatalogueSettings,
+    ServiceSettings,
+    Settings,
+    ToolSettings,
+    WebSettings,
+)
+from policy.generation.toml_positions import Path, TomlPosition, positions_of
+from policy.model import Caller, Source, Span
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_SPAN = re.compile(r"([0-9]{1,9})(ms|s|m|h)")
+
+
+def _seconds(value: Any) -> Any:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    found = _SPAN.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        raise ValueError('a span of time is written like `"30s"`, with ms, s, m or h')
+    return int(found[1]) * _UNITS[found[2]]
+
+
+def _plain(name: str) -> str:
+    if not name or name.startswith("/") or posixpath.normpath(name) != name or name[:2] == "..":
+        raise ValueError("a file is named by its path below the policy folder")
+    return name
+
+
+def _inside(name: str) -> str:
+    if not name or name.startswith("/") or posixpath.normpath(name) != name or name[:2] == "..":
+        raise ValueError("a folder is named by its path in the workspace, such as `.venv/bin`")
+    if ":" in name:
+        raise ValueError("a folder with a `:` in its name cannot stand in PATH")
+    return name
+
+
+def _name(value: Any) -> Any:
+    # Who may answer is compared letter by letter: a name that looks like another one is no name.
+    if isinstance(value, str) and (not value.isprintable() or not value or value != value.strip()):
+        raise ValueError("is a name of visible letters, without spaces around it")
+    return value
+
+
+def _granted(value: Any) -> Any:
+    # Only a configuration that grants something pays for knowing what can be granted.
+    from policy.capabilities import pattern_problem
+
+    problem = pattern_problem(value)
+    if problem is not None:
+        raise ValueError(problem)
+    return value
+
+
+Granted = Annotated[str, BeforeValidator(_granted)]
+Seconds = Annotated[
+    float, BeforeValidator(_seconds), Field(gt=0, le=86_400, allow_inf_nan=False, strict=True)
+]
+Somebody = Annotated[str, BeforeValidator(_name)]
+FolderFile = Annotated[str, BeforeValidator(_plain)]
+InWorkspace = Annotated[str, AfterValidator(_inside)]
+ContextKind = Literal["string", "text", "number", "boolean", "list", "object", "time", "any"]
+Header = Literal["every", "agent", "agents", "role"]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class _AgentPermissions(_Table):
+    tools: Any = None
+    filter: Any = None
+
+
+class _Permissions(_Table):
+    tools: Any = None
+    filter: Any = None
+    agents: dict[str, _AgentPermissions] = {}
+
+
+class _Policies(_Table):
+    tool_permissions: Any = None
+
+
+class _Catalogue(_Table):
+    files: list[FolderFile] = []
+    servers: dict[str, FolderFile] = {}
+    complete: bool | None = None
+
+
+class _Tool(_Table):
+    requires_confirmation: bool = False
+    exec_class: bool | None = None
+    timeout: Seconds | None = None
+    category: str | None = None
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    reads: list[str] = []
+    writes: list[str] = []
+    runs: list[str] = []
+    connects: list[str] = []
+    sends: list[str] = []
+    complete: bool = False
+    unseen: bool = False
+
+
+class _Timeouts(_Table):
+    default: Seconds | None = None
+    tools: dict[str, Seconds] = {}
+
+
+class _Bash(_Table):
+    timeout: Seconds = BashSettings().timeout
+    output: int = Field(default=BashSettings().output, ge=0, le=100_000_000)
+    path: list[InWorkspace] = []
+
+
+class _Web(_Table):
+    timeout: Seconds = WebSettings().timeout
+    body: int = Field(default=WebSettings().body, ge=0, le=100_000_000)
+
+
+class _Service(_Table):
+    workspace: str | None = Field(default=None, min_length=1)
+    home: str | None = Field(default=None, min_length=1)
+    audit: str | None = Field(default=None, min_length=1)
+    bash: _Bash = _Bash()
+    web: _Web = _Web()
+
+
+class _Serve(_Table):
+    agent: str = Caller().agent
+    session: str = Caller().session
+    role: str = Caller().role
+    user: str | None = None
+    groups: list[str] = []
+
+
+class _Plugin(_Table):
+    grant: list[Granted] = []
+
+
+class _Approvals(_Table):
+    store: str | None = Field(default=None, min_length=1)
+    timeout: Seconds = ApprovalSettings().timeout
+    per_session: int = Field(default=ApprovalSettings().per_session, ge=0, le=1_000_000)
+    groups: dict[Somebody, list[Somebody]] = {}
+
+
+class _File(_Table):
+    """Every table of the file. What stands under `permissions` and `policies` are rules."""
+
+    permissions: _Permissions = _Permissions()
+    policies: _Policies = _Policies()
+    context: dict[str, ContextKind] = {}
+    catalogue: _Catalogue = _Catalogue()
+    tools: dict[str, _Tool] = {}
+    timeouts: _Timeouts = _Timeouts()
+    binders: dict[str, list[Header]] | None = None
+    service: _Service = _Service()
+    serve: _Serve | None = None
+    approvals: _Approvals | None = None
+    plugins: dict[str, _Plugin] = {}
+
+
+def read_settings(source: Source, *, root: str) -> tuple[Settings, tuple[Diagnostic, ...]]:
+    """Return what the file says; with errors, all but its rules are the defaults.
+
+    Paths of the service are taken relative to `root`, the absolute path of the policy folder.
+    """
+    parsed = parse_toml(source)
+    if isinstance(parsed, Diagnostic):
+        return Settings(), (parsed,)
+    try:
+        file = _File.model_validate(parsed)
+    except ValidationError as error:
+        found = positions_of(source)
+        problems = tuple(_said(detail, found, source) for detail in error.errors())
+        return Settings(tables=_rules(parsed)), problems
+    return _settings(file, parsed, root), ()
+
+
+_PLACE = re.compile(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)$")
+
+
+def parse_toml(source: Source) -> dict[str, Any] | Diagnostic:
+    """Return the tables of a TOML text, or the one error that keeps it from being read."""
+    try:
+        return tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError as error:
+        said = str(error)
+    except RecursionError:
+        said = "Nested too deeply"
+    except ValueError as error:  # a date of no calendar, a number of too many digits
+        said = str(error)
+    place = _PLACE.search(said)
+    message = said[: place.start()] if place else said
+    if place is not None and place[1] is not None:
+        offset = _offset(source, int(place[1]), int(place[2]))
+    else:
+        offset = len(source.text) if place else 0
+    return diagnose(
+        "bad-settings",
+        f"this is no TOML: {visible(message[:1].lower() + message[1:], 200)}",
+        span=source.span(offset, min(offset + 1, len(source.text))),
+        help="mend the line, or look at toml.io for how it is written",
+    )
+
+
+def _offset(source: Source, line: int, column: int) -> int:
+    start = 0
+    for _ in range(line - 1):
+        start = source.text.find("\n", start) + 1
+    return min(start + column - 1, len(source.text))
+
+
+def _said(detail: ErrorDetails, found: Mapping[Path, TomlPosition], source: Source) -> Diagnostic:
+    path = tuple(step for step in detail["loc"] if isinstance(step, str))
+    name = visible(path[-1] if path else "", 80)
+    if detail["type"] == "extra_forbidden":
+        known = _keys(path[:-1])
+        return diagnose(
+            "unknown-setting",
+            f"`{visible('.'.join(path), 200)}` is no setting",
+            span=_span(path, found, source, value=False),
+            help=did_you_mean(path[-1], known) or f"known here: {', '.join(known)}",
+        )
+    message = detail["msg"].removeprefix("Value error, ")
+    return diagnose(
+        "bad-settings",
+        f"`{name}`: {message[:1].lower() + message[1:]}",
+        span=_span(path, found, source, value=True),
+        help="`placet check --explain bad-settings` shows how values are written",
+    )
+
+
+def _span(path: Path, found: Mapping[Path, TomlPosition], source: Source, *, value: bool) -> Span:
+    while path and path not in found:
+        path = path[:-1]
+    if not path:
+        return source.span(0, 0)
+    return found[path].value if value else found[path].key
+
+
+def _keys(path: Path) -> tuple[str, ...]:
+    """Return the keys that the table at `path` may have."""
+    kind: Any = _File
+    for step in path:
+        kind = _kind_below(kind, step)
+    return tuple(kind.model_fields) if _is_table(kind) else ()
+
+
+def _kind_below(kind: Any, step: str) -> Any:
+    """Return what stands at the key `step` of a table of this kind."""
+    if _is_table(kind):
+        kind = kind.model_fields[step].annotation
+        for part in get_args(kind) if get_origin(kind) in (Union, UnionType) else ():
+            if part is not type(None):
+                return part
+        return kind
+    return get_args(kind)[1] if get_origin(kind) is dict else None
+
+
+def _is_table(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
+def _settings(file: _File, parsed: dict[str, Any], root: str) -> Settings:
+    binders = file.binders
+    return Settings(
+        context=MappingProxyType(dict(file.context)),
+        catalogue=CatalogueSettings(
+            files=tuple(file.catalogue.files),
+            servers=MappingProxyType(dict(file.catalogue.servers)),
+            complete=file.catalogue.complete,
+        ),
+        tools=MappingProxyType({name: _tool(tool) for name, tool in file.tools.items()}),
+        timeout=file.timeouts.default or Settings().timeout,
+        timeouts=MappingProxyType(dict(file.timeouts.tools)),
+        binders=(
+            None
+            if binders is None
+            else MappingProxyType({name: tuple(words) for name, words in binders.items()})
+        ),
+        service=_service(file.service, root),
+        caller=None if file.serve is None else _caller(file.serve),
+        approvals=None if file.approvals is None else _approvals(file.approvals, root),
+        plugins=MappingProxyType(
+            {name: tuple(dict.fromkeys(one.grant)) for name, one in file.plugins.items()}
+        ),
+        tables=_rules(parsed),
+    )
+
+
+def _rules(parsed: dict[str, Any]) -> Mapping[str, Any]:
+    """Return the tables that are rules; they are the syntax's to read."""
+    return MappingProxyType(
+        {key: parsed[key] for key in ("permissions", "policies") if key in parsed}
+    )
+
+
+def _tool(tool: _Tool) -> ToolSettings:
+    return ToolSettings(
+        requires_confirmation=tool.requires_confirmation,
+        exec_class=tool.exec_class,
+        timeout=tool.timeout,
+        category=tool.category,
+        read_only=tool.read_only,
+        destructive=tool.destructive,
+        idempotent=tool.idempotent,
+        resources=tuple(
+            Resource(verb=verb, steps=tuple(path.removeprefix("input.").split(".")))
+            for verb in VERBS
+            for path in getattr(tool, verb)
+        ),
+        complete=tool.complete,
+        unseen=tool.unseen,
+    )
+
+
+def _absolute(path: str | None, root: str) -> str | None:
+    return None if path is None else posixpath.normpath(posixpath.join(root, path))
+
+
+def _approvals(approvals: _Approvals, root: str) -> ApprovalSettings:
+    return ApprovalSettings(
+        store=_absolute(approvals.store, root),
+        timeout=approvals.timeout,
+        per_session=approvals.per_session,
+        groups=MappingProxyType(
+            {group: tuple(dict.fromkeys(people)) for group, people in approvals.groups.items()}
+        ),
+    )
+
+
+def _service(service: _Service, root: str) -> ServiceSettings:
+    return ServiceSettings(
+        workspace=_absolute(service.workspace, root),
+        home=_absolute(service.home, root),
+        audit=_absolute(service.audit, root),
+        bash=BashSettings(
+            timeout=service.bash.timeout,
+            output=service.bash.output,
+            path=tuple(service.bash.path),
+        ),
+        web=WebSettings(
+            timeout=service.web.timeout,
+            body=service.web.body,
+        ),
+    )
+
+
+def _caller(serve: _Serve) -> Caller:
+    return Caller(
+        agent=serve.agent,
+        session=serve.session,
+        role=serve.role,
+        user=serve.user,
+        groups=tuple(serve.groups),
+    )

@@ -1,0 +1,100 @@
+"""Two selectors and a catalogue in; whether some tool, known or to come, can be in both, out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from policy.catalog import VERSION_MARK, Catalog, ToolPattern, ToolSelector, ToolSpec
+
+_BEFORE_WILDCARD = re.compile(r"[^*?]*")
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class SelectorOverlaps:
+    """Answers about selectors over one catalogue; what was looked up once is kept."""
+
+    catalog: Catalog
+
+    def fitting(self, selector: ToolSelector) -> tuple[ToolSpec, ...]:
+        """Return the known tools that the selector fits."""
+        return self.catalog.fitting(selector)
+
+    def may_meet_unknown(self, left: ToolSelector, right: ToolSelector) -> bool:
+        """Tell whether a tool that is not known yet could be in both; exceptions do not count."""
+        if self.catalog.complete:
+            return False
+        return any(_may_meet(a, b) for a in self.open_globs(left) for b in set(globs_of(right)))
+
+    def open_globs(self, selector: ToolSelector) -> Iterator[str]:
+        """Yield the flat patterns of a selector that could fit a tool not known yet."""
+        for glob in dict.fromkeys(globs_of(selector)):
+            if "*" in glob or "?" in glob or not self.catalog.is_settled(glob):
+                yield glob
+
+
+def globs_of(selector: ToolSelector) -> Iterator[str]:
+    """Yield the patterns of a selector as patterns of flat names."""
+    for part in selector.included:
+        if isinstance(part, ToolSelector):
+            yield from globs_of(part)
+        else:
+            yield _flat(part)
+
+
+def _flat(pattern: ToolPattern) -> str:
+    """Return a glob over flat names that fits whatever the pattern fits."""
+    if pattern.origin is None:
+        return pattern.text
+    server, _, tool = pattern.text.partition("/")
+    return f"{server}__{tool}" if pattern.origin == "mcp" else f"ext__{server}__{tool}"
+
+
+def _may_meet(left: str, right: str) -> bool:
+    """Tell whether a tool may fit both: with a version it has two names, one for each of them."""
+    version = f"{VERSION_MARK}*"
+    return (
+        globs_overlap(left, right)
+        or globs_overlap(left + version, right)
+        or globs_overlap(left, right + version)
+    )
+
+
+def fixed_prefix(glob: str) -> str:
+    """Return what every text begins with that fits a pattern; all of it if it has no wildcard."""
+    return _BEFORE_WILDCARD.match(glob)[0]  # type: ignore[index]
+
+
+@lru_cache(maxsize=65_536)
+def globs_overlap(left: str, right: str) -> bool:
+    """Tell whether some text fits both globs: a walk over pairs of places in them."""
+    if not set("*?") & set(left + right):
+        return left == right
+    reached = {(0, 0)}
+    todo = [(0, 0)]
+    while todo:
+        i, j = todo.pop()
+        if i == len(left) and j == len(right):
+            return True
+        for pair in _next(left, right, i, j):
+            if pair not in reached:
+                reached.add(pair)
+                todo.append(pair)
+    return False
+
+
+def _next(left: str, right: str, i: int, j: int) -> Iterator[tuple[int, int]]:
+    a = left[i] if i < len(left) else ""
+    b = right[j] if j < len(right) else ""
+    if a == "*":
+        yield i + 1, j
+        if b and b != "*":
+            yield i, j + 1
+    if b == "*":
+        yield i, j + 1
+        if a and a != "*":
+            yield i + 1, j
+    if a and b and "*" not in (a, b) and (a == b or "?" in (a, b)):
+        yield i + 1, j + 1

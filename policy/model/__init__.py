@@ -1,0 +1,103 @@
+"""The words that every package shares: sources, verdicts, calls, facts, reasons, errors, codes."""
+
+from policy.model.call import (
+    EMPTY,
+    Caller,
+    Frozen,
+    GuestScope,
+    ToolCall,
+    freeze,
+    mark_admitted,
+    thaw,
+)
+from policy.model.codes import (
+    SENTENCES,
+    Code,
+)
+from policy.model.errors import (
+    ConfigurationRefused,
+    Execution,
+    NotFound,
+    PermissionDenied,
+    PolicyInvalid,
+    Timeout,
+    ToolError,
+    Transport,
+    ValidationFailed,
+)
+from policy.model.facts import (
+    DiskAnswer,
+    DiskQuery,
+    Exclusions,
+    Facts,
+    FileId,
+    FolderContents,
+    FoldsCase,
+    HasOtherNames,
+    Identify,
+    LookAt,
+    PastCall,
+    ResolveHost,
+    ResolvePath,
+    Resolvers,
+)
+from policy.model.reason import (
+    Reason,
+    Remembering,
+    Terms,
+)
+from policy.model.source import (
+    Source,
+    Span,
+    span_at,
+    span_in,
+)
+from policy.model.verdict import (
+    Verdict,
+    strictest,
+)
+
+__all__ = [
+    "EMPTY",
+    "SENTENCES",
+    "Caller",
+    "Code",
+    "ConfigurationRefused",
+    "DiskAnswer",
+    "DiskQuery",
+    "Exclusions",
+    "Execution",
+    "Facts",
+    "FileId",
+    "FolderContents",
+    "FoldsCase",
+    "Frozen",
+    "GuestScope",
+    "HasOtherNames",
+    "Identify",
+    "LookAt",
+    "NotFound",
+    "PastCall",
+    "PermissionDenied",
+    "PolicyInvalid",
+    "Reason",
+    "Remembering",
+    "ResolveHost",
+    "ResolvePath",
+    "Resolvers",
+    "Source",
+    "Span",
+    "Terms",
+    "Timeout",
+    "ToolCall",
+    "ToolError",
+    "Transport",
+    "ValidationFailed",
+    "Verdict",
+    "freeze",
+    "mark_admitted",
+    "span_at",
+    "span_in",
+    "strictest",
+    "thaw",
+]

@@ -1,0 +1,144 @@
+"""The exceptions Placet raises, as one tree.
+
+PolicyInvalid              a policy that cannot be used; carries the diagnostics
+ConfigurationRefused       an edit of the configuration that was not made
+ToolError                  a call that did not end in an output; carries the tool's name
+├── PermissionDenied       refused by the policy; carries the decision
+├── NotFound               no such tool
+├── ValidationFailed       the input does not fit the tool's schema
+├── Timeout                the tool took longer than its limit
+├── Execution              the tool ran and failed; carries the cause
+└── Transport              the tool's server could not be reached; carries the cause
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Protocol
+
+from policy.model.codes import Code
+from policy.model.reason import Reason
+
+
+class _Problem(Protocol):
+    @property
+    def message(self) -> str: ...
+
+    @property
+    def span(self) -> object: ...
+
+
+class _Decision(Protocol):
+    @property
+    def verdict(self) -> object: ...
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]: ...
+
+    @property
+    def deciding(self) -> tuple[Reason, ...]: ...
+
+
+def _told(problem: _Problem) -> str:
+    return problem.message if problem.span is None else f"{problem.span}: {problem.message}"
+
+
+class PolicyInvalid(Exception):
+    """A policy with errors; `diagnostics` holds all of them, warnings included.
+
+    `sources` are the texts they were found in, by name, where somebody may want to show them.
+    """
+
+    def __init__(
+        self, diagnostics: Sequence[_Problem], *, sources: Mapping[str, Any] | None = None
+    ) -> None:
+        self.diagnostics = tuple(diagnostics)
+        self.sources = sources or {}
+        first = _told(self.diagnostics[0]) if self.diagnostics else "no diagnostics"
+        more = f" (and {len(self.diagnostics) - 1} more)" if len(self.diagnostics) > 1 else ""
+        super().__init__(f"the policy cannot be used: {first}{more}")
+
+
+class ConfigurationRefused(Exception):
+    """An edit of the configuration that was not made; `again`: repeating it may succeed."""
+
+    def __init__(self, message: str, *, again: bool = False) -> None:
+        super().__init__(message)
+        self.message = message
+        self.again = again
+
+
+class ToolError(Exception):
+    """A call that did not end in an output.
+
+    `kind` is the stable name of what sort of error this is, `code` that of its reason: for most
+    kinds the same. `message` is one sentence for the model. `call_id` leads to the audit record,
+    where the rest stands; None for an error of no recorded call.
+    """
+
+    kind: ClassVar[str] = "tool-error"
+    usual: ClassVar[Code] = "tool-error"
+
+    def __init__(self, tool: str, message: str, *, code: Code | None = None) -> None:
+        super().__init__(message)
+        self.tool = tool
+        self.message = message
+        self.code: Code = code or self.usual
+        self.call_id: str | None = None
+
+
+class PermissionDenied(ToolError):
+    """The policy refused the call, or nobody approved it; `decision` holds every reason."""
+
+    kind = "permission-denied"
+    usual = "denied-by-policy"
+
+    def __init__(
+        self,
+        tool: str,
+        message: str,
+        *,
+        decision: _Decision | None = None,
+        code: Code | None = None,
+    ) -> None:
+        super().__init__(tool, message, code=code)
+        self.decision = decision
+
+
+class NotFound(ToolError):
+    """No tool has this name."""
+
+    kind = "not-found"
+    usual = "not-found"
+
+
+class ValidationFailed(ToolError):
+    """The call's input is no JSON object that fits the tool's schema."""
+
+    kind = "validation-failed"
+    usual = "validation-failed"
+
+
+class Timeout(ToolError):
+    """The tool took longer than its limit; `seconds` is that limit."""
+
+    kind = "timeout"
+    usual = "timeout"
+
+    def __init__(self, tool: str, message: str, *, seconds: float) -> None:
+        super().__init__(tool, message)
+        self.seconds = seconds
+
+
+class Execution(ToolError):
+    """The tool ran and failed; the cause is `__cause__`."""
+
+    kind = "execution"
+    usual = "execution"
+
+
+class Transport(ToolError):
+    """The server behind the tool could not be reached; the cause is `__cause__`."""
+
+    kind = "transport"
+    usual = "transport"

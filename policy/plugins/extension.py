@@ -1,0 +1,46 @@
+"""A plugin's tool in; the handler under which the service knows it, `ext__plugin__tool`, out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from policy.capabilities import ToolCapability
+from policy.catalog import Origin, ToolSpec
+from policy.tools import ExecutionContext, ToolDefinition, ToolHandler
+
+
+class ExtensionHandler:
+    """Runs a tool for its plugin: by its origin, and with what the plugin has been granted.
+
+    `granted` is empty until the plugin is registered, and exchanged whole when grants change.
+    """
+
+    def __init__(self, plugin: str, declared: ToolCapability, inner: ToolHandler) -> None:
+        origin = Origin(kind="ext", server=plugin, tool=declared.name)
+        description = declared.description or inner.spec.description
+        self._spec = replace(
+            inner.spec, name=origin.flat_name(), origin=origin, description=description
+        )
+        self._definition = replace(
+            inner.definition,
+            name=self._spec.name,
+            description=declared.description or inner.definition.description,
+            source="extension",
+        )
+        self._inner = inner
+        self.granted: frozenset[str] = frozenset()
+
+    @property
+    def spec(self) -> ToolSpec:
+        """The tool's definition for policies."""
+        return self._spec
+
+    @property
+    def definition(self) -> ToolDefinition:
+        """The tool's definition for models."""
+        return self._definition
+
+    async def invoke(self, input: dict[str, Any], ctx: ExecutionContext) -> Any:
+        """Run the tool; its context says what the plugin may use."""
+        return await self._inner.invoke(input, replace(ctx, capabilities=self.granted))

@@ -1,0 +1,284 @@
+"""Plugins and what they are granted in; the capabilities that may be used out.
+
+What is declared but not granted is kept as withheld: its tool is in no registry of tools, and
+whoever serves the other kinds is not given it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Protocol, TypeAlias
+
+from policy.capabilities import (
+    Difference,
+    Grants,
+    Kind,
+    PluginManifest,
+    PluginRefused,
+    compare,
+    key_of,
+    table,
+)
+from policy.model import EMPTY, ToolError
+from policy.plugins.changes import (
+    PluginChange,
+    PluginRegistered,
+    PluginRegranted,
+    PluginUnregistered,
+)
+from policy.plugins.extension import ExtensionHandler
+from policy.plugins.registration import PluginRegistration, ToolRegistration, registration_of
+from policy.plugins.tool_handlers import handlers_of
+from policy.runtime import Listeners
+from policy.service import GovernedService
+from policy.tools import Authored
+
+_LOG = logging.getLogger(__name__)
+
+# What a plugin is granted now.
+GrantsOf: TypeAlias = Callable[[str], Grants]
+Subscriber: TypeAlias = Callable[[PluginChange], None]
+
+
+class Reloads(Protocol):
+    """Tells of changes of the configuration, as a policy store does."""
+
+    def subscribe(self, callback: Callable[[Any], None]) -> Callable[[], None]:
+        """Call back after every change."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginEntry:
+    """One plugin as registered, its capabilities in the order of the manifest."""
+
+    manifest: PluginManifest
+    grants: Grants
+    registrations: tuple[PluginRegistration, ...]
+    revision: int
+
+    @property
+    def difference(self) -> Difference:
+        """What it declares against what it is granted."""
+        return compare(self.manifest, self.grants)
+
+
+class PluginRegistry:
+    """The plugins of one service. Each is registered and unregistered whole.
+
+    Grants are read again after every change of the policy's configuration, where a store is given.
+    """
+
+    def __init__(
+        self, service: GovernedService, grants_of: GrantsOf, *, reloads: Reloads | None = None
+    ) -> None:
+        self._service = service
+        self._grants_of = grants_of
+        self._plugins: Mapping[str, PluginEntry] = MappingProxyType({})
+        self._revision = 0
+        self._listeners: Listeners[PluginChange] = Listeners()
+        self._changing = threading.Lock()
+        self._regrant_wanted = False
+        self.stop = (lambda: None) if reloads is None else reloads.subscribe(self._reloaded)
+
+    def register(
+        self,
+        manifest: PluginManifest,
+        *,
+        tools: Mapping[str, Authored] = EMPTY,
+        targets: Mapping[str, Any] = EMPTY,
+    ) -> Difference:
+        """Add a plugin with everything it declares, or raise PluginRefused and change nothing.
+
+        `tools` are the handlers of its tools by their names; `targets` what stands behind its
+        other capabilities, by `kind:name`.
+        """
+        with self._alone():
+            handlers = handlers_of(
+                manifest,
+                tools=tools,
+                targets=targets,
+                registered={name: entry.manifest for name, entry in self._plugins.items()},
+            )
+            grants = self._grants_of(manifest.id)
+            entry = PluginEntry(
+                manifest=manifest,
+                grants=grants,
+                registrations=tuple(
+                    registration_of(
+                        manifest.id,
+                        declared,
+                        active=grants.cover(declared),
+                        target=handlers.get(key_of(declared), targets.get(key_of(declared))),
+                    )
+                    for declared in manifest.capabilities
+                ),
+                revision=self._revision + 1,
+            )
+            self._install(entry)
+            self._put(entry)
+            self._listeners.tell(
+                PluginRegistered(
+                    plugin=manifest.id, revision=entry.revision, difference=entry.difference
+                )
+            )
+        return entry.difference
+
+    def unregister(self, plugin: str) -> PluginManifest | None:
+        """Remove a plugin and all it contributed; None if it is not there."""
+        with self._alone():
+            entry = self._plugins.get(plugin)
+            if entry is None:
+                return None
+            self._revision += 1
+            rest = {name: kept for name, kept in self._plugins.items() if name != plugin}
+            self._plugins = MappingProxyType(rest)
+            for tool in _tools(entry):
+                self._withdraw(tool)
+            self._listeners.tell(PluginUnregistered(plugin=plugin, revision=self._revision))
+        return entry.manifest
+
+    def regrant(self) -> None:
+        """Read all grants again: what is no longer granted is withdrawn at once."""
+        self._regrant_wanted = True
+        self._settle()
+
+    def plugins(self) -> tuple[str, ...]:
+        """Return the identifiers of all plugins, sorted."""
+        return tuple(sorted(self._plugins))
+
+    def active(self, kind: Kind) -> tuple[PluginRegistration, ...]:
+        """Return what may be used of one kind: this is what a host serves."""
+        plugins = self._plugins
+        return tuple(
+            one
+            for plugin in sorted(plugins)
+            for one in plugins[plugin].registrations
+            if one.active and one.declaration.type == kind
+        )
+
+    def get(self, plugin: str, key: str) -> PluginRegistration | None:
+        """Return one capability of a plugin by `kind:name`, withheld or not."""
+        entry = self._plugins.get(plugin)
+        if entry is None:
+            return None
+        return next((one for one in entry.registrations if key_of(one.declaration) == key), None)
+
+    def difference(self, plugin: str) -> Difference | None:
+        """Return what a plugin declares against what it is granted; None if it is not there."""
+        entry = self._plugins.get(plugin)
+        return None if entry is None else entry.difference
+
+    def table(self) -> str:
+        """Return every capability and what becomes of it, as lines for people."""
+        plugins = self._plugins
+        return table(plugins[plugin].difference for plugin in sorted(plugins))
+
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Tell `subscriber` of every change from now on, in order; return what ends that."""
+        return self._listeners.add(subscriber)
+
+    def _install(self, entry: PluginEntry) -> None:
+        """Announce all tools of a plugin and register the granted ones, or none of them."""
+        done: list[ToolRegistration] = []
+        try:
+            # The catalogue knows of the withheld ones too, so that rules can speak of them.
+            withheld = [one.target.spec for one in _tools(entry) if not one.active]
+            if withheld:
+                with self._service.registering:
+                    self._service.announce(withheld)
+            for one in _tools(entry):
+                _grant(one.target, entry)
+                if one.active:
+                    self._service.register(one.target)
+                    done.append(one)
+        except Exception as error:
+            for one in done:
+                self._withdraw(one)
+            if isinstance(error, (ToolError, ValueError)):
+                raise PluginRefused(str(error)) from error
+            raise
+
+    def _withdraw(self, one: ToolRegistration) -> None:
+        found = self._service.registry.snapshot().get(one.target.spec.name)
+        if found is not None and found.handler is one.target:
+            self._service.registry.unregister(found)
+
+    def _offer(self, one: ToolRegistration) -> None:
+        """Register a tool that is granted again; what cannot be keeps no other plugin from its."""
+        name = one.target.spec.name
+        if name in self._service.registry.snapshot():
+            return
+        try:
+            self._service.registry.register(name, one.target)
+        except ToolError as error:
+            _LOG.error("the tool of a plugin cannot be registered: %s", error.message)
+
+    def _put(self, entry: PluginEntry) -> None:
+        self._revision = entry.revision
+        self._plugins = MappingProxyType({**self._plugins, entry.manifest.id: entry})
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other changes out; grants that changed meanwhile are read however this ends."""
+        try:
+            with self._changing:
+                yield
+        finally:
+            self._settle()
+
+    def _reloaded(self, outcome: object) -> None:
+        self.regrant()
+
+    def _settle(self) -> None:
+        """Read grants again where that is wanted; whoever changes plugins now does it afterwards.
+
+        It runs in the thread that reloads, so it waits for nobody.
+        """
+        while self._regrant_wanted and self._changing.acquire(blocking=False):
+            try:
+                self._regrant_wanted = False
+                for plugin in sorted(self._plugins):
+                    self._regrant(self._plugins[plugin])
+            finally:
+                self._changing.release()
+
+    def _regrant(self, before: PluginEntry) -> None:
+        grants = self._grants_of(before.manifest.id)
+        if grants == before.grants:
+            return
+        after = replace(
+            before,
+            grants=grants,
+            revision=self._revision + 1,
+            registrations=tuple(
+                replace(one, active=grants.cover(one.declaration)) for one in before.registrations
+            ),
+        )
+        for one in _tools(after):
+            _grant(one.target, after)
+            if not one.active:
+                self._withdraw(one)
+        self._put(after)
+        for one in _tools(after):
+            if one.active:
+                self._offer(one)
+        self._listeners.tell(
+            PluginRegranted(
+                plugin=after.manifest.id, revision=after.revision, difference=after.difference
+            )
+        )
+
+
+def _tools(entry: PluginEntry) -> list[ToolRegistration]:
+    return [one for one in entry.registrations if isinstance(one, ToolRegistration)]
+
+
+def _grant(handler: object, entry: PluginEntry) -> None:
+    if isinstance(handler, ExtensionHandler):
+        handler.granted = frozenset(entry.difference.active)

@@ -1,0 +1,74 @@
+"""A rule or default and its layer in; the terms of its approval, with a digest of its meaning, out.
+
+Two rules that mean the same share a digest, wherever they stand and whatever they are called; an
+edit that changes what is asked about, or of whom, changes it. Names are gone by now: sets, packs
+and their parameters are part of the rule itself. Its `because` is not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, get_args
+
+from policy.checks import LayerKey, checked
+from policy.model import Terms
+
+# The text of a test is how it is written; what it means stands in its other fields.
+_TESTS = frozenset(get_args(checked.Test))
+
+
+class RuleDigests:
+    """The digests of one layer's rules, each worked out when it is first asked for."""
+
+    __slots__ = ("_kept", "_key")
+
+    def __init__(self, key: LayerKey) -> None:
+        self._key = key
+        self._kept: dict[int, str] = {}
+
+    def of_rule(self, rule: checked.CheckedRule, declarations: str) -> Terms:
+        """Return the terms of a rule that asks; `declarations` is what its layer says of a tool."""
+        digest = self._kept.get(id(rule))
+        if digest is None:
+            parts = (rule.verdict, rule.tools, rule.when, rule.unless, rule.terms)
+            digest = self._kept[id(rule)] = _digest("rule", self._key, *parts)
+        if declarations and (rule.when is not None or rule.unless is not None):
+            digest = _digest("rule", digest, declarations)
+        return replace(rule.terms, digest=digest)
+
+    def of_default(self, default: checked.CheckedDefault) -> Terms:
+        """Return the terms of a default that asks."""
+        return Terms(digest=_digest("default", self._key, default.verdict, default.tools))
+
+
+def declaration_digest(declarations: tuple[checked.CheckedDeclaration, ...]) -> str:
+    """Return a digest of what `tool` statements say of one tool, empty where none does."""
+    if not declarations:
+        return ""
+    resources = sorted({_canonical(one) for d in declarations for one in d.resources})
+    complete = any(declaration.complete for declaration in declarations)
+    return _digest("declared", complete, resources)
+
+
+def _digest(*parts: object) -> str:
+    return "sha256:" + hashlib.sha256(_canonical(parts).encode()).hexdigest()
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, default=_plain, separators=(",", ":"))
+
+
+def _plain(value: Any) -> object:
+    """Return what JSON has no form for as something it has one for, told apart by its type."""
+    if is_dataclass(value) and not isinstance(value, type):
+        skipped = "text" if type(value) in _TESTS else None
+        held = (getattr(value, f.name) for f in fields(value) if f.compare and f.name != skipped)
+        return [type(value).__name__, *held]
+    if isinstance(value, Mapping):
+        return ["Mapping", *sorted(value.items())]
+    if isinstance(value, (set, frozenset)):
+        return ["Set", *sorted(map(_canonical, value))]
+    return [type(value).__name__, str(value)]

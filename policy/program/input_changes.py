@@ -1,0 +1,313 @@
+"""Changes of the input: what the matching rewrites want, worked out together from the original.
+
+All changes read the original input. Where two cannot both be had, or one cannot be worked out,
+the outcome is a `Conflict`, which denies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from policy.checks import checked
+from policy.evaluation import (
+    ABSENT,
+    Absent,
+    ConditionContext,
+    Evaluation,
+    Undecided,
+    Value,
+    ValueOf,
+    compile_value,
+    equal,
+)
+from policy.model import freeze
+from policy.values import Regex, Unreadable, compare_numbers, compile_regex, is_number
+
+Steps: TypeAlias = tuple[str | int, ...]
+
+DEFAULT_REPLACEMENT = "[redacted]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedChange:
+    """One change, compiled: what it wants at `steps`, by the rule `rule`."""
+
+    kind: str
+    steps: Steps
+    value: ValueOf | None
+    regex: Regex | Unreadable | None
+    replacement: str
+    rule: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Why the changes cannot be made, and the rules that want them."""
+
+    why: str
+    rules: tuple[str, ...]
+
+
+class _Impossible(Exception):
+    """Carries a conflict out of the depth of an input."""
+
+    def __init__(self, why: str, wishes: Iterable[WantedChange]) -> None:
+        super().__init__(why)
+        self.conflict = Conflict(why=why, rules=tuple(dict.fromkeys(w.rule for w in wishes)))
+
+
+def compile_changes(
+    changes: tuple[checked.CheckedChange, ...], place: ConditionContext, *, rule: str
+) -> tuple[WantedChange, ...]:
+    """Return the changes of one rewrite, ready to be asked of a call."""
+    return tuple(
+        WantedChange(
+            kind=change.kind,
+            steps=change.steps,
+            value=None if change.value is None else compile_value(change.value, place),
+            regex=None if change.pattern is None else compile_regex(change.pattern),
+            replacement=DEFAULT_REPLACEMENT if change.replacement is None else change.replacement,
+            rule=rule,
+            text=change.text,
+        )
+        for change in changes
+    )
+
+
+Wanted: TypeAlias = tuple[WantedChange, Evaluation]
+
+
+def apply_changes(
+    input: Mapping[str, Any], wanted: Iterable[Wanted]
+) -> Mapping[str, Any] | Conflict:
+    """Return the input with all changes made, or why that cannot be.
+
+    Each wish comes with the evaluation (the caller of the chain) whose rewrite matched.
+    """
+    by_field: dict[Steps, list[Wanted]] = {}
+    for wish, call in wanted:
+        by_field.setdefault(wish.steps, []).append((wish, call))
+    try:
+        _refuse_nested(by_field)
+        settled = {steps: _settle(input, steps, wishes) for steps, wishes in by_field.items()}
+        # In one order whatever the rules' order is, so that new fields stand alike too.
+        for steps, value in sorted(settled.items(), key=lambda item: [str(s) for s in item[0]]):
+            if value is not _UNCHANGED:
+                wishes = [wish for wish, _ in by_field[steps]]
+                input = _put(input, steps, value, wishes=wishes)
+    except _Impossible as impossible:
+        return impossible.conflict
+    return input
+
+
+_UNCHANGED = object()
+
+
+def _refuse_nested(by_field: dict[Steps, list[Wanted]]) -> None:
+    for inner, wishes in by_field.items():
+        for length in range(1, len(inner)):
+            outer = by_field.get(inner[:length])
+            if outer is not None:
+                both = [wish for wish, _ in (*outer, *wishes)]
+                raise _Impossible("a field inside a field that another rewrite changes", both)
+
+
+def _settle(input: Mapping[str, Any], steps: Steps, wanted: list[Wanted]) -> Any:
+    """Return what all wishes for one field come to: a value, ABSENT to remove it, or unchanged."""
+    original = _get(input, steps, wanted)
+    if original is not ABSENT:
+        # Where the field is there, `if absent` wants nothing and so stands in nobody's way.
+        wanted = [(wish, call) for wish, call in wanted if wish.kind != "set if absent"]
+    if not wanted:
+        return _UNCHANGED
+    wishes = [wish for wish, _ in wanted]
+    kinds = {wish.kind for wish in wishes}
+    if kinds == {"redact"}:
+        return _redacted(original, wishes)
+    if kinds == {"remove"}:
+        return ABSENT if original is not ABSENT else _UNCHANGED
+    if "redact" in kinds or "remove" in kinds:
+        raise _Impossible("rewrites want different things of one field", wishes)
+    value = _set_value(wanted)
+    return _bounded(original if value is _UNCHANGED else value, value, wanted)
+
+
+def _get(input: Any, steps: Steps, wanted: list[Wanted]) -> Any:
+    value = input
+    for step in steps:
+        if isinstance(value, Mapping) and isinstance(step, str):
+            value = value.get(step)
+        elif isinstance(value, tuple) and isinstance(step, int):
+            value = value[step] if -len(value) <= step < len(value) else None
+        elif value is not None:
+            wishes = [wish for wish, _ in wanted]
+            raise _Impossible("a value of another type stands in the way of a change", wishes)
+        if value is None:
+            return ABSENT
+    return value
+
+
+def _worked_out(wish: WantedChange, call: Evaluation) -> Value:
+    assert wish.value is not None
+    value = wish.value(call)
+    if isinstance(value, Undecided):
+        raise _Impossible(f"a change cannot be worked out: {value.why}", [wish])
+    if _lacks(value):
+        raise _Impossible("a change is worked out from an absent value", [wish])
+    return freeze(value)
+
+
+def _lacks(value: Value) -> bool:
+    """Tell whether a value is absent or holds, somewhere, an absent item."""
+    if isinstance(value, tuple):
+        return any(_lacks(item) for item in value)
+    if isinstance(value, Mapping):
+        return any(_lacks(item) for item in value.values())
+    return isinstance(value, Absent)
+
+
+def _set_value(wanted: list[Wanted]) -> Any:
+    value: Any = _UNCHANGED
+    setter: WantedChange | None = None
+    for wish, call in wanted:
+        if wish.kind not in ("set", "set if absent"):
+            continue
+        other = _worked_out(wish, call)
+        if setter is not None and equal(value, other) is not True:
+            raise _Impossible("two rewrites give one field different values", [setter, wish])
+        value, setter = other, wish
+    return value
+
+
+def _bounded(start: Any, value: Any, wanted: list[Wanted]) -> Any:
+    """Keep a number within the least upper and the greatest lower bound; absent takes the bound."""
+    upper = _extreme(wanted, "at most", "<")
+    lower = _extreme(wanted, "at least", ">")
+    bounds = [bound for bound in (upper, lower) if bound is not None]
+    if not bounds:
+        return value
+    wishes = [wish for wish, _ in wanted]
+    if len(bounds) == 2 and not compare_numbers("<=", lower, upper):
+        raise _Impossible("the bounds of rewrites cross", wishes)
+    if start is ABSENT:
+        return bounds[0]
+    if not is_number(start):
+        raise _Impossible("a bound is set on what is no number", wishes)
+    for bound, beyond in ((upper, ">"), (lower, "<")):
+        if bound is None:
+            continue
+        outside = compare_numbers(beyond, start, bound)
+        if outside is None:
+            raise _Impossible("a bound is set on a number that a double cannot hold", wishes)
+        if outside:
+            if value is not _UNCHANGED:
+                raise _Impossible("a rewrite sets a value beyond the bound of another", wishes)
+            return bound
+    return value
+
+
+def _extreme(wanted: list[Wanted], kind: str, better: str) -> Any:
+    best: Any = None
+    for wish, call in wanted:
+        if wish.kind != kind:
+            continue
+        bound = _worked_out(wish, call)
+        if not is_number(bound):
+            raise _Impossible("a bound that is no number", [wish])
+        if best is None or compare_numbers(better, bound, best):
+            best = bound
+    return best
+
+
+# ------------------------------------------------------------------ redaction
+
+
+def _redacted(original: Any, wishes: list[WantedChange]) -> Any:
+    if original is ABSENT:
+        return _UNCHANGED
+    changed = _redact_leaves(original, wishes)
+    return _UNCHANGED if changed == original else changed
+
+
+def _redact_leaves(value: Any, wishes: list[WantedChange]) -> Any:
+    if isinstance(value, str):
+        return _redact_text(value, wishes)
+    if isinstance(value, tuple):
+        return tuple(_redact_leaves(item, wishes) for item in value)
+    if isinstance(value, Mapping):
+        if any(_redact_text(key, wishes) != key for key in value):
+            raise _Impossible("a redaction of the name of a field", wishes)
+        return {key: _redact_leaves(item, wishes) for key, item in value.items()}
+    if value is None or isinstance(value, bool):
+        return value
+    raise _Impossible("a redaction of what is no text", wishes)
+
+
+def _redact_text(text: str, wishes: list[WantedChange]) -> str:
+    """Replace the union of all matches on the original text, each stretch once."""
+    found: list[tuple[int, int, str]] = []
+    for wish in wishes:
+        if not isinstance(wish.regex, Regex):
+            raise _Impossible("a redaction whose pattern cannot be read", [wish])
+        spans = wish.regex.spans(text)
+        if spans is None:
+            raise _Impossible("a redaction of a text that cannot be searched", [wish])
+        found.extend((start, end, wish.replacement) for start, end in spans)
+    if not found:
+        return text
+    pieces: list[str] = []
+    done = 0
+    for start, end, replacement in _united(sorted(found)):
+        pieces += (text[done:start], replacement)
+        done = end
+    pieces.append(text[done:])
+    return "".join(pieces)
+
+
+def _united(found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Join matches that overlap; where their replacements differ, `[redacted]` stands for all."""
+    joined: list[tuple[int, int, str]] = []
+    for start, end, replacement in found:
+        if joined and start < joined[-1][1]:
+            first, last, before = joined[-1]
+            same = replacement if replacement == before else DEFAULT_REPLACEMENT
+            joined[-1] = (first, max(last, end), same)
+        else:
+            joined.append((start, end, replacement))
+    return joined
+
+
+# ------------------------------------------------------------------ putting a value in
+
+
+def _put(value: Any, steps: Steps, new: Any, *, wishes: list[WantedChange]) -> Any:
+    step, rest = steps[0], steps[1:]
+    if isinstance(step, int):
+        return _put_in_list(value, step, rest, new=new, wishes=wishes)
+    if value is None or isinstance(value, Absent):
+        value = {}
+    if not isinstance(value, Mapping):
+        raise _Impossible("a value of another type stands in the way of a change", wishes)
+    fields = dict(value)
+    if rest:
+        fields[step] = _put(fields.get(step), rest, new, wishes=wishes)
+    elif new is ABSENT:
+        fields.pop(step, None)
+    else:
+        fields[step] = new
+    return fields
+
+
+def _put_in_list(
+    value: Any, place: int, rest: Steps, *, new: Any, wishes: list[WantedChange]
+) -> Any:
+    if not isinstance(value, tuple) or not -len(value) <= place < len(value):
+        raise _Impossible("a change of a place that a list does not have", wishes)
+    if not rest and new is ABSENT:
+        raise _Impossible("places of a list cannot be removed", wishes)
+    items = list(value)
+    items[place] = _put(items[place], rest, new, wishes=wishes) if rest else new
+    return tuple(items)

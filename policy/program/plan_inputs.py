@@ -1,0 +1,72 @@
+"""All that one layer's plan of a tool is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from policy.catalog import ToolSpec
+from policy.checks import LayerKey, checked
+from policy.evaluation import Floor
+from policy.program.program import LayerPlan, Shortcuts
+from policy.programs import Profiles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanInputs:
+    """What makes the same plan where it is the same: rules and definitions as objects."""
+
+    spec: ToolSpec
+    key: LayerKey
+    rules: tuple[checked.CheckedRule, ...]
+    rewrites: tuple[checked.CheckedRewrite, ...]
+    defaults: tuple[checked.CheckedDefault, ...]
+    delegations: tuple[checked.CheckedDelegation, ...]
+    declarations: tuple[checked.CheckedDeclaration, ...]
+    top: bool
+    floor: Floor
+    profiles: Profiles
+    slots: int
+    shortcuts: Shortcuts
+
+    def are_those_of(self, other: PlanInputs) -> bool:
+        """Tell whether both make the same plan, places of rules included."""
+        return (
+            self.spec is other.spec
+            and self.profiles is other.profiles
+            and len(self.rules) == len(other.rules)
+            and all(a is b for a, b in zip(self.rules, other.rules, strict=True))
+            and self._rest() == other._rest()
+            # Equality knows no difference between 1, 1.0 and true; what is written does.
+            and repr(self.rewrites) == repr(other.rewrites)
+            and self._places() == other._places()
+        )
+
+    def _rest(self) -> tuple[Any, ...]:
+        return (
+            self.key,
+            self.defaults,
+            self.delegations,
+            self.declarations,
+            self.top,
+            self.floor,
+            self.slots,
+            self.shortcuts,
+        )
+
+    def _places(self) -> list[Any]:
+        """Return the places of what is compared by meaning alone."""
+        changes: Iterable[Any] = (one for rewrite in self.rewrites for one in rewrite.changes)
+        said = (*self.rewrites, *self.defaults, *self.delegations, *self.declarations, *changes)
+        return [one.span for one in said]
+
+
+class PlanMemory(Protocol):
+    """The plans of earlier programs."""
+
+    def find(self, made_of: PlanInputs) -> LayerPlan | None:
+        """Return the plan that was made of the same."""
+
+    def keep(self, made_of: PlanInputs, plan: LayerPlan) -> None:
+        """Keep a plan for the programs after this one."""

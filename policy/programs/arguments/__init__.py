@@ -1,0 +1,1 @@
+"""Options and operands of a command, by the profile of its program."""

@@ -1,0 +1,409 @@
+"""The words after a program and its profile in; options by meaning and operands, in order, out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+from policy.programs.profiles.profile import MANY_WORDS, NUMBER, Option, Profile, Style
+from policy.shell import Word
+
+_DIGITS = frozenset("0123456789")
+_WILD = frozenset("*?[\\")
+
+
+# Items are plain classes, written once and then read: one is made for every word of a command, and
+# a frozen record takes twice as long to make.
+
+
+class OptionItem:
+    """An option as it stands there; None if the profile does not have it.
+
+    `words` are those that an option takes which runs them, `more` the values after the first.
+    `loose`: the next word may belong to it.
+    """
+
+    __slots__ = ("loose", "more", "option", "spelled", "value", "words")
+
+    def __init__(
+        self,
+        option: Option | None,
+        spelled: str,
+        value: Word | None = None,
+        words: tuple[Word, ...] = (),
+        *,
+        more: tuple[Word, ...] = (),
+        loose: bool = False,
+    ) -> None:
+        self.option = option
+        self.spelled = spelled
+        self.value = value
+        self.words = words
+        self.more = more
+        self.loose = loose
+
+    def doing(self, option: Option) -> OptionItem:
+        """Return the same that does something else."""
+        return OptionItem(
+            option, self.spelled, self.value, self.words, more=self.more, loose=self.loose
+        )
+
+
+class OperandItem:
+    """An operand, or what may be an option for all that is known of it."""
+
+    __slots__ = ("may_be_option", "word")
+
+    def __init__(self, word: Word, *, may_be_option: bool = False) -> None:
+        self.word = word
+        self.may_be_option = may_be_option
+
+
+Item: TypeAlias = OptionItem | OperandItem
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedArguments:
+    """The options and operands of a command; `rest` are the words from its subcommand on."""
+
+    items: tuple[Item, ...]
+    rest: tuple[Word, ...] = ()
+
+
+def parse_arguments(words: tuple[Word, ...], profile: Profile) -> ParsedArguments:
+    """Return what the words after a program's name are, by the style of its profile."""
+    reader = _Reader(words, profile)
+    reader.read()
+    return ParsedArguments(tuple(reader.items), words[reader.at :])
+
+
+def operand_roles(profile: Profile, given: set[str]) -> tuple[str, ...]:
+    """Return the roles of operands when these options are given."""
+    roles = profile.operands
+    for variant in profile.variants:
+        if variant.operands is not None and variant.holds(given):
+            roles = variant.operands
+    return roles
+
+
+def option_names(item: OptionItem) -> set[str]:
+    """Return what a variant may call a given option: by its name, and with its value."""
+    if item.option is None:
+        return set()
+    name = item.option.name
+    if item.value is None or not item.value.known:
+        return {name}
+    return {name, f"{name}={item.value.text}"}
+
+
+def may_become_several(word: Word) -> bool:
+    """Tell whether a word may become another number of words."""
+    return word.many or word.shape == "glob"
+
+
+class _Reader:
+    """One pass over the words."""
+
+    def __init__(self, words: tuple[Word, ...], profile: Profile) -> None:
+        self.words = words
+        self.profile = profile
+        self.options = profile.options
+        self.items: list[Item] = []
+        self.at = 0
+        self._given: set[str] = set()
+        self._operands = 0
+        self._has_sub = bool(profile.subcommands)
+        self._stops = profile.style == "posix"
+        self._runs = profile.runs_operands
+
+    def read(self) -> None:
+        """Read until the words, or those before a subcommand, are taken apart."""
+        if self.profile.bundled_first:
+            self._bundle()
+        count = len(self.words)
+        take = _TAKES[self.profile.style]
+        while self.at < count:
+            word = self.words[self.at]
+            if word.shape == "known" and word.text == "--" and "--" not in self.options:
+                self.at += 1
+                break
+            if take(self, word):
+                continue
+            if self._has_sub:
+                return
+            may_be_option = self._may_be_option(word)
+            if not may_be_option and self._ends_options():
+                break
+            self._operand(word, may_be_option=may_be_option)
+        if self._has_sub:
+            return
+        for word in self.words[self.at :]:
+            self._operand(word)
+
+    def _operand(self, word: Word, *, may_be_option: bool = False) -> None:
+        self.at += 1
+        self._operands += 1
+        if not may_be_option and word.shape != "known":
+            may_be_option = self._may_mean(word)
+        self.items.append(OperandItem(word, may_be_option=may_be_option))
+
+    def _ends_options(self) -> bool:
+        """Tell whether from this operand on every word is one."""
+        if self._stops:
+            return True
+        if not self._runs:
+            return False
+        roles = operand_roles(self.profile, self._given)
+        return self._operands < len(roles) and roles[self._operands] in MANY_WORDS
+
+    def _may_be_option(self, word: Word) -> bool:
+        if word.shape == "known":
+            return False
+        text = word.text
+        if word.shape == "glob":
+            return text[:1] in ("*", "?", "[")
+        if self.profile.style == "pairs":
+            return "=" not in text
+        return not text
+
+    def _may_mean(self, word: Word) -> bool:
+        """Tell whether an operand that is not known may stand for an option."""
+        if not self.profile.means:
+            return False
+        begins = _literal(word)
+        return any(
+            fnmatchcase(begins, glob) or _may_begin(begins, _literal(Word(glob, "glob")))
+            for glob in self.profile.means
+        )
+
+    def _dashed(self, word: Word) -> bool:
+        """Read `-abc`, `-ovalue`, `--long` or `--long=value`; tell whether it was one."""
+        text = word.text
+        if len(text) > 1 and text[0] == "+" and self.profile.plus:
+            self._cluster(word)
+            return True
+        if len(text) < 2 or text[0] != "-":
+            if text == "-" and word.shape != "known":
+                self._unknown(word)
+                return True
+            return False
+        if text.startswith("--"):
+            self._long(word)
+        elif len(text) == 2 or not self._long_by_one_dash(word):
+            self._cluster(word)
+        return True
+
+    def _long_by_one_dash(self, word: Word) -> bool:
+        """Read `-std=c99` or `-nv`, if the profile has it; tell whether it does."""
+        name, equals, value = word.text.partition("=")
+        option = self.options.get(name)
+        if option is None or len(name) == 2 or not (equals or word.shape == "known"):
+            return False
+        if equals:
+            self._give(option, name, value=replace(word, text=value, home=False))
+        else:
+            self._give(option, name)
+        return True
+
+    def _long(self, word: Word) -> None:
+        name, equals, value = word.text.partition("=")
+        if not equals and word.shape != "known":
+            self._unknown(word)
+            return
+        option = self.options.get(name) or self._beginning(name)
+        if option is None:
+            self._unknown(word, loose=not equals)
+        elif equals:
+            self._give(option, name, value=replace(word, text=value, home=False))
+        else:
+            self._give(option, name)
+
+    def _beginning(self, name: str) -> Option | None:
+        """Return the one option that a name is the beginning of."""
+        found = {
+            option.name: option
+            for spelling, option in self.options.items()
+            if spelling.startswith(name) and spelling.startswith("--")
+        }
+        return next(iter(found.values())) if len(found) == 1 and len(name) > 2 else None
+
+    def _cluster(self, word: Word) -> None:
+        """Read `-abc`: flags, the last of which may take the rest or the next word as its value."""
+        text = word.text
+        at = 1
+        while at < len(text):
+            spelling = text[0] + text[at]
+            option = self.options.get(spelling)
+            if option is None and text[at] in _DIGITS and NUMBER in self.options:
+                end = _end_of_digits(text, at)
+                number = Word(text[at:end])
+                self._note(OptionItem(self.options[NUMBER], "-" + number.text, number))
+                at = end
+                continue
+            if option is None or (word.shape == "glob" and text[at] in _WILD):
+                self._unknown(replace(word, text=text[0] + text[at:]))
+                return
+            at += 1
+            rest = at < len(text) or word.shape != "known"
+            if option.takes == "number":
+                end = _end_of_digits(text, at)
+                value = Word(text[at:end]) if end > at else None
+                self._note(OptionItem(option, spelling, value))
+                at = end
+            elif option.takes == "nothing":
+                self._note(OptionItem(option, spelling))
+            elif rest:
+                self._give(option, spelling, value=replace(word, text=text[at:], home=False))
+                return
+            else:
+                self._give(option, spelling)
+                return
+        if word.shape == "known":
+            self.at += 1
+        else:
+            self._unknown(replace(word, text="-"))
+
+    def _listed(self, word: Word) -> bool:
+        """Read an option that is one of a few words; any other, with a dash too, is an operand."""
+        option = self.options.get(word.text) if word.shape == "known" else None
+        if option is not None:
+            self._give(option, word.text)
+        return option is not None
+
+    def _whole(self, word: Word) -> bool:
+        """Read an option that is a whole word; tell whether it was one."""
+        text = word.text
+        if word.shape == "known" and (option := self.options.get(text)) is not None:
+            self._give(option, text)
+            return True
+        name, equals, value = text.partition("=")
+        if equals and (option := self.options.get(name)) is not None:
+            self._give(option, name, value=replace(word, text=value, home=False))
+            return True
+        if text[:1] != "-" or (text == "-" and word.shape == "known"):
+            return self._glued(word) if text else False
+        if not self._glued(word):
+            self._number(word)
+        return True
+
+    def _glued(self, word: Word) -> bool:
+        best = ""
+        for spelling, option in self.options.items():
+            if option.takes in ("glued", "number") and word.text.startswith(spelling):
+                best = max(best, spelling, key=len)
+        if not best:
+            return False
+        value = replace(word, text=word.text[len(best) :], home=False)
+        self._give(self.options[best], best, value=value)
+        return True
+
+    def _number(self, word: Word) -> None:
+        text = word.text
+        if NUMBER in self.options and word.shape == "known" and _DIGITS.issuperset(text[1:]):
+            self._give(self.options[NUMBER], text, value=Word(text[1:]))
+        else:
+            self._unknown(word)
+
+    def _pair(self, word: Word) -> bool:
+        """Read `name=value`; tell whether it was one."""
+        name, equals, value = word.text.partition("=")
+        option = self.options.get(name)
+        if equals and option is not None:
+            self._give(option, name, value=replace(word, text=value, home=False))
+        elif word.shape == "known" and option is not None:
+            self.at += 1
+            self._note(OptionItem(option, name))
+        elif equals or word.text.startswith("-"):
+            self._unknown(word, loose=False)
+        else:
+            return False
+        return True
+
+    def _bundle(self) -> None:
+        """Read a first word of options without a dash; their values are the words after it."""
+        if not self.words or self.words[0].shape != "known":
+            return
+        if not self.words[0].text.isascii() or self.words[0].text[:1] in ("-", ""):
+            return
+        self.at = 1
+        for letter in self.words[0].text:
+            option = self.options.get("-" + letter)
+            if option is None:
+                self.items.append(OptionItem(None, "-" + letter, loose=True))
+            elif option.takes == "value" and self.at < len(self.words):
+                self._note(OptionItem(option, "-" + letter, self.words[self.at]))
+                self.at += 1
+            else:
+                self._note(OptionItem(option, "-" + letter))
+
+    def _give(self, option: Option, spelled: str, *, value: Word | None = None) -> None:
+        """Note an option, with its value or the words that it takes."""
+        self.at += 1
+        if option.takes != "value" or option.role in MANY_WORDS:
+            first = () if value is None else (value,)
+            words = self._words_of(option, first) if option.takes == "value" else ()
+            self._note(OptionItem(option, spelled, None if words else value, words))
+        elif value is not None or self.at < len(self.words):
+            self._give_values(option, spelled, value)
+        else:
+            self._note(OptionItem(option, spelled))
+        if option.last:
+            for word in self.words[self.at :]:
+                self._operand(word)
+
+    def _give_values(self, option: Option, spelled: str, value: Word | None) -> None:
+        """Note an option with its first value, or that in the next word, and all others."""
+        count = len(option.more) + (value is None)
+        taken = self.words[self.at : self.at + count]
+        self.at += len(taken)
+        first, more = (taken[0], taken[1:]) if value is None else (value, taken)
+        loose = any(map(may_become_several, taken))
+        self._note(OptionItem(option, spelled, first, more=more, loose=loose))
+
+    def _words_of(self, option: Option, first: tuple[Word, ...]) -> tuple[Word, ...]:
+        start, end = self.at, len(self.words)
+        if option.role == "argv-until":
+            end = next((i for i in range(start, end) if self._ends_words(i)), end)
+        self.at = min(end + (option.role == "argv-until"), len(self.words))
+        return (*first, *self.words[start:end])
+
+    def _ends_words(self, index: int) -> bool:
+        text = self.words[index].text
+        return text == ";" or (text == "+" and self.words[index - 1].text == "{}")
+
+    def _note(self, item: OptionItem) -> None:
+        self.items.append(item)
+        self._given |= option_names(item)
+
+    def _unknown(self, word: Word, *, loose: bool = True) -> None:
+        self.at += 1
+        self.items.append(OptionItem(None, word.text, loose=loose))
+
+
+_TAKES: dict[Style, Callable[[_Reader, Word], bool]] = {
+    "gnu": _Reader._dashed,
+    "posix": _Reader._dashed,
+    "words": _Reader._whole,
+    "pairs": _Reader._pair,
+    "listed": _Reader._listed,
+}
+
+
+def _end_of_digits(text: str, start: int) -> int:
+    while start < len(text) and text[start] in _DIGITS:
+        start += 1
+    return start
+
+
+def _literal(word: Word) -> str:
+    """Return what a word surely begins with."""
+    if word.shape != "glob":
+        return word.text
+    end = next((i for i, char in enumerate(word.text) if char in _WILD), len(word.text))
+    return word.text[:end]
+
+
+def _may_begin(one: str, other: str) -> bool:
+    return one.startswith(other) or other.startswith(one)

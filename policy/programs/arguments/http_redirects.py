@@ -1,0 +1,77 @@
+"""Options that let a program follow redirects, or keep it from it, in; whether it may out.
+
+A server that is asked for one page may send the program on to another host, which no rule has
+seen. What a program does by itself is said by its profile (`always`); the last option that speaks
+of it decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from policy.programs.invocation import Effect
+from policy.programs.words.remotes import scheme_of
+from policy.shell import Word
+
+REDIRECTING = frozenset({"redirect", "no-redirect", "redirect-limit"})
+# Other protocols have nothing to send a client on with.
+_REDIRECTED = frozenset({"", "http", "https"})
+_WEB = re.compile(r"https?:/", re.IGNORECASE)
+_SETTING = "http.followredirects"
+
+
+class HttpRedirects:
+    """What has been found of one command: whether it follows, and which options say so.
+
+    `by_itself`: it does where no option says otherwise. `none`: none may be followed.
+    """
+
+    __slots__ = ("by", "by_itself", "follows", "none")
+
+    def __init__(self) -> None:
+        self.by_itself = False
+        self.follows: bool | None = None
+        self.none = False
+        self.by: tuple[str, ...] = ()
+
+    def option(self, role: str, value: Word | None, name: str) -> None:
+        """Note an option that speaks of redirects."""
+        self.by = (*self.by, name)
+        if role == "redirect-limit":
+            self.none = value is not None and value.known and value.text.strip() == "0"
+        else:
+            self.follows = role == "redirect"
+
+    def setting(self, word: Word, name: str) -> None:
+        """Note a setting of git, if it speaks of redirects."""
+        setting, _, value = word.text.partition("=")
+        if setting.strip().lower() == _SETTING and word.known:
+            never = value.strip().lower() in ("false", "no", "off", "0")
+            self.option("no-redirect" if never else "redirect", None, name)
+
+    def may_follow(self) -> bool:
+        """Tell whether the command may follow a redirect."""
+        return not self.none and (self.by_itself if self.follows is None else self.follows)
+
+
+def redirect_target(redirects: HttpRedirects, found: list[Effect], program: str) -> list[Effect]:
+    """Return the host that a command may be sent on to by one of those that it connects to."""
+    asked = any(one.verb == "connects" and not one.unseen and _may_send_on(one) for one in found)
+    if not asked or not redirects.may_follow():
+        return []
+    why = f"`{program}` may follow a redirect to another host"
+    by = tuple(dict.fromkeys(redirects.by))
+    return [Effect(verb="connects", why=why, redirected=True, by=by)]
+
+
+def sent_on(words: Sequence[Word], program: str) -> list[Effect]:
+    """Return the host that a program of which nothing is known may be sent on to by a URL."""
+    if not any(_WEB.search(word.text) for word in words):
+        return []
+    why = f"`{program}` may follow a redirect to another host"
+    return [Effect(verb="connects", why=why, redirected=True)]
+
+
+def _may_send_on(effect: Effect) -> bool:
+    return effect.word is None or scheme_of(effect.word.text).rpartition("+")[2] in _REDIRECTED

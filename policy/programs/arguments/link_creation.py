@@ -1,0 +1,105 @@
+"""What a command does by its profile in; which of what it writes may be links afterwards out."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from policy.programs.arguments.argv import (
+    OperandItem,
+    OptionItem,
+    ParsedArguments,
+    operand_roles,
+    option_names,
+)
+from policy.programs.invocation import Effect, LinkCreation, Verb
+from policy.programs.profiles.profile import Links, Profile
+from policy.shell import Word
+
+# The later, the more may be a link.
+_LEAST_TO_MOST: tuple[Links, ...] = ("never", "carried", "below", "trees", "made", "beside")
+
+
+def created_links(
+    profile: Profile, parts: ParsedArguments, effects: Sequence[Effect]
+) -> LinkCreation | None:
+    """Return what may be links once the command has run."""
+    kind = _kind(profile, parts)
+    if kind == "never":
+        return None
+    written = tuple(each for each in effects if each.verb == "writes")
+    trees = tuple(each for each in written if each.tree)
+    places = trees if kind == "trees" or (kind == "below" and trees) else written
+    if kind == "beside":
+        places = tuple(map(_folder_of, written))
+    if kind == "carried":
+        # What is moved leaves nothing behind, and what is changed in its place stays what it was.
+        own = {id(each.word) for each in effects if each.verb == "reads"}
+        places = tuple(each for each in places if id(each.word) not in own)
+    if not places:
+        return None
+    return LinkCreation(places=places, carried=kind == "carried", below=kind in ("below", "beside"))
+
+
+def _folder_of(written: Effect) -> Effect:
+    """Return the folder in which something is written; what is not known stays so."""
+    word = written.word
+    if word is None or not word.known:
+        return written
+    above = posixpath.dirname(word.text.rstrip("/"))
+    folder = replace(word, text=above or ("/" if word.text.startswith("/") else "."))
+    return replace(written, word=replace(folder, home=word.home and bool(above)), tree=True)
+
+
+def _kind(profile: Profile, parts: ParsedArguments) -> Links:
+    """Return what holds of the links; most of all that may, where a word may be any option."""
+    if not any(one.links for one in profile.variants):
+        return profile.links
+    given: set[str] = set()
+    unsure = False
+    for item in parts.items:
+        match item:
+            case OptionItem():
+                unsure = unsure or item.loose or item.option is None
+                given |= option_names(item)
+            case OperandItem():
+                unsure = unsure or item.may_be_option
+    holding = [one.links for one in profile.variants if one.links and one.holds(given)]
+    if unsure:
+        holding = [profile.links, *(one.links for one in profile.variants if one.links)]
+    return max(holding or [profile.links], key=_LEAST_TO_MOST.index)
+
+
+def link_targets(profile: Profile, parts: ParsedArguments) -> Iterator[Effect]:
+    """Yield what new links lead to: whoever comes by them reads it and writes it.
+
+    The text of a link counts from the folder that it stands in: of `ln -s TARGET NAME`, where
+    `NAME` is, or `NAME` itself, if that is a folder.
+    """
+    given = {one.option.name for one in parts.items if isinstance(one, OptionItem) and one.option}
+    if "link-target..." not in operand_roles(profile, given):
+        return
+    words = [one.word for one in parts.items if isinstance(one, OperandItem)]
+    verbs: tuple[Verb, ...] = ("reads", "writes")
+    folders = [
+        one.value
+        for one in parts.items
+        if isinstance(one, OptionItem) and one.option and one.option.role == "write-tree"
+    ]
+    if folders:
+        stands = [each or Word("", "opaque") for each in folders]
+    elif len(words) < 2:
+        stands = [Word(".")]
+    else:
+        link = words.pop()
+        stands = [link]
+        if len(words) == 1 and not words[0].many and not link.text.endswith("/"):
+            above = posixpath.dirname(link.text)
+            stands.append(Word(above or ".", link.shape, home=link.home and bool(above)))
+    for word in words:
+        for verb in verbs:
+            for folder in stands:
+                yield Effect(
+                    verb=verb, word=word, tree=True, folder=(folder,), listed=True, follows=False
+                )

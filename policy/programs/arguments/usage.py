@@ -1,0 +1,375 @@
+"""The options and operands of one command in; them by meaning, and their effects noted, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+
+from policy.programs.arguments.argv import (
+    Item,
+    OperandItem,
+    OptionItem,
+    ParsedArguments,
+    operand_roles,
+    option_names,
+)
+from policy.programs.arguments.exclusions import exclusions_of, is_steered_by_variable
+from policy.programs.arguments.http_redirects import REDIRECTING, redirect_target
+from policy.programs.arguments.link_following import followed_links
+from policy.programs.arguments.operand_roles import argv_start, possible_roles
+from policy.programs.arguments.searches import found_paths, printed_names, reads_null_separated
+from policy.programs.effects import CommandEffects
+from policy.programs.invocation import Effect, GivenOperand, GivenOption
+from policy.programs.nested_commands import NOT_SEARCHED, FoundPaths
+from policy.programs.profiles.profile import Profile
+from policy.programs.profiles.roles import PROGRAMS, bare_role, leads_elsewhere, verbs_of_role
+from policy.programs.words.approximate_paths import note_suffixes
+from policy.programs.words.copy_destination import copied_file_name
+from policy.programs.words.forwarded import may_load_code
+from policy.programs.words.pathspecs import COMPARED, may_leave_repository
+from policy.programs.words.roles import note_input, note_text, note_word
+from policy.programs.words.typed_input import has_input, may_be_typed
+from policy.shell import Word
+
+# What no name of a script of a package holds.
+_PATH_LIKE = frozenset("./=")
+_INPUT = "runs what it is given as input"
+
+# Roles of a target, which may be a folder that files are put into.
+_INTO = frozenset({"write-into", "write-into-parents"})
+
+
+class Usage:
+    """What is gathered of one command's options and operands; effects go to `effects`."""
+
+    def __init__(self, effects: CommandEffects) -> None:
+        self.effects = effects
+        self.options: list[GivenOption] = []
+        self.operands: list[GivenOperand] = []
+
+    def take(self, profile: Profile, parts: ParsedArguments) -> None:
+        """Note all that a command does by the profile of its program or subcommand."""
+        options = [item for item in parts.items if isinstance(item, OptionItem)]
+        given: set[str] = set().union(*map(option_names, options))
+        before = len(self.effects.found)
+        parts = _varied(parts, profile, given)
+        roles = self._give_words(parts, operand_roles(profile, given), profile)
+        self._whole(profile, given, roles=roles)
+        effects = self.effects
+        if effects.suffixes:
+            note_suffixes(effects)
+        self._choose(profile, parts.items, before)
+        self._leave_out(profile, parts.items, before)
+        follows = followed_links(profile, parts.items)
+        if follows != "always":
+            found = effects.found
+            found[before:] = [
+                replace(each, follows=follows == "written" and each.verb == "writes")
+                if each.tree and each.follows
+                else each
+                for each in found[before:]
+            ]
+        effects.found += redirect_target(effects.redirects, effects.found, effects.name)
+
+    def _leave_out(self, profile: Profile, items: Sequence[Item], before: int) -> None:
+        """Note what the program passes over in the trees that it reads."""
+        left = exclusions_of(profile, items)
+        if left is None or is_steered_by_variable(self.effects):
+            return
+        self.effects.found[before:] = [
+            replace(each, left=left) if each.tree and each.verb == "reads" else each
+            for each in self.effects.found[before:]
+        ]
+
+    def _choose(self, profile: Profile, items: Sequence[Item], before: int) -> None:
+        """Keep of the trees that a search deletes what it asks for by name."""
+        found = found_paths(items, profile)
+        if found.name == "*":
+            return
+        for place in range(before, len(self.effects.found)):
+            effect = self.effects.found[place]
+            if effect.verb == "writes" and effect.tree and effect.word and effect.word.known:
+                chosen = replace(found, root=effect.word.text).word()
+                if chosen.shape == "glob" and not effect.word.home:
+                    self.effects.found[place] = replace(effect, word=chosen)
+
+    def fear_lists(self, program: str, words: Sequence[Word]) -> None:
+        """Note what is done by words that stand in a file, which a word `@FILE` is replaced by."""
+        if any(word.text.startswith("@") for word in words):
+            self.effects.unclear(f"words of `{program}` stand in a file")
+
+    def give_options(self, profile: Profile, parts: ParsedArguments) -> None:
+        """Note the options before a subcommand."""
+        for item in parts.items:
+            if isinstance(item, OptionItem):
+                self._give_option(item, profile, found=NOT_SEARCHED, stand_in=None)
+
+    def _give_words(
+        self, parts: ParsedArguments, roles: tuple[str, ...], profile: Profile
+    ) -> set[str]:
+        """Note options and operands as they follow each other; return the roles of operands."""
+        operands = [item for item in parts.items if isinstance(item, OperandItem)]
+        items: Sequence[Item] = parts.items
+        start = argv_start(roles)
+        words: tuple[Word, ...] = ()
+        runs = ""
+        # A module that an option names is run without words as well.
+        if start is not None and (len(operands) > start or roles[start] == "named-argv..."):
+            # Whatever follows is a command, so that no option does.
+            words, runs = tuple(item.word for item in operands[start:]), roles[start]
+            operands, roles = operands[:start], roles[:start]
+            items = parts.items[: len(parts.items) - len(words)]
+            if runs == "named-argv...":
+                words = (_named(items), *words)
+        possible = _possible(items, roles, [item.word for item in operands])
+        runs_found = any(isinstance(item, OptionItem) and item.words for item in items)
+        stand_in = _stand_in(parts) if runs or runs_found else None
+        found = NOT_SEARCHED
+        if runs_found:
+            found = found_paths(items, profile, steered=is_steered_by_variable(self.effects))
+        elif runs and self.effects.command.fed_by and reads_null_separated(items):
+            found = printed_names(self.effects.command.fed_by, self.effects.profiles)
+        taken = iter(possible)
+        for item in items:
+            if isinstance(item, OptionItem):
+                self._give_option(item, profile, found=found, stand_in=stand_in)
+            else:
+                self._give_operand(item, next(taken), profile)
+        if runs or any(item.may_be_option for item in operands):
+            self._fear(operands, profile, runs=runs)
+        if not _INTO.isdisjoint(roles):
+            self._write_into([item.word for item in operands])
+        if runs:
+            self.effects.run_words(runs, words, option="", stand_in=stand_in, found=found)
+            if not (self.effects.inner or self.effects.gaps):
+                runs = ""  # `env A=b` runs nothing
+        return {bare_role(role) for each in possible for role in each} | ({runs} - {""})
+
+    def _give_option(
+        self, item: OptionItem, profile: Profile, *, found: FoundPaths, stand_in: str | None
+    ) -> None:
+        effects, option = self.effects, item.option
+        if option is None:
+            self.options.append(GivenOption(name=item.spelled, spelled=item.spelled, unknown=True))
+            effects.unclear(f"what `{effects.name} {item.spelled}` does is not known", runs=False)
+            return
+        guarded = option.guarded
+        if option.role == "guarded":
+            if not _tells(profile, option.name):
+                note_word(effects, option.role, item.value or Word(""), option=item.spelled)
+        elif item.words:
+            effects.run_words(
+                option.role, item.words, option=item.spelled, stand_in=stand_in, found=found
+            )
+        elif option.role in REDIRECTING:
+            effects.redirects.option(option.role, item.value, option.name)
+        elif option.takes == "nothing":
+            if option.text:
+                note_text(effects, option.role, option.text)
+        elif item.value is not None:
+            if option.role == "members-write" and self.operands:
+                effects.not_known("writes", f"`{effects.name}` changes its folder between operands")
+            guarded = note_word(effects, option.role, item.value, option=item.spelled) or guarded
+            for role, word in zip(option.more, item.more, strict=False):
+                guarded = note_word(effects, role, word, option=item.spelled) or guarded
+        elif option.role != "suffix":
+            # A value that may be glued on, and is not there.
+            note_text(effects, option.role, "?")
+        self.options.append(
+            GivenOption(
+                name=option.name,
+                value=item.value,
+                guarded=guarded,
+                spelled=item.spelled,
+                elsewhere=leads_elsewhere(option.role, item.value),
+            )
+        )
+
+    def _give_operand(self, item: OperandItem, roles: tuple[str, ...], profile: Profile) -> None:
+        guarded, effects = False, self.effects
+        folder = effects.folder
+        effects.folder = (*folder, *effects.members)
+        before = self.operands[-1].word if self.operands else None
+        for role in roles:
+            if bare_role(role) == "passed-on":
+                harms = may_load_code(item.word, before)
+                if before is not None or not _PATH_LIKE.isdisjoint(item.word.text):
+                    # The first word may name a script, of those after it any may be a file.
+                    note_word(effects, "argument", item.word)
+            else:
+                harms = note_word(effects, bare_role(role), item.word)
+            guarded = guarded or (harms and not role.startswith("place-"))
+            guarded = guarded or role.removesuffix("...").endswith("!")
+        effects.folder = folder
+        may_be_option = item.may_be_option and profile.has_guarded
+        self.operands.append(
+            GivenOperand(word=item.word, guarded=guarded, may_be_option=may_be_option)
+        )
+        if profile.means:
+            self._mean(item.word, profile)
+
+    def _fear(self, operands: list[OperandItem], profile: Profile, *, runs: str) -> None:
+        """Note what operands would do that are something else after all."""
+        if runs and any(item.may_be_option or item.word.many for item in operands):
+            self.effects.gap(f"which command `{self.effects.name}` runs is not known")
+        unsure = [item.word for item in operands if item.may_be_option]
+        for folder_only in {_is_name(word) for word in unsure}:
+            self._fear_options(profile, folder_only=folder_only)
+
+    def _mean(self, word: Word, profile: Profile) -> None:
+        """Note the option that an operand stands for."""
+        if not word.known:
+            return
+        for glob, name in profile.means.items():
+            if fnmatchcase(word.text, glob):
+                option = profile.options.get(name)
+                guarded = option is None or option.guarded
+                self.options.append(GivenOption(name=name, guarded=guarded))
+                if option is not None and option.text:
+                    note_text(self.effects, option.role, option.text)
+
+    def _fear_options(self, profile: Profile, *, folder_only: bool) -> None:
+        """Note what operands would do that are options after all."""
+        verbs = {verb for option in profile.options.values() for verb in verbs_of_role(option.role)}
+        why = f"a word of `{self.effects.name}` that is not known may be an option"
+        for verb in sorted(verb for verb in verbs if verb is not None):
+            if folder_only and verb in ("reads", "writes"):
+                spelled = Word("*", "glob", many=True)
+                self.effects.found.append(Effect(verb=verb, word=spelled, why=why))
+            else:
+                self.effects.not_known(verb, why)
+        if None in verbs:
+            self.effects.gap(why)
+
+    def _write_into(self, words: list[Word]) -> None:
+        """Note what is written where the last operand is a folder."""
+        target = words[-1] if len(words) > 1 else Word(".")
+        for word in words[:-1] or words:
+            name = copied_file_name(target, word)
+            if name is not None:
+                folder = self.effects.folder
+                self.effects.found.append(
+                    Effect(verb="writes", word=name, folder=folder, into=True)
+                )
+
+    def _whole(self, profile: Profile, given: set[str], *, roles: set[str]) -> None:
+        """Note what a use of the program does whatever its operands are."""
+        without, always, unseen = profile.bare, profile.always, profile.unseen
+        hides, stdin = profile.hides, profile.stdin
+        for variant in profile.variants:
+            if variant.holds(given):
+                without = variant.bare if variant.bare is not None else without
+                always = variant.always if variant.always is not None else always
+                unseen = variant.unseen if variant.unseen is not None else unseen
+                hides = variant.hides if variant.hides is not None else hides
+                stdin = variant.stdin if variant.stdin is not None else stdin
+        effects = self.effects
+        # `grep -r word` has an operand, but none that names a file.
+        touched = bool(without) and any(verbs_of_role(role) for role in roles - PROGRAMS)
+        for role, text in () if touched else without:
+            note_text(effects, role, text)
+        before = len(effects.found)
+        for role, text in always:
+            note_text(effects, role, text)
+        # Somewhere in there it does something: which files, no look at the disk tells.
+        effects.found[before:] = [
+            replace(each, listed=True, follows=False) if each.tree else each
+            for each in effects.found[before:]
+        ]
+        effects.unseen = effects.unseen or unseen
+        if hides:
+            effects.gap(f"`{effects.name}` may run commands that its words do not show")
+        if stdin == "typed":
+            if may_be_typed(effects.command):
+                effects.gap(f"`{effects.name}` may run what is typed on its input")
+        elif stdin == "given-code":
+            if has_input(effects.command) and not roles - {"host", "connect"}:
+                effects.gap(f"`{effects.name}` {_INPUT}")
+        elif stdin != "text" and not _leaves_input(stdin, roles):
+            self._take_input(stdin)
+
+    def _take_input(self, role: str) -> None:
+        """Note what is done with standard input."""
+        effects, command = self.effects, self.effects.command
+        files = [
+            one.target
+            for one in command.redirections
+            if one.op in ("<", "<>") and one.fd in (None, 0)
+        ]
+        if command.stdin is not None and not files:
+            note_input(effects, role, command.stdin)
+        elif role not in ("command", "code"):
+            note_word(effects, role, Word("", "opaque"))
+        elif files and files[-1].known and not files[-1].text.startswith(("/dev/", "/proc/")):
+            effects.unseen = True
+        else:
+            effects.gap(f"`{effects.name}` {_INPUT}")
+
+
+def _possible(
+    items: Sequence[Item], roles: tuple[str, ...], words: Sequence[Word]
+) -> list[tuple[str, ...]]:
+    """Return the roles that each operand may have, by its place and by what the others are."""
+    possible = possible_roles(items, roles)
+    if len(words) == 1 and not _INTO.isdisjoint(roles):
+        return [(*possible[0], roles[0])]
+    if f"{COMPARED}..." in roles and may_leave_repository(words):
+        return [(*each, "read-tree") for each in possible]
+    return possible
+
+
+def _tells(profile: Profile, option: str) -> bool:
+    """Tell whether a variant of the profile says what is done with an option."""
+    return any(option in one.given or option in one.also for one in profile.variants)
+
+
+def _leaves_input(stdin: str, roles: set[str]) -> bool:
+    """Tell whether operands are there that are used in place of standard input."""
+    if stdin in ("command", "code"):
+        return any(verbs_of_role(role) and role not in ("host", "connect") for role in roles)
+    return stdin in roles
+
+
+def _varied(parts: ParsedArguments, profile: Profile, given: set[str]) -> ParsedArguments:
+    """Return the options with what they do instead in the variants that hold."""
+    if not profile.variants:
+        return parts
+    others = {
+        name: option
+        for variant in profile.variants
+        if variant.options and variant.holds(given)
+        for name, option in variant.options.items()
+    }
+    if not others:
+        return parts
+    items = tuple(
+        item.doing(others.get(item.option.name, item.option))
+        if isinstance(item, OptionItem) and item.option
+        else item
+        for item in parts.items
+    )
+    return replace(parts, items=items)
+
+
+def _named(items: Sequence[Item]) -> Word:
+    """Return the program that the value of the last option names: `python -m pre_commit`."""
+    values = [item.value for item in items if isinstance(item, OptionItem) and item.value]
+    named = values[-1] if values else Word("", "opaque")
+    return replace(named, text=named.text.replace("_", "-"))
+
+
+def _is_name(word: Word) -> bool:
+    """Tell whether a word can only be names of files in the folder, with something at the end.
+
+    What is then glued to an option has no slash, and is such a name too.
+    """
+    return word.shape == "glob" and "/" not in word.text and not word.text.endswith("*")
+
+
+def _stand_in(parts: ParsedArguments) -> str | None:
+    """Return what unknown words are put in the place of, if an option says so."""
+    for item in parts.items:
+        if isinstance(item, OptionItem) and item.option and item.option.role == "placeholder":
+            return (item.value.text if item.value else "") or "{}"
+    return None

@@ -1,0 +1,150 @@
+"""A script and what is known of programs in; its commands with all that they do out.
+
+Apart from `understander.py`, which imports this when a command comes: it is large.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from policy.programs.arguments.argv import parse_arguments
+from policy.programs.arguments.http_redirects import sent_on
+from policy.programs.arguments.link_creation import created_links, link_targets
+from policy.programs.arguments.usage import Usage
+from policy.programs.budget import Budget
+from policy.programs.effects import CommandEffects
+from policy.programs.invocation import GivenOperand, Invocation, LinkCreation, ScriptAnalysis
+from policy.programs.nested_commands import DEEPEST, TOO_DEEP, NestedCommands
+from policy.programs.profiles.profile import Profile
+from policy.programs.profiles.registry import Profiles
+from policy.programs.standard_folders import STANDARD_PLACES
+from policy.shell import COMPUTED_TEXT, SimpleCommand, Word, may_run_texts, read_script_uncached
+from policy.values import Unreadable
+
+_NO_NAME = "the program's name is not known"
+
+
+def understand_anew(script: str, profiles: Profiles) -> ScriptAnalysis | Unreadable:
+    """Understand a script whose caller remembers what comes of it."""
+    read = read_script_uncached(script, whole=profiles.whole)
+    if isinstance(read, Unreadable):
+        return read
+    budget = Budget()
+    commands = tuple(
+        Reading(command, profiles, depth=0, budget=budget).read() for command in read.commands
+    )
+    budget.share(computed=read.computed, texts=read.texts)
+    if COMPUTED_TEXT in read.gaps or not may_run_texts(budget.computed, budget.texts):
+        return ScriptAnalysis(commands=commands, gaps=read.gaps)
+    return ScriptAnalysis(commands=commands, gaps=(*read.gaps, COMPUTED_TEXT))
+
+
+class Reading:
+    """One command being understood."""
+
+    def __init__(
+        self, command: SimpleCommand, profiles: Profiles, *, depth: int, budget: Budget
+    ) -> None:
+        self.command = command
+        self.profiles = profiles
+        self.depth = depth
+        self.budget = budget
+        nesting = NestedCommands(
+            command,
+            depth=depth,
+            understand=self._inner,
+            budget=budget,
+            whole=profiles.whole,
+        )
+        self.effects = CommandEffects(command, profiles, nesting=nesting)
+        self.usage = Usage(self.effects)
+        self.links: LinkCreation | None = None
+
+    def read(self) -> Invocation:
+        """Return the command with what it does."""
+        for assignment in self.command.assignments:
+            self.effects.variable(assignment)
+        if not self.command.words:
+            return self._invocation((), profiled=True, free=True)
+        program = self.command.words[0]
+        if not program.known or self.depth > DEEPEST:
+            self.effects.gap(TOO_DEEP if program.known else _NO_NAME)
+            return self._unprofiled((), self.command.words[1:])
+        place, name = _place_and_name(program.text)
+        if self.command.local:
+            return self._unprofiled((name,), self.command.words[1:], free=True)
+        profile = self.profiles.profile(name)
+        self.effects.unseen = place not in STANDARD_PLACES
+        if profile is None:
+            return self._unprofiled((name,), self.command.words[1:], place=place)
+        return self._profiled(profile, place)
+
+    def _inner(self, command: SimpleCommand, depth: int) -> Invocation:
+        return Reading(command, self.profiles, depth=depth, budget=self.budget).read()
+
+    def _profiled(self, profile: Profile, place: str) -> Invocation:
+        words = self.command.words[1:]
+        if profile.at_options:
+            self.usage.fear_lists(profile.name, words)
+        program: tuple[str, ...] = (profile.name,)
+        while True:
+            self.effects.name = " ".join(program)
+            self.effects.settings = profile.settings
+            parts = parse_arguments(words, profile)
+            if not profile.subcommands or not parts.rest:
+                break
+            first = parts.rest[0]
+            sub = profile.subcommands.get(first.text) if first.known else None
+            if sub is None and profile.operands and first.known:
+                profile = replace(profile, subcommands={})
+                continue
+            self.usage.give_options(profile, parts)
+            if sub is None:
+                self.effects.gap(f"what `{self.effects.name}` runs is not known")
+                return self._unprofiled(program, parts.rest, place=place)
+            profile, words = sub, parts.rest[1:]
+            program = (*program, sub.name)
+        self.usage.take(profile, parts)
+        self.links = created_links(profile, parts, self.effects.found)
+        self.effects.found += link_targets(profile, parts)
+        return self._invocation(program, place=place, profiled=True, free=profile.free)
+
+    def _unprofiled(
+        self,
+        program: tuple[str, ...],
+        words: tuple[Word, ...],
+        *,
+        place: str = "",
+        free: bool = False,
+    ) -> Invocation:
+        self.usage.operands = [GivenOperand(word=word) for word in words]
+        self.effects.found += sent_on(words, " ".join(program))
+        return self._invocation(program, place=place, profiled=False, free=free)
+
+    def _invocation(
+        self, program: tuple[str, ...], *, place: str = "", profiled: bool, free: bool
+    ) -> Invocation:
+        if free:
+            free = not any(one.guarded or one.unknown for one in self.usage.options)
+        return Invocation(
+            command=self.command,
+            program=program,
+            place=place,
+            profiled=profiled,
+            options=tuple(self.usage.options),
+            operands=tuple(self.usage.operands),
+            effects=tuple(self.effects.found),
+            inner=tuple(self.effects.inner),
+            gaps=tuple(self.effects.gaps),
+            unseen=self.effects.unseen,
+            free=free,
+            links=self.links,
+        )
+
+
+def _place_and_name(text: str) -> tuple[str, str]:
+    """Return the folder that a program is spelled with, and its name there."""
+    folder, slash, name = text.rpartition("/")
+    if not slash or not name:
+        return "", text
+    return folder or "/", name

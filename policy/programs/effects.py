@@ -1,0 +1,180 @@
+"""One command in; what is found of it so far: what it touches, runs and leaves open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from policy.programs.arguments.http_redirects import HttpRedirects
+from policy.programs.invocation import Effect, Invocation, Verb
+from policy.programs.nested_commands import ANY_WORDS, NOT_SEARCHED, FoundPaths, NestedCommands, Run
+from policy.programs.profiles.registry import Profiles
+from policy.programs.words.remotes import is_web_url
+from policy.shell import Assignment, SimpleCommand, Word
+
+VERBS: dict[str, tuple[tuple[Verb, ...], bool]] = {
+    "read": (("reads",), False),
+    "read-tree": (("reads",), True),
+    "list-file": (("reads",), False),
+    "list-tree": (("reads",), True),
+    "list-write-tree": (("reads", "writes"), True),
+    "write": (("writes",), False),
+    "write-tree": (("writes",), True),
+    "write-into": (("writes",), False),
+    "read-write": (("reads", "writes"), False),
+    "read-write-tree": (("reads", "writes"), True),
+    "host": (("connects",), False),
+    "connect": (("connects",), False),
+    "recipient": (("sends",), False),
+    "send": (("sends",), False),
+}
+
+# Roles in which `-` is standard input or output.
+_STREAMED = frozenset({"read", "read-tree", "list"})
+# Roles of which only names and attributes are read, and no contents.
+LISTED = frozenset({"list-file", "list-tree", "list-write-tree"})
+
+
+class CommandEffects:
+    """What has been found of one command so far; `name` is its program for people."""
+
+    __slots__ = (
+        "command", "folder", "found", "gaps", "inner", "members", "name", "nesting", "profiles",
+        "redirects", "settings", "suffixes", "unseen",
+    )  # fmt: skip
+
+    def __init__(
+        self, command: SimpleCommand, profiles: Profiles, *, nesting: NestedCommands
+    ) -> None:
+        self.command = command
+        self.profiles = profiles
+        self.nesting = nesting
+        self.name = ""
+        self.settings: tuple[str, ...] = ()
+        self.found: list[Effect] = []
+        self.inner: list[Invocation] = []
+        self.gaps: list[str] = []
+        self.unseen = False
+        self.folder: tuple[Word, ...] = ()
+        # The folders in turn that the operands after them are in, and nothing else is (`tar -C`).
+        self.members: tuple[Word, ...] = ()
+        # What is added to the names of files that are written.
+        self.suffixes: tuple[Word, ...] = ()
+        self.redirects = HttpRedirects()
+
+    def touch(self, role: str, word: Word, *, option: str) -> None:
+        """Note what is touched that a word names."""
+        verbs, tree = VERBS[role]
+        if word.text == "-" and word.known and (option or role in _STREAMED):
+            return
+        for verb in verbs:
+            listed = verb == "reads" and role in LISTED
+            folder = self.folder if verb in ("reads", "writes") else ()
+            effect = Effect(verb=verb, word=word, tree=tree, folder=folder, listed=listed)
+            self.found.append(effect)
+
+    def runs(self, role: str, word: Word, label: str) -> None:
+        """Note what a word in a role makes the program run."""
+        match role:
+            case "script":
+                self._script(word, label)
+            case "code":
+                self.gap(f"`{label}` runs code of another language")
+            case "command":
+                self.run(self.nesting.script(word, label=label, folder=self.folder))
+            case "program":
+                self.run(self.nesting.program(word, label=label, folder=self.folder))
+            case "unseen":
+                self.unseen = True
+            case _:
+                self.gap(f"`{label}` may run commands that its words do not show")
+
+    def run_words(
+        self,
+        role: str,
+        words: tuple[Word, ...],
+        *,
+        option: str,
+        stand_in: str | None,
+        found: FoundPaths,
+    ) -> None:
+        """Note the command that words are, after the `--` that may stand before it."""
+        if words and words[0].known and words[0].text == "--":
+            words = words[1:]
+        label = f"{self.name} {option}".rstrip()
+        if role == "words-command...":
+            self.run(self.nesting.joined(words, label=label, folder=self.folder))
+            return
+        if role == "argv-until":
+            stand_in = "{}"
+        more = role == "argv-more..."
+        searched = found != NOT_SEARCHED
+        added = (replace(found.word(), many=True) if searched else ANY_WORDS,)
+        # Nothing may be found: then it is run without.
+        ends: tuple[tuple[Word, ...], ...] = ((),)
+        if more and stand_in is None:
+            ends = ((), added) if searched else (added,)
+        for end in ends:
+            read = self.nesting.words(
+                words,
+                label=label,
+                folder=self.folder,
+                assigns=role == "env-argv...",
+                fed=not more,
+                more=end,
+                stand_in=stand_in or ("{}" if more else None),
+                found=found,
+            )
+            if read.command.words:
+                self.inner.append(read)
+
+    def variable(self, assignment: Assignment) -> None:
+        """Note what a variable does to the command that it is set for."""
+        role = self.profiles.variable(assignment.name)
+        name, value = assignment.name, assignment.value
+        if role is None or role == "harmless" or (value.known and not value.text):
+            return
+        if role == "code" or (role == "command" and assignment.appends):
+            self.gap(f"the variable `{name}` may make programs run code")
+        elif role == "command":
+            self.run(self.nesting.script(value, label=name, folder=()))
+        else:
+            self.touch(role, value, option="")
+
+    def not_known(self, verb: Verb, why: str) -> None:
+        """Note that it touches something that cannot be told."""
+        self.found.append(Effect(verb=verb, why=why))
+
+    def untold(self, verb: Verb, why: str) -> None:
+        """Note that it touches what stands elsewhere: in a configuration, or with a service."""
+        self.found.append(Effect(verb=verb, why=why, unseen=True))
+
+    def unclear(self, why: str, *, runs: bool = True) -> None:
+        """Note that it may do all that there is."""
+        verbs: tuple[Verb, ...] = ("reads", "writes", "connects")
+        for verb in verbs:
+            self.not_known(verb, why)
+        if runs:
+            self.gap(why)
+
+    def gap(self, why: str) -> None:
+        """Note why it may run commands that are not in sight."""
+        if why not in self.gaps:
+            self.gaps.append(why)
+
+    def run(self, run: Run) -> None:
+        """Note commands that are run in turn, and why there may be others."""
+        commands, gaps = run
+        self.inner.extend(commands)
+        for gap in gaps:
+            self.gap(gap)
+
+    def _script(self, word: Word, label: str) -> None:
+        if word.known and word.text in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+            self.gap(f"`{label}` runs what it is given as input")
+            return
+        self.unseen = True
+        self.touch("read", word, option="")
+        if is_web_url(word.text):
+            self.touch("connect", word, option="")
+        if not word.known:
+            self.gap(f"which file `{label}` runs is not known")

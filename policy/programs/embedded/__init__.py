@@ -1,0 +1,1 @@
+"""Programs inside arguments: awk, jq, sed and SQL, and what their texts do."""

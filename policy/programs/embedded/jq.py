@@ -1,0 +1,23 @@
+"""A filter of jq, yq and their like in; the files that it reads and what it may run out."""
+
+from __future__ import annotations
+
+import re
+
+from policy.programs.embedded.embedded_program import ProgramEffects, TouchedResource
+
+_MODULE = re.compile(r"\b(?:import|include)\b")
+_LOADS = re.compile(r"\b(?:load|load_\w+|strload)\s*\(")
+# Secrets stand in variables of the environment.
+_ENVIRONMENT = re.compile(r"\$ENV\b|\$__prog|(?<![.$\w])(?:env|strenv|envsubst)\b")
+_RUNS = re.compile(r"\bsystem\s*\(")
+
+
+def read_jq(text: str) -> ProgramEffects:
+    """Return what a filter does: it works on its input, and some can load files."""
+    touched = TouchedResource("reads", None)
+    if _RUNS.search(text):
+        return ProgramEffects(touched=(touched,), gap="a filter that runs commands")
+    if _MODULE.search(text) or _LOADS.search(text):
+        return ProgramEffects(touched=(touched,), harms=True)
+    return ProgramEffects(harms=_ENVIRONMENT.search(text) is not None)

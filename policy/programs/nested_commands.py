@@ -1,0 +1,217 @@
+"""Commands that a command runs: words, a command line or a program's name in, invocations out."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from policy.model import Exclusions
+from policy.programs.arguments.operand_roles import text_of
+from policy.programs.budget import COMMAND, Budget
+from policy.programs.invocation import Invocation
+from policy.shell import Assignment, SimpleCommand, Word, read_script, sets_trap
+from policy.values import Unreadable, escape_glob
+
+# What is run in turn, and why there may be more.
+Run: TypeAlias = tuple[tuple[Invocation, ...], tuple[str, ...]]
+Understand: TypeAlias = Callable[[SimpleCommand, int], Invocation]
+
+DEEPEST = 8
+TOO_DEEP = f"commands are nested more than {DEEPEST} deep"
+TOO_MUCH = "more is run in turn than can be looked at"
+# `env` takes any name, with which bash finds functions in the environment.
+_ASSIGNMENT = re.compile(r"([^=]*?)(\+?)=(.*)", re.DOTALL)
+ANY_WORDS = Word("", "opaque", many=True)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPaths:
+    """What a search hands on: paths below `root` that the glob `name` fits; empty: not known.
+
+    `through`: also what it found behind links below the root. `left` is what it leaves out.
+    """
+
+    root: str = ""
+    name: str = "*"
+    through: bool = False
+    left: Exclusions | None = None
+
+    def word(self) -> Word:
+        """Return any one of them."""
+        root = self.root
+        if not (self.name and root) or root[0] in "-~" or "[" in root:
+            return Word(root, "opaque")
+        # What was found stands below the folder that was looked through.
+        below = self.name if self.name == "*" else f"*/{self.name}"
+        spelled = f"{escape_glob(root.rstrip('/'))}/{below}"
+        return Word(spelled, "glob", found=True, through=self.through, left=self.left)
+
+
+NOT_SEARCHED = FoundPaths()
+
+
+class NestedCommands:
+    """Where a command stands, for the commands that it runs in turn.
+
+    Written once and then read. (A plain class: one is made for every command.) With `whole`,
+    command lines are read by the whole reader.
+    """
+
+    __slots__ = ("budget", "command", "depth", "understand", "whole")
+
+    def __init__(
+        self,
+        command: SimpleCommand,
+        *,
+        depth: int,
+        understand: Understand,
+        budget: Budget,
+        whole: bool,
+    ) -> None:
+        self.command = command
+        self.depth = depth
+        self.understand = understand
+        self.budget = budget
+        self.whole = whole
+
+    def words(
+        self,
+        words: tuple[Word, ...],
+        *,
+        label: str,
+        folder: tuple[Word, ...] = (),
+        assigns: bool = False,
+        fed: bool = True,
+        more: tuple[Word, ...] = (),
+        stand_in: str | None = None,
+        found: FoundPaths = NOT_SEARCHED,
+    ) -> Invocation:
+        """Return the command that words are.
+
+        With `assigns` variables stand before it, `more` words are added. `stand_in`
+        is what an unknown word, one of `found`, is put in the place of. `fed` says that
+        it reads the input of the command that runs it.
+        """
+        text = text_of(words)
+        variables, rest = _assignments(words) if assigns else ((), words)
+        if variables:
+            texts = [one.name for one in variables if not _is_number(one.value)]
+            self.budget.share(texts=frozenset(texts))
+        if stand_in:
+            rest = tuple(_replaced(word, stand_in, found) for word in rest)
+        inner = SimpleCommand(
+            words=(*rest, *more),
+            assignments=variables,
+            folders=self._folders(folder),
+            stdin=self.command.stdin if fed else None,
+            piped=fed and self._is_fed(),
+            text=text,
+            number=self.command.number,
+            inside=(*self.command.inside, label),
+        )
+        return self.understand(inner, self.depth + 1)
+
+    def program(self, word: Word, *, label: str, folder: tuple[Word, ...]) -> Run:
+        """Return the program of this name, run with words that are not known."""
+        if not word.known:
+            return _not_known(f"which program `{label}` runs is not known")
+        return (self.words((word,), label=label, folder=folder, fed=False, more=(ANY_WORDS,)),), ()
+
+    def joined(self, words: tuple[Word, ...], *, label: str, folder: tuple[Word, ...]) -> Run:
+        """Return the commands in words that are joined by blanks."""
+        if not all(word.known and not word.many for word in words):
+            return _not_known(f"the command line of `{label}` is not known")
+        line = Word(" ".join(word.file_name if word.home else word.text for word in words))
+        return self.script(line, label=label, folder=folder)
+
+    def script(self, word: Word, *, label: str, folder: tuple[Word, ...], fed: bool = True) -> Run:
+        """Return the commands of a command line, or why there may be others.
+
+        Those that are not `fed` have an input of which nothing is known.
+        """
+        if not word.known:
+            return _not_known(f"the command line of `{label}` is not known")
+        if self.depth >= DEEPEST:
+            return _not_known(TOO_DEEP)
+        if not self.budget.take(len(word.text)):
+            return _not_known(TOO_MUCH)
+        script = read_script(word.text, whole=self.whole)
+        if isinstance(script, Unreadable):
+            return _not_known(f"the command line of `{label}` cannot be read: {script.reason}")
+        if not self.budget.take(COMMAND * len(script.commands)):
+            return _not_known(TOO_MUCH)
+        self.budget.share(computed=script.computed, texts=script.texts)
+        commands = (self._placed(one, label, folder, fed=fed) for one in script.commands)
+        return tuple(self.understand(one, self.depth + 1) for one in commands), script.gaps
+
+    def _placed(
+        self, inner: SimpleCommand, label: str, folder: tuple[Word, ...], *, fed: bool
+    ) -> SimpleCommand:
+        """Return a command of a command line as it stands in the whole script."""
+        outer = self._folders(folder)
+        own = inner.stdin is not None or inner.piped
+        if label == "eval" and sets_trap(inner.words):
+            outer = None
+        return replace(
+            inner,
+            folders=None if outer is None or inner.folders is None else (*outer, *inner.folders),
+            stdin=inner.stdin if own or not fed else self.command.stdin,
+            piped=inner.piped or (not own and (not fed or self._is_fed())),
+            number=self.command.number,
+            inside=(*self.command.inside, label, *inner.inside),
+        )
+
+    def _folders(self, folder: tuple[Word, ...]) -> tuple[str, ...] | None:
+        if self.command.folders is None or not all(word.known for word in folder):
+            return None
+        return (*self.command.folders, *(word.file_name for word in folder))
+
+    def _is_fed(self) -> bool:
+        return self.command.piped or any(
+            one.op in ("<", "<>") and one.fd in (None, 0) for one in self.command.redirections
+        )
+
+
+def _not_known(why: str) -> Run:
+    return (), (why,)
+
+
+def common_root(words: tuple[Word, ...]) -> str:
+    """Return what every path below these begins with."""
+    if not words or not all(word.known for word in words):
+        return ""
+    if len(words) == 1:
+        return words[0].text
+    if any(".." in word.text.split("/") for word in words):
+        # `a/../b` begins with `a` and is not below it.
+        return ""
+    return posixpath.commonprefix([word.text for word in words]).rpartition("/")[0]
+
+
+def _assignments(
+    words: tuple[Word, ...],
+) -> tuple[tuple[Assignment, ...], tuple[Word, ...]]:
+    found: list[Assignment] = []
+    for place, word in enumerate(words):
+        match = _ASSIGNMENT.match(word.text)
+        if match is None or word.many:
+            return tuple(found), words[place:]
+        value = replace(word, text=match[3], home=False)
+        found.append(Assignment(match[1], value, appends=bool(match[2])))
+    return tuple(found), ()
+
+
+def _is_number(value: Word) -> bool:
+    return value.known and value.text.isdecimal()
+
+
+def _replaced(word: Word, stand_in: str, found: FoundPaths) -> Word:
+    before, sign, _ = word.text.partition(stand_in)
+    if not sign:
+        return word
+    if word.text == stand_in:
+        return replace(found.word(), many=word.many)
+    return Word(before or found.root, "opaque", many=word.many)

@@ -1,0 +1,160 @@
+"""A command and a set of patterns in; whether they cover it and all that it runs out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from policy.programs.invocation import Invocation
+from policy.programs.patterns.match import (
+    is_harmless_assignment,
+    matches_command,
+    spells_option,
+    uncovered_redirections,
+)
+from policy.programs.patterns.pattern import CommandPattern
+from policy.programs.patterns.pattern_set import near
+from policy.programs.profiles.registry import NO_PROFILES, Profiles
+from policy.programs.standard_folders import STANDARD_PLACES
+from policy.values import any_of, both
+
+
+def covers(
+    invocation: Invocation,
+    patterns: Sequence[CommandPattern],
+    *,
+    redirections_covered: bool,
+) -> bool | None:
+    """Tell whether each command of a chain fits a pattern, one of which may spell several.
+
+    With `redirections_covered` the caller has another clause for the redirections that no pattern
+    spells out.
+    """
+    profiles = patterns[0].profiles if patterns else NO_PROFILES
+    cover = _Cover(patterns=patterns, redirections_covered=redirections_covered, profiles=profiles)
+    return cover.of(invocation)
+
+
+def runs_any(invocation: Invocation, patterns: Sequence[CommandPattern]) -> bool | None:
+    """Tell whether some command of a chain fits a pattern; a gap leaves it open."""
+    answer: bool | None = False
+    for command in invocation.walk():
+        if command.gaps or (command.command.words and not command.program):
+            answer = None
+        found = any_of(_fits_chain(command, pattern) for pattern in near(patterns, command))
+        answer = any_of((answer, found))
+        if answer is True:
+            return True
+    return answer
+
+
+def needs_no_pattern(
+    invocation: Invocation, *, redirections_covered: bool, profiles: Profiles
+) -> bool:
+    """Tell whether a command needs no pattern of its own.
+
+    One that only sets variables is free where these are the script's own: no program knows them.
+    """
+    command = invocation.command
+    if invocation.gaps or not (invocation.free or command.local or not command.words):
+        return False
+    if invocation.place not in STANDARD_PLACES:
+        return False
+    if any(option.guarded or option.unknown or option.elsewhere for option in invocation.options):
+        return False
+    folders = [option.value for option in invocation.options]
+    if command.words and any(effect.word not in folders for effect in invocation.effects):
+        return False  # `env` alone prints the environment; `env -C sub` names a folder
+    if not redirections_covered and uncovered_redirections(invocation):
+        return False
+    return all(
+        is_harmless_assignment(one, profiles)
+        or (not command.words and profiles.variable(one.name) is None)
+        for one in command.assignments
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Cover:
+    """One set of patterns being asked; what was found of an inner command is remembered."""
+
+    patterns: Sequence[CommandPattern]
+    redirections_covered: bool
+    profiles: Profiles
+    found: dict[int, bool | None] = field(default_factory=dict)
+
+    def of(self, invocation: Invocation) -> bool | None:
+        """Tell whether a command and all it runs are covered."""
+        number = id(invocation)
+        if number not in self.found:
+            self.found[number] = self._of(invocation)
+        return self.found[number]
+
+    def _of(self, invocation: Invocation) -> bool | None:
+        answer: bool | None = False
+        if needs_no_pattern(
+            invocation,
+            redirections_covered=self.redirections_covered,
+            profiles=self.profiles,
+        ):
+            answer = self._all(invocation.inner)
+        for pattern in near(self.patterns, invocation):
+            if answer is True:
+                break
+            answer = any_of((answer, self._by(invocation, pattern)))
+        return answer
+
+    def _all(self, commands: Sequence[Invocation]) -> bool | None:
+        answer: bool | None = True
+        for command in commands:
+            answer = both(answer, self.of(command))
+        return answer
+
+    def _by(self, invocation: Invocation, pattern: CommandPattern) -> bool | None:
+        """Tell whether one pattern covers a command, with the others for what it does not spell."""
+        covered = self.redirections_covered
+        answer = matches_command(invocation, pattern, redirections_covered=covered)
+        if answer is False:
+            return False
+        if not spells_gaps(invocation, pattern) or _is_elsewhere(invocation, pattern):
+            answer = None
+        if not pattern.inner:
+            return both(answer, self._all(invocation.inner))
+        if len(pattern.inner) != len(invocation.inner):
+            return False if invocation.inner else both(answer, None)
+        for command, spelled in zip(invocation.inner, pattern.inner, strict=True):
+            answer = both(answer, self._by(command, spelled))
+        return answer
+
+
+def _is_elsewhere(invocation: Invocation, pattern: CommandPattern) -> bool:
+    """Tell whether a command works in a folder that the pattern does not speak of."""
+    return any(
+        one.elsewhere and not spells_option(one, invocation, pattern) for one in invocation.options
+    )
+
+
+def spells_gaps(invocation: Invocation, pattern: CommandPattern) -> bool:
+    """Tell whether the pattern spells out all that may run commands out of sight."""
+    if not invocation.gaps:
+        return True
+    # Without a wildcard all is spelled but what the command is given as input.
+    tells = pattern.tells or (pattern.literal and not _has_input(invocation))
+    return tells and pattern.gaps.issuperset(invocation.gaps)
+
+
+def _has_input(invocation: Invocation) -> bool:
+    command = invocation.command
+    given = command.piped or command.stdin is not None
+    return given or any(one.op.startswith("<") for one in command.redirections)
+
+
+def _fits_chain(invocation: Invocation, pattern: CommandPattern) -> bool | None:
+    """Tell whether a command fits, and those below it what the pattern spells to be run."""
+    answer = matches_command(invocation, pattern)
+    below = list(invocation.walk())[1:] if answer is not False and pattern.inner else []
+    for spelled in pattern.inner:
+        if answer is False:
+            break
+        answer = both(answer, any_of(_fits_chain(command, spelled) for command in below))
+    return answer

@@ -1,0 +1,78 @@
+"""Many sets of command patterns in; which of them hold a command, and which may, out.
+
+A pattern that stands in several sets is compared once, and only those of the command's program are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from policy.programs.invocation import Invocation
+from policy.programs.patterns.match import matches_command
+from policy.programs.patterns.pattern import CommandPattern
+
+# A pattern, and the numbers of the sets that it stands in.
+_Placed = tuple[CommandPattern, tuple[int, ...]]
+
+
+class CommandSets:
+    """Sets of patterns by number."""
+
+    __slots__ = ("_by_program", "_others")
+
+    def __init__(self, sets: Mapping[int, Sequence[CommandPattern]]) -> None:
+        numbers: dict[int, list[int]] = defaultdict(list)
+        patterns: dict[int, CommandPattern] = {}
+        for number, own in sets.items():
+            for pattern in own:
+                # One that was read for another set as well is the same object.
+                patterns[id(pattern)] = pattern
+                numbers[id(pattern)].append(number)
+        placed = [(pattern, tuple(numbers[key])) for key, pattern in patterns.items()]
+        programs = {pattern.program[0] for pattern, _ in placed if pattern.program}
+        self._others = tuple(one for one in placed if not one[0].program)
+        self._by_program: dict[str, tuple[_Placed, ...]] = {
+            program: tuple(
+                one for one in placed if not one[0].program or one[0].program[0] == program
+            )
+            for program in programs
+        }
+
+    def near(self, invocation: Invocation) -> set[int] | None:
+        """Return the numbers of the sets that may hold a command; None where each has to say it.
+
+        Only of a plain command is it sure that the others do not: one whose program is known, that
+        runs nothing else, and that needs a pattern.
+        """
+        if not runs_nothing_else(invocation):
+            return None
+        return {number for _, numbers in self._near(invocation) for number in numbers}
+
+    def holding(self, invocation: Invocation) -> tuple[set[int], set[int]]:
+        """Return the numbers of the sets that hold a plain command, and those that may.
+
+        It has no redirection, and no pattern near it spells what is run in turn.
+        """
+        surely: set[int] = set()
+        perhaps: set[int] = set()
+        for pattern, numbers in self._near(invocation):
+            answer = matches_command(invocation, pattern)
+            if answer:
+                surely.update(numbers)
+            elif answer is None:
+                perhaps.update(numbers)
+        return surely, perhaps - surely
+
+    def _near(self, invocation: Invocation) -> tuple[_Placed, ...]:
+        return self._by_program.get(invocation.program[0], self._others)
+
+
+def runs_nothing_else(invocation: Invocation) -> bool:
+    """Tell whether a command runs nothing else that is known of, and needs a pattern."""
+    command = invocation.command
+    if not invocation.program or invocation.inner or invocation.gaps:
+        return False
+    if any(option.elsewhere for option in invocation.options):
+        return False
+    return bool(command.words) and not (invocation.free or command.local)

@@ -1,0 +1,328 @@
+"""One command and one pattern in; whether the pattern covers the command's own words out.
+
+None says that it cannot be known, or that it takes a pattern which spells more out. What the
+command runs in turn is the matter of `cover`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from policy.programs.invocation import GivenOperand, GivenOption, Invocation
+from policy.programs.patterns.pattern import COMMAND_LINES, CommandPattern, option_of
+from policy.programs.patterns.wildcards import has_placeholder, shown
+from policy.programs.patterns.word_match import fixed_prefix, operands_match, word_matches
+from policy.programs.profiles.profile import MANY_WORDS
+from policy.programs.profiles.registry import Profiles
+from policy.programs.standard_folders import STANDARD_PLACES
+from policy.shell import Assignment, Redirection, Word
+from policy.values import any_of, both, compile_name_glob
+
+_DESCRIPTORS = (">&", "<&")
+_NO_VALUE = Word("")
+
+
+def matches_command(
+    invocation: Invocation, pattern: CommandPattern, *, redirections_covered: bool = False
+) -> bool | None:
+    """Tell whether a pattern covers one command, without those that it runs.
+
+    With `redirections_covered` the caller has another clause for those of
+    `uncovered_redirections`.
+    """
+    answer = matches_program(invocation, pattern)
+    if answer is False:
+        return False
+    pattern = pattern.narrowed(invocation.program)
+    answer = both(answer, matches_words(invocation, pattern))
+    command = invocation.command
+    if answer is not False and (command.assignments or pattern.assignments):
+        answer = both(answer, _fits_assignments(invocation, pattern))
+    if answer is not False and (command.redirections or pattern.redirections):
+        covered = redirections_covered
+        answer = both(answer, _fits_redirections(invocation, pattern, others_covered=covered))
+    return answer
+
+
+def matches_program(invocation: Invocation, pattern: CommandPattern) -> bool | None:
+    """Tell whether a command's program is the pattern's."""
+    if invocation.program and pattern.program is not None:
+        if invocation.program[0] != pattern.program[0]:
+            return False
+        return _same_place(invocation, pattern)
+    if not invocation.command.words:
+        return False
+    if pattern.program is None:
+        return True
+    return None
+
+
+def matches_words(invocation: Invocation, pattern: CommandPattern) -> bool | None:
+    """Tell whether what stands after the program is what the pattern asks for."""
+    program = pattern.program
+    if program is None:
+        return operands_match(pattern.steps, _words_of_any(invocation))
+    if not invocation.program:
+        return None
+    shared = min(len(program), len(invocation.program))
+    if invocation.program[:shared] != program[:shared]:
+        return False
+    if len(program) > len(invocation.program):
+        # The subcommand is not there, or not known.
+        first = invocation.operands[0].word if invocation.operands else None
+        unclear = first is not None and not first.known
+        return None if unclear or any(one.unknown for one in invocation.options) else False
+    if not invocation.profiled:
+        return _fits_unprofiled(invocation, pattern)
+    answer = _fits_options(invocation, pattern)
+    if answer is False:
+        return False
+    operands = invocation.operands
+    if shared < len(invocation.program):
+        subcommands = (GivenOperand(word=Word(name)) for name in invocation.program[shared:])
+        operands = (*subcommands, *operands)
+    if _runs_elsewhere(invocation, pattern):
+        answer = both(answer, None)
+    return both(answer, operands_match(pattern.steps, operands))
+
+
+def _runs_elsewhere(invocation: Invocation, pattern: CommandPattern) -> bool:
+    """Tell whether a file of code that the pattern spells is named from another folder.
+
+    After a `cd`, `python3 tools/x.py` is another program than the one that was meant.
+    """
+    if invocation.command.folders == () or not invocation.unseen:
+        return False
+    spelled = {step.text for step in pattern.steps if step is not None and step.known}
+    code = [one.word.text for one in invocation.operands]
+    return any(
+        text in spelled and not text.startswith(("/", "~")) and ("/" in text or "." in text)
+        for text in code
+    )
+
+
+def is_harmless_redirection(redirection: Redirection) -> bool:
+    """Tell whether a redirection only copies a descriptor or has to do with /dev/null."""
+    return redirection.op in _DESCRIPTORS or (
+        redirection.target.known and redirection.target.text == "/dev/null"
+    )
+
+
+def is_harmless_assignment(assignment: Assignment, profiles: Profiles) -> bool:
+    """Tell whether setting a variable changes no more than language, time zone or looks."""
+    role = profiles.variable(assignment.name)
+    # Of the script's own variables only those matter that programs are known to heed.
+    return role == "harmless" or (role is None and assignment.kept)
+
+
+def uncovered_redirections(
+    invocation: Invocation, pattern: CommandPattern | None = None
+) -> tuple[Redirection, ...]:
+    """Return the redirections that are neither harmless nor spelled out by the pattern."""
+    spelled = pattern.redirections if pattern is not None else ()
+    return tuple(
+        item
+        for item in invocation.command.redirections
+        if not is_harmless_redirection(item)
+        and not any(_same_redirection(item, each) for each in spelled)
+    )
+
+
+def uncovered_options(invocation: Invocation, pattern: CommandPattern) -> tuple[GivenOption, ...]:
+    """Return the options that the pattern neither spells nor covers with a `*`."""
+    return tuple(
+        given
+        for given in invocation.options
+        if (given.guarded or given.unknown or not pattern.rest)
+        and not spells_option(given, invocation, pattern)
+    )
+
+
+def spells_option(given: GivenOption, invocation: Invocation, pattern: CommandPattern) -> bool:
+    """Tell whether the pattern spells this option of a command."""
+    return any(_same_option(given, wanted, invocation, pattern) for wanted in pattern.options)
+
+
+def spells_redirects(invocation: Invocation, pattern: CommandPattern) -> bool:
+    """Tell whether a pattern that covers a command spells the options by which it is sent on."""
+    by = {name for effect in invocation.effects if effect.redirected for name in effect.by}
+    spelled = (pattern, *pattern.inner)
+    return any(
+        matches_command(invocation, each, redirections_covered=True) is True
+        and any(option.name in by for option in each.options)
+        for each in spelled
+    )
+
+
+# ------------------------------------------------------------------ the program
+
+
+def _same_place(invocation: Invocation, pattern: CommandPattern) -> bool | None:
+    given, wanted = invocation.place, pattern.place
+    if given in STANDARD_PLACES:
+        return wanted in STANDARD_PLACES
+    if given == wanted:
+        # A relative place is another one in another folder.
+        return True if given.startswith("/") or invocation.command.folders == () else None
+    return None
+
+
+# ------------------------------------------------------------------ options
+
+
+def _fits_options(invocation: Invocation, pattern: CommandPattern) -> bool | None:
+    answer: bool | None = True
+    for wanted in pattern.options:
+        found: bool | None = False
+        for given in invocation.options:
+            same = _same_option(given, wanted, invocation, pattern)
+            found = same if found is False else found or same
+        if found is False and _may_hold(invocation, wanted):
+            found = None
+        answer = both(answer, found)
+        if answer is False:
+            return False
+    return both(answer, None) if uncovered_options(invocation, pattern) else answer
+
+
+def _same_option(
+    given: GivenOption, wanted: GivenOption, invocation: Invocation, pattern: CommandPattern
+) -> bool | None:
+    if not _same_name(given, wanted):
+        return False
+    if wanted.value is None:
+        harmless = given.value is None or (pattern.rest and not given.guarded)
+        return True if harmless else None
+    if pattern.inner and _is_command_line(given, invocation, pattern):
+        return True  # compared command by command
+    return word_matches(given.value or _NO_VALUE, wanted.value)
+
+
+def _same_name(given: GivenOption, wanted: GivenOption) -> bool:
+    if given.name == wanted.name:
+        return True
+    if not wanted.unknown or not has_placeholder(wanted.name):
+        return False
+    return compile_name_glob(shown(Word(wanted.name)).text)(given.spelled)
+
+
+def _is_command_line(given: GivenOption, invocation: Invocation, pattern: CommandPattern) -> bool:
+    known = option_of(given.name, invocation.program, pattern.profiles)
+    return known is not None and (known.role in COMMAND_LINES or known.role in MANY_WORDS)
+
+
+def _may_hold(invocation: Invocation, wanted: GivenOption) -> bool:
+    """Tell whether a word that is not known well may be an option, or hold it."""
+    spellings = (wanted.name, wanted.spelled)
+    unclear = [one.word for one in invocation.operands if not one.word.known]
+    unclear += [one.value for one in invocation.options if one.value and one.value.many]
+    # A file name that a glob becomes begins as the glob does; `a$x` may be split into words.
+    split = any(word.many and word.shape == "opaque" for word in unclear)
+    if split or any(_begins(word, spellings) for word in unclear):
+        return True
+    return any(
+        one.unknown and any(spelling.startswith(one.name) for spelling in spellings)
+        for one in invocation.options
+    )
+
+
+def _begins(word: Word, spellings: tuple[str, ...]) -> bool:
+    return any(spelling.startswith(fixed_prefix(word)) for spelling in spellings)
+
+
+# ------------------------------------------------------------------ without a profile
+
+
+def is_option_like(word: Word) -> bool:
+    """Tell whether a word may be an option to a program that nothing is known of.
+
+    `-` and `--` are none; `+x` and `:x` are options to some programs.
+    """
+    before = fixed_prefix(word)
+    if not before:
+        return not word.known
+    return before[0] in "-+:" and not (word.known and before in ("-", "--", ":", "+"))
+
+
+def _fits_unprofiled(invocation: Invocation, pattern: CommandPattern) -> bool | None:
+    words = [one.word for one in invocation.operands]
+    answer = operands_match(pattern.steps, _with_doubt(words))
+    if answer is not False or not any(map(is_option_like, words)):
+        return answer
+    # Its options may be another spelling of those that the pattern asks for.
+    asked = [step for step in pattern.steps if step and step.known and not is_option_like(step)]
+    return None if all(step in words for step in asked) else False
+
+
+def _words_of_any(invocation: Invocation) -> list[GivenOperand]:
+    """Return all words of a command, its program's name being the first."""
+    words = invocation.command.words
+    harmless = invocation.profiled and not (
+        any(one.guarded or one.unknown for one in invocation.options)
+        or any(one.guarded or one.may_be_option for one in invocation.operands)
+    )
+    if harmless:
+        return [GivenOperand(word=word) for word in words]
+    return [GivenOperand(word=words[0]), *_with_doubt(words[1:])]
+
+
+def _with_doubt(words: Sequence[Word]) -> list[GivenOperand]:
+    return [GivenOperand(word=word, may_be_option=is_option_like(word)) for word in words]
+
+
+# ------------------------------------------------------------------ variables, redirections
+
+
+def _fits_assignments(invocation: Invocation, pattern: CommandPattern) -> bool | None:
+    answer: bool | None = True
+    for wanted in pattern.assignments:
+        given = [one for one in invocation.command.assignments if one.name == wanted.name]
+        found = any_of(_same_value(one, wanted) for one in given)
+        answer = both(answer, found)
+    spelled = {wanted.name for wanted in pattern.assignments}
+    for one in invocation.command.assignments:
+        if one.name not in spelled and not is_harmless_assignment(one, pattern.profiles):
+            answer = both(answer, None)
+    return answer
+
+
+def _same_value(given: Assignment, wanted: Assignment) -> bool | None:
+    answer = word_matches(given.value, wanted.value)
+    return both(answer, None) if given.appends and not wanted.appends else answer
+
+
+def _fits_redirections(
+    invocation: Invocation, pattern: CommandPattern, *, others_covered: bool
+) -> bool | None:
+    answer: bool | None = True
+    for wanted in pattern.redirections:
+        given = invocation.command.redirections
+        answer = both(answer, any_of(_same_redirection(one, wanted) for one in given))
+    uncovered = uncovered_redirections(invocation, pattern)
+    if uncovered and (answer is False or not others_covered or _is_script(invocation, uncovered)):
+        # It may be another spelling of the pattern's.
+        return None
+    return answer
+
+
+def _is_script(invocation: Invocation, redirections: tuple[Redirection, ...]) -> bool:
+    """Tell whether a file given as input may be the code that runs: `bash < x`."""
+    reads = any(one.op.startswith("<") for one in redirections)
+    return reads and invocation.unseen and not invocation.operands
+
+
+def _same_redirection(given: Redirection, wanted: Redirection) -> bool | None:
+    if _operation(given) != _operation(wanted):
+        return False
+    # A target that leads elsewhere by dots is not what the pattern spelled.
+    if not wanted.target.known and ".." in given.target.text.split("/"):
+        return False
+    return word_matches(given.target, wanted.target)
+
+
+def _operation(redirection: Redirection) -> tuple[str, int | None]:
+    """Return what a redirection does, and to which descriptor."""
+    op = ">" if redirection.op == ">|" else redirection.op
+    if redirection.fd is not None or op.startswith("&"):
+        return op, redirection.fd
+    return op, 0 if op.startswith("<") else 1

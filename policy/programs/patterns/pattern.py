@@ -1,0 +1,220 @@
+"""The text of one item of a set of commands in, the command that it spells out.
+
+A pattern is read as a command and understood by the profile of its program, so that it is compared
+by what its options mean. A `*` as a whole word stands for any words, other wildcards for letters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from policy.programs.invocation import GivenOption, Invocation
+from policy.programs.patterns.wildcards import (
+    has_placeholder,
+    shown,
+    with_placeholders,
+    with_wildcards,
+)
+from policy.programs.patterns.word_match import Step, matches_any_words, pattern_steps, word_matches
+from policy.programs.profiles.profile import MANY_WORDS, Option, Profile
+from policy.programs.profiles.registry import Profiles
+from policy.programs.script_analysis import analyse_command
+from policy.shell import Assignment, Redirection, SimpleCommand, Word, read_script
+from policy.values import Unreadable, quote
+
+# The roles of what is itself a command line: a `*` there leaves its commands to other patterns.
+COMMAND_LINES = frozenset({"command", "program"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandPattern:
+    """A command whose words, values and targets may be globs.
+
+    `program` is None where any program fits. `steps` are what it asks of the operands, `rest` says
+    that a `*` of it takes options too. `inner` are the commands it spells to be run by its own;
+    without them whatever is run needs a pattern of its own. `tells` says that it spells out what
+    may run commands out of sight, for the reasons in `gaps`; `literal`, that it has no wildcard.
+    `open_at` is the place of a word that
+    fits several subcommands; what comes after it is known only with one of them, see `narrowed`.
+    """
+
+    text: str
+    program: tuple[str, ...] | None
+    place: str = ""
+    options: tuple[GivenOption, ...] = ()
+    steps: tuple[Step, ...] = ()
+    rest: bool = False
+    assignments: tuple[Assignment, ...] = ()
+    redirections: tuple[Redirection, ...] = ()
+    inner: tuple[CommandPattern, ...] = ()
+    gaps: frozenset[str] = frozenset()
+    tells: bool = False
+    literal: bool = False
+    open_at: int | None = None
+    profiles: Profiles = field(repr=False, compare=False)
+    _spelled: SimpleCommand = field(repr=False, compare=False)
+    _narrowed: dict[str, CommandPattern] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def narrowed(self, program: tuple[str, ...]) -> CommandPattern:
+        """Return what the pattern asks of one subcommand, if it leaves open which."""
+        pattern = self
+        while (own := pattern.program) is not None and pattern.open_at is not None:
+            if len(own) >= len(program) or program[: len(own)] != own:
+                break
+            name = program[len(own)]
+            if name not in pattern._narrowed:
+                pattern._narrowed[name] = _with_subcommand(pattern, name)
+            pattern = pattern._narrowed[name]
+        return pattern
+
+
+@lru_cache(maxsize=4096)
+def read_command_pattern(text: str, profiles: Profiles) -> CommandPattern | Unreadable:
+    """Read an item such as `git diff *`, `TZ=* date +*`, `sort * > out.txt` or `sudo id`."""
+    script = read_script(text, whole=profiles.whole)
+    if isinstance(script, Unreadable):
+        return script
+    if len(script.commands) != 1:
+        return Unreadable(reason=f"one command is needed here: {quote(text)}")
+    # Gaps of the script do not matter: `export *` is no declaration, but stands for some.
+    command = script.commands[0]
+    if not command.words:
+        return Unreadable(reason=f"a command pattern without a program: {quote(text)}")
+    if command.text.strip() != text.strip():
+        # `! *` or `time *` would be a pattern of any command at all.
+        return Unreadable(reason=f"a command pattern is one plain command: {quote(text)}")
+    if any(word.shape == "opaque" for word in _all_words(command)) or has_placeholder(text):
+        return Unreadable(reason=f"a command pattern spells out its words: {quote(text)}")
+    if command.words[0].shape == "glob" and not matches_any_words(command.words[0]):
+        return Unreadable(reason=f"a command pattern names its program: {quote(text)}")
+    return _pattern(analyse_command(with_placeholders(command), profiles), text, profiles)
+
+
+def _with_subcommand(pattern: CommandPattern, name: str) -> CommandPattern:
+    """Return the pattern with a subcommand in the place of the word that fits it."""
+    assert pattern.open_at is not None
+    words, place = pattern._spelled.words, pattern.open_at
+    word = shown(words[place])
+    if not matches_any_words(word) and not word_matches(Word(name), word):
+        return replace(pattern, open_at=None)
+    # A whole `*` goes on: it may be words after the subcommand too.
+    following = (words[place],) if matches_any_words(word) else ()
+    narrow = (*words[:place], Word(name), *following, *words[place + 1 :])
+    command = replace(pattern._spelled, words=narrow)
+    return _pattern(analyse_command(command, pattern.profiles), pattern.text, pattern.profiles)
+
+
+def profile_of(program: tuple[str, ...], profiles: Profiles) -> Profile | None:
+    """Return the profile of a program, or of the subcommand that it ends in."""
+    found = profiles.profile(program[0]) if program else None
+    for name in program[1:]:
+        if found is None:
+            return None
+        found = found.subcommands.get(name)
+    return found
+
+
+def option_of(name: str, program: tuple[str, ...], profiles: Profiles) -> Option | None:
+    """Return the option that a program, or its subcommand, knows by this spelling."""
+    for length in range(len(program), 0, -1):
+        profile = profile_of(program[:length], profiles)
+        if profile is not None and name in profile.options:
+            return profile.options[name]
+    return None
+
+
+def _all_words(command: SimpleCommand) -> tuple[Word, ...]:
+    return (
+        *command.words,
+        *(item.value for item in command.assignments),
+        *(item.target for item in command.redirections),
+    )
+
+
+def _pattern(understood: Invocation, text: str, profiles: Profiles) -> CommandPattern:
+    command = with_wildcards(understood.command)
+    any_program = bool(command.words) and matches_any_words(command.words[0])
+    inner = tuple(_pattern(one, one.command.text, profiles) for one in understood.inner)
+    if any(not one.program for one in inner):
+        inner = ()
+    options = tuple(
+        replace(one, value=None if one.value is None else shown(one.value))
+        for one in understood.options
+    )
+    # Any program is compared by its words, the `*` of its name being one of them.
+    operands = (
+        command.words if any_program else tuple(shown(one.word) for one in understood.operands)
+    )
+    steps = pattern_steps(operands)
+    if command.words and matches_any_words(command.words[-1]) and any(map(_takes_run, options)):
+        # The `*` at the end is the value of an option, and any words after it.
+        steps = steps if steps[-1:] == (None,) else (*steps, None)
+    return CommandPattern(
+        text=text,
+        program=None if any_program else understood.program,
+        place=understood.place,
+        options=options,
+        steps=steps,
+        rest=None in steps or (not inner and any(map(matches_any_words, command.words))),
+        assignments=command.assignments,
+        redirections=command.redirections,
+        inner=inner,
+        gaps=frozenset(understood.gaps),
+        tells=_tells(understood, profiles),
+        literal=not any(has_placeholder(word.text) for word in understood.command.words),
+        open_at=_open_at(understood, profiles),
+        profiles=profiles,
+        _spelled=understood.command,
+    )
+
+
+def _open_at(understood: Invocation, profiles: Profiles) -> int | None:
+    """Return the place of the first operand if it is a wildcard where a subcommand stands."""
+    profile = profile_of(understood.program, profiles)
+    if profile is None or not profile.subcommands or not understood.operands:
+        return None
+    first = understood.operands[0].word
+    if not has_placeholder(first.text):
+        return None
+    words = understood.command.words
+    return next((place for place, word in enumerate(words) if word is first), None)
+
+
+def _takes_run(option: GivenOption) -> bool:
+    return option.value is not None and matches_any_words(option.value)
+
+
+def _tells(understood: Invocation, profiles: Profiles) -> bool:
+    """Tell whether it spells out what may run others out of sight."""
+    command = understood.command
+    if _spells_subcommand(understood, profiles):
+        return True
+    if any(one.guarded and not has_placeholder(one.word.text) for one in understood.operands):
+        return True
+    if any(profiles.variable(one.name) in ("command", "code") for one in command.assignments):
+        return True
+    return any(
+        one.guarded and not one.unknown and _tells_option(one, understood.program, profiles)
+        for one in understood.options
+    )
+
+
+def _spells_subcommand(understood: Invocation, profiles: Profiles) -> bool:
+    """Tell whether it names a subcommand that the program's profile does not have."""
+    first = understood.operands[0].word if understood.operands else None
+    return (
+        not understood.profiled
+        and first is not None
+        and not has_placeholder(first.text)
+        and profile_of(understood.program, profiles) is not None
+    )
+
+
+def _tells_option(option: GivenOption, program: tuple[str, ...], profiles: Profiles) -> bool:
+    """Tell whether a wildcard in the option's value leaves no commands to other patterns."""
+    known = option_of(option.name, program, profiles)
+    opens = known is not None and (known.role in COMMAND_LINES or known.role in MANY_WORDS)
+    return not opens or (option.value is not None and not has_placeholder(option.value.text))

@@ -1,0 +1,83 @@
+"""Words with wildcards in, words that stand for them out, and back.
+
+A pattern is understood as a command is, each wildcard being a letter that no command has: so a `*`
+is one word in its place, which can be an option's value, a subcommand or a whole script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from policy.shell import Assignment, Redirection, SimpleCommand, Word
+from policy.values import escape_glob
+
+_RUN, _ONE = "\ufdd0", "\ufdd1"
+_LETTERS = {"*": _RUN, "?": _ONE}
+_DECLARES = frozenset({"export", "declare", "typeset", "local", "readonly"})
+_SPECIAL = frozenset("\\*?")
+
+
+def has_placeholder(text: str) -> bool:
+    """Tell whether a text holds a letter that stands for a wildcard."""
+    return _RUN in text or _ONE in text
+
+
+def with_placeholders(command: SimpleCommand) -> SimpleCommand:
+    """Return the command with a letter in place of each wildcard.
+
+    The shell leaves wildcards in the value of a variable alone, so there it has not marked them.
+    """
+    assignments = tuple(replace(one, value=_marked(one.value)) for one in command.assignments)
+    words = command.words
+    if words and words[0].text in _DECLARES:
+        words = tuple(_marked(word) if "=" in word.text else word for word in words)
+    return _each_word(replace(command, words=words, assignments=assignments), _hidden)
+
+
+def with_wildcards(command: SimpleCommand) -> SimpleCommand:
+    """Return the command with its wildcards back."""
+    return _each_word(command, shown)
+
+
+def shown(word: Word) -> Word:
+    """Return a word with its wildcards back."""
+    if not word.known or not has_placeholder(word.text):
+        return word
+    text = escape_glob(word.text).replace(_RUN, "*").replace(_ONE, "?")
+    return replace(word, text=text, shape="glob")
+
+
+def _marked(word: Word) -> Word:
+    if not word.known or not ("*" in word.text or "?" in word.text):
+        return word
+    return replace(word, text=word.text.replace("\\", "\\\\"), shape="glob")
+
+
+def _hidden(word: Word) -> Word:
+    if word.shape != "glob":
+        return word
+    pieces: list[str] = []
+    escaped = False
+    for char in word.text:
+        if escaped or char not in _SPECIAL:
+            pieces.append(char)
+            escaped = False
+        elif char == "\\":
+            escaped = True
+        else:
+            pieces.append(_LETTERS[char])
+    return replace(word, text="".join(pieces), shape="known", many=False)
+
+
+def _each_word(command: SimpleCommand, change: Callable[[Word], Word]) -> SimpleCommand:
+    return replace(
+        command,
+        words=tuple(map(change, command.words)),
+        assignments=tuple(
+            Assignment(one.name, change(one.value), one.appends) for one in command.assignments
+        ),
+        redirections=tuple(
+            Redirection(one.op, change(one.target), one.fd) for one in command.redirections
+        ),
+    )

@@ -1,0 +1,152 @@
+"""Words of a command and words of a pattern in, whether they are alike out: yes, no, not known.
+
+A pattern's word is literal, or a glob in the sense of `policy.values`: `*` and `?`, quoted ones
+escaped. A whole `*` is a run of words, see `Step`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from policy.programs.invocation import GivenOperand
+from policy.shell import Word
+from policy.values import compile_name_glob
+
+# A word of the pattern to be met, or None for a run of words: none or more.
+Step: TypeAlias = Word | None
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+ANY_WORD = Word("*", "glob")
+
+
+def matches_any_words(word: Word) -> bool:
+    """Tell whether a pattern's word stands for any words: a `*`, or what `xargs` appends."""
+    if word.shape == "opaque":
+        return word.many
+    return word.shape == "glob" and not word.text.strip("*")
+
+
+def pattern_steps(words: Sequence[Word]) -> tuple[Step, ...]:
+    """Return what a pattern's words ask for: a `*` at the end may be no word, others are some."""
+    steps: list[Step] = []
+    for place, word in enumerate(words):
+        if not matches_any_words(word):
+            steps.append(word)
+        elif place == len(words) - 1 or word.shape == "opaque":
+            steps.append(None)
+        else:
+            steps += (ANY_WORD, None)
+    return tuple(steps)
+
+
+def fixed_prefix(word: Word) -> str:
+    """Return the part at the start of a word that surely stands there."""
+    return _cut(word)[0]
+
+
+def word_matches(given: Word, wanted: Word) -> bool | None:
+    """Tell whether a word is what one word of a pattern asks for; None if it may become that."""
+    if matches_any_words(wanted) or wanted.shape == "opaque":
+        return True
+    if given.known:
+        if given.home != wanted.home:
+            return False
+        if wanted.known:
+            return given.text == wanted.text
+        return compile_name_glob(wanted.text)(given.text)
+    before, asked = fixed_prefix(given), fixed_prefix(wanted)
+    if wanted.known:
+        return None if asked.startswith(before) else False
+    if not given.many and before.startswith(asked) and _cut(wanted)[1] == "*":
+        return True
+    return None if before.startswith(asked) or asked.startswith(before) else False
+
+
+def operands_match(steps: Sequence[Step], operands: Sequence[GivenOperand]) -> bool | None:
+    """Tell whether the operands are what `steps` ask for, in order.
+
+    At most len(steps) * len(operands) comparisons, twice.
+    """
+    if len(steps) == 1 and steps[0] is None:
+        return True if all(_under_wildcard(one) for one in operands) else None
+    if _reaches(steps, operands, surely=True):
+        return True
+    return None if _reaches(steps, operands, surely=False) else False
+
+
+def _cut(word: Word) -> tuple[str, str]:
+    """Cut a word where what is known of it ends; only a glob has more."""
+    if word.shape != "glob":
+        return word.text, ""
+    pieces: list[str] = []
+    place, text = 0, word.text
+    while place < len(text) and text[place] not in "*?[":
+        if text[place] == "\\" and place + 1 < len(text):
+            place += 1
+        pieces.append(text[place])
+        place += 1
+    return "".join(pieces), text[place:]
+
+
+def _under_wildcard(operand: GivenOperand) -> bool:
+    return not operand.guarded and not operand.may_be_option
+
+
+def _reaches(steps: Sequence[Step], operands: Sequence[GivenOperand], *, surely: bool) -> bool:
+    """Walk the words once, with the set of all steps that may be next."""
+    places = _past_runs(steps, {0})
+    for operand in operands:
+        after = _after(steps, places, operand, surely=surely)
+        if operand.word.many and not surely:
+            # It may be no word, or one after another of those that are asked for.
+            after |= places
+            grown = places
+            while grown:
+                grown = _past_runs(steps, _after(steps, after, operand, surely=False)) - after
+                after |= grown
+        places = _past_runs(steps, after)
+        if not places:
+            return False
+    return len(steps) in places
+
+
+def _past_runs(steps: Sequence[Step], places: set[int]) -> set[int]:
+    passed = set(places)
+    for place in places:
+        while place < len(steps) and steps[place] is None:
+            place += 1
+            passed.add(place)
+    return passed
+
+
+def _after(
+    steps: Sequence[Step], places: set[int], operand: GivenOperand, *, surely: bool
+) -> set[int]:
+    after: set[int] = set()
+    for place in places:
+        if place == len(steps):
+            continue
+        step = steps[place]
+        if step is None:
+            if not surely or _under_wildcard(operand):
+                after.add(place)
+        elif _meets(operand, step, surely=surely):
+            after.add(place + 1)
+    return after
+
+
+def _meets(operand: GivenOperand, step: Word, *, surely: bool) -> bool:
+    answer = word_matches(operand.word, step)
+    if not surely:
+        return answer is not False
+    if not answer or operand.word.many:
+        return False
+    if step.known:
+        return True
+    asked = fixed_prefix(step)
+    if operand.guarded:
+        # What does harm by its text has to be spelled; of a variable, its name.
+        return _VARIABLE.match(asked) is not None
+    return bool(asked) or not operand.may_be_option

@@ -1,0 +1,101 @@
+"""The text of a large profile file in; what it says, its subcommands read when asked, out.
+
+Of a program with a hundred subcommands a script uses one or two, and reading TOML is slow. So the
+text is cut before each subcommand's tables. A text that is small, or cannot surely be cut by its
+lines alone, is read whole; examples are left out.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from policy.programs.profiles.faults import Faults, ProfileFault
+from policy.programs.profiles.lazy_mapping import LazyMapping
+from policy.programs.profiles.profile_file import (
+    ENVIRONMENT,
+    LARGEST,
+    ProfileFile,
+    program_of,
+    read_profile_file,
+)
+from policy.programs.profiles.section import Section, inherited_style, read_section
+
+_SMALL = 2_000  # characters
+_HEADER = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)
+_SUBCOMMAND = re.compile(r"\[\[?sub\.([A-Za-z0-9_-]+)(?:\.[A-Za-z0-9_.-]+)?\]\]?[ \t]*(?:#.*)?")
+_OF_PROGRAM = re.compile(r"\[\[?(?:options|variant|variant\.options|means)\]\]?[ \t]*(?:#.*)?")
+_EXAMPLES = re.compile(r"\[\[examples\]\][ \t]*(?:#.*)?")
+# Nothing good is known of a subcommand whose tables cannot be read.
+_UNREADABLE = Section(hides=True, operands=("unknown...",))
+
+
+def read_profile_lazily(file: str, text: str) -> ProfileFile | tuple[ProfileFault, ...]:
+    """Return what a profile file says but its examples, or its mistakes; never raises."""
+    cut = None
+    if _SMALL < len(text) <= LARGEST and program_of(file) != ENVIRONMENT:
+        cut = _cut(text)
+    table = None if cut is None else _table(cut[0])
+    if cut is None or table is None or "sub" in table or "examples" in table:
+        return read_profile_file(file, text)
+    replaces = table.pop("replace", False)
+    faults = Faults(file=file, text=cut[0])
+    section = read_section(table, faults)
+    if faults.found or not isinstance(replaces, bool):
+        return read_profile_file(file, text)
+    style = inherited_style(section.style or "gnu")
+
+    def read(name: str) -> Section:
+        inner = Faults(file=file, text=parts[name])
+        own = (_table(parts[name]) or {}).get("sub", {}).get(name)
+        if own is None:
+            return _UNREADABLE
+        found = read_section(own, inner, path=("sub", name), style=style)
+        return _UNREADABLE if inner.found else found
+
+    parts = cut[1]
+    subcommands = LazyMapping(parts, read)
+    return ProfileFile(
+        file=file,
+        program=program_of(file),
+        section=replace(section, subcommands=subcommands),
+        replaces=replaces,
+    )
+
+
+def _cut(text: str) -> tuple[str, Mapping[str, str]] | None:
+    """Return the text of the program itself, and of each subcommand; None if it is not clear."""
+    own: list[str] = []
+    subcommands: dict[str, list[str]] = {}
+    examples: list[str] = []
+    place, into = 0, own
+    for header in _HEADER.finditer(text):
+        if not _closed(text[place : header.start()]):
+            return None
+        into.append(text[place : header.start()])
+        place = header.start()
+        if (named := _SUBCOMMAND.fullmatch(header[0])) is not None:
+            into = subcommands.setdefault(named[1], [])
+        elif _EXAMPLES.fullmatch(header[0]) is not None:
+            into = examples
+        elif _OF_PROGRAM.fullmatch(header[0]) is not None:
+            into = own
+        else:
+            return None
+    into.append(text[place:])
+    return "".join(own), {name: "".join(parts) for name, parts in subcommands.items()}
+
+
+def _closed(part: str) -> bool:
+    """Tell whether no text of several lines goes on after a part."""
+    return part.count('"""') % 2 == 0 and part.count("'''") % 2 == 0
+
+
+def _table(text: str) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return None

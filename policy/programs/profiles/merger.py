@@ -1,0 +1,184 @@
+"""What several files say of one program in; the `Profile` that they make together out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TypeVar
+
+from policy.programs.profiles.lazy_mapping import LazyMapping
+from policy.programs.profiles.profile import Follows, Links, Option, Profile, Variant
+from policy.programs.profiles.section import Pairs, Section, inherited_style
+
+_T = TypeVar("_T")
+# Subcommands that are like others that are like others.
+_DEEPEST = 4
+_NO_SUBCOMMANDS: Mapping[str, Profile] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Above:
+    """What a subcommand has from the program around it unless it says otherwise."""
+
+    options: Mapping[str, Option] = field(default_factory=dict)
+    always: Pairs = ()
+    settings: tuple[str, ...] = ()
+    unseen: bool = False
+    hides: bool = False
+    everywhere: bool = False
+    links: Links = "trees"
+    follows_links: Follows = "always"
+
+
+def profile_of(name: str, sections: Sequence[Section]) -> Profile:
+    """Return the profile of a program; what a later section says goes before or is added."""
+    return _profile(name, sections, above=_Above())
+
+
+def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profile:
+    options = dict(above.options)
+    for section in sections:
+        _override(options, section.options)
+    plus = _last([section.plus for section in sections]) is True
+    if plus:
+        _override(options, _with_plus(options))
+    everywhere = _last([above.everywhere, *(section.everywhere for section in sections)]) is True
+    always = (*above.always, *(pair for section in sections for pair in section.always))
+    settings = (*above.settings, *(one for section in sections for one in section.settings))
+    unseen = _last([above.unseen, *(section.unseen for section in sections)]) is True
+    hides = _last([above.hides, *(section.hides for section in sections)]) is True
+    links: Links = _last([section.links for section in sections]) or above.links
+    follows: Follows = _last([one.follows_links for one in sections]) or above.follows_links
+    inherited = _Above(
+        options=options if everywhere else {},
+        everywhere=everywhere,
+        always=always,
+        settings=settings,
+        unseen=unseen,
+        hides=hides,
+        links=links,
+        follows_links=follows,
+    )
+    names = tuple(dict.fromkeys(each for section in sections for each in section.names))
+    operands = _last([section.operands for section in sections])
+    return Profile(
+        name=name,
+        names=names,
+        siblings=frozenset(
+            name for section in sections for each in section.siblings for name in each
+        ),
+        style=_last([section.style for section in sections]) or "gnu",
+        options=MappingProxyType(options),
+        operands=operands or (),
+        bare=tuple(pair for section in sections for pair in section.bare),
+        always=always,
+        variants=tuple(_variant(one, options) for part in sections for one in part.variants),
+        means=MappingProxyType(
+            {glob: _name(one, options) for part in sections for glob, one in part.means.items()}
+        ),
+        subcommands=_subcommands(sections, inherited),
+        settings=settings,
+        stdin=_last([section.stdin for section in sections]) or "text",
+        plus=plus,
+        at_options=_last([section.at_options for section in sections]) is True,
+        bundled_first=_last([section.bundled_first for section in sections]) is True,
+        unseen=unseen,
+        free=_last([section.free for section in sections]) is True,
+        hides=hides,
+        links=links,
+        follows_links=follows,
+        leaves_out=_last([one.leaves_out for one in sections]) or "nothing",
+    )
+
+
+def _subcommands(sections: Sequence[Section], above: _Above) -> Mapping[str, Profile]:
+    models = [section.subcommands for section in sections]
+    names = dict.fromkeys(name for own in models for name in own)
+    if not names:
+        return _NO_SUBCOMMANDS
+
+    def parts(name: str) -> list[Section]:
+        found: list[Section] = []
+        for section in sections:
+            sub = section.subcommands.get(name)
+            if sub is not None:
+                style = section.style
+                own = sub if sub.style or not style else replace(sub, style=inherited_style(style))
+                found += (*_models(sub, models), own)
+        return found
+
+    def others() -> Mapping[str, Profile]:
+        found: dict[str, Profile] = {}
+        for name in names:
+            profile = subcommands[name]
+            for alias in profile.names:
+                found.setdefault(alias, profile)
+            for sibling in (each for sub in parts(name) for each in sub.siblings):
+                alike = replace(profile, name=sibling[0], names=sibling[1:])
+                for alias in sibling:
+                    found.setdefault(alias, alike)
+        return found
+
+    subcommands = LazyMapping(names, lambda name: _profile(name, parts(name), above=above), others)
+    return subcommands
+
+
+def _models(
+    sub: Section, siblings: Sequence[Mapping[str, Section]], *, depth: int = 0
+) -> tuple[Section, ...]:
+    """Return the options of the subcommand that another is like."""
+    found: tuple[Section, ...] = ()
+    if sub.like is None or depth > _DEEPEST:
+        return found
+    for each in siblings:
+        model = each.get(sub.like)
+        if model is not None:
+            found += _models(model, siblings, depth=depth + 1)
+            found += (Section(style=model.style, options=model.options, means=model.means),)
+    return found
+
+
+def _with_plus(options: Mapping[str, Option]) -> Mapping[str, Option]:
+    """Return the options of one letter as they are spelled with a `+`."""
+    return {
+        "+" + spelling[1]: replace(option, name="+" + spelling[1], spellings=("+" + spelling[1],))
+        for spelling, option in options.items()
+        if len(spelling) == 2 and spelling[0] == "-"
+    }
+
+
+def _variant(variant: Variant, options: Mapping[str, Option]) -> Variant:
+    """Return a variant that calls its options by their canonical names."""
+    others = {
+        _name(spelling, options): replace(
+            options.get(spelling, other),
+            role=other.role,
+            text=other.text,
+            more=other.more,
+            guarded=other.guarded,
+        )
+        for spelling, other in variant.options.items()
+    }
+    return replace(
+        variant,
+        given=frozenset(_name(one, options) for one in variant.given),
+        also=frozenset(_name(one, options) for one in variant.also),
+        options=MappingProxyType(others),
+    )
+
+
+def _name(spelling: str, options: Mapping[str, Option]) -> str:
+    known = options.get(spelling)
+    return spelling if known is None else known.name
+
+
+def _override(options: dict[str, Option], later: Mapping[str, Option]) -> None:
+    """Put the later options in place of those of the same spelling."""
+    for option in later.values():
+        for spelling in option.spellings:
+            options[spelling] = option
+
+
+def _last(said: Sequence[_T | None]) -> _T | None:
+    return next((one for one in reversed(said) if one is not None), None)

@@ -1,0 +1,234 @@
+"""Texts of profile files in; `Profiles`, which know programs by every name they have, out.
+
+Reading hundreds of files takes longer than a service may need to start, so each is read when its
+program is first asked for, and all are looked at for a name that is no file's. What is remembered
+changes no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+# Every policy has profiles, and few speak of commands.
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from types import MappingProxyType
+
+from policy.programs.profiles import profile_file
+from policy.programs.profiles.faults import ProfileFault
+from policy.programs.profiles.lazy_file import read_profile_lazily
+from policy.programs.profiles.merger import profile_of
+from policy.programs.profiles.profile import Profile
+from policy.programs.profiles.profile_file import ProfileFile
+from policy.programs.profiles.section import Section
+from policy.programs.profiles.variables import VariableRole, Variables
+from policy.values import quote
+
+# The other names of a program stand before the first table of its file.
+_NAMES = re.compile(r"^(names|siblings)\s*=\s*\[([^\]]*)\]", re.MULTILINE)
+_FIRST_TABLE = re.compile(r"^\[", re.MULTILINE)
+_NAME = re.compile(r"\"([^\"]*)\"|'([^']*)'")
+_WILD = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    """One file of a layer of texts, which may be read when they are asked for."""
+
+    name: str
+    layer: Mapping[str, str] = field(repr=False)
+
+    @property
+    def text(self) -> str:
+        return self.layer[self.name]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OtherNames:
+    """Programs by their other names, and by globs that fit names."""
+
+    names: Mapping[str, str]
+    globs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Profiles:
+    """What is known of programs. Build with `of`.
+
+    With `whole`, the scripts and patterns that are understood by it are read by the whole reader,
+    plain ones too: the same, and slower.
+    """
+
+    _layers: tuple[Mapping[str, str], ...]
+    _known: list[Mapping[str, tuple[_File, ...]]] = field(default_factory=list, repr=False)
+    _read: dict[str, Profile | None] = field(default_factory=dict, repr=False)
+    _roles: dict[str, VariableRole | None] = field(default_factory=dict, repr=False)
+    _others: list[_OtherNames] = field(default_factory=list, repr=False)
+    whole: bool = False
+
+    @staticmethod
+    def of(*layers: Mapping[str, str]) -> Profiles:
+        """Return what texts by file name say; a later layer adds to the programs of an earlier."""
+        return Profiles(_layers=layers)
+
+    @property
+    def _files(self) -> Mapping[str, tuple[_File, ...]]:
+        """The files by the program they tell of; the layers are listed when it comes to that."""
+        if not self._known:
+            self._known.append(_files_of(self._layers))
+        return self._known[0]
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """The canonical names of all programs that have a profile, sorted."""
+        return tuple(sorted(set(self._files) - {profile_file.ENVIRONMENT}))
+
+    def profile(self, name: str) -> Profile | None:
+        """Return what is known of a program by any of its names (exactly: `G` is not `g`)."""
+        if name in self._read:
+            return self._read[name]
+        program = self._program(name)
+        found = None if program is None else _read(self._files[program])
+        if found is not None and name in found.siblings:
+            found = replace(found, name=name)
+        if len(self._read) < _MOST_NAMES:
+            self._read[name] = found
+        return found
+
+    def variable(self, name: str) -> VariableRole | None:
+        """Return what is known of a variable of the environment, None if nothing is."""
+        if name in self._roles:
+            return self._roles[name]
+        files = self._files.get(profile_file.ENVIRONMENT, ())
+        found = _variables(tuple((file.name, file.text) for file in files)).role(name)
+        if len(self._roles) < _MOST_NAMES:
+            self._roles[name] = found
+        return found
+
+    def faults(self, names: Container[str] | None = None) -> tuple[ProfileFault, ...]:
+        """Return every mistake in the files of these names, or in all."""
+        found: list[ProfileFault] = []
+        for file in self._in_order():
+            if names is not None and file.name not in names:
+                continue
+            read = _read_file(file.name, file.text)
+            if isinstance(read, tuple):
+                found += read
+            else:
+                found += self._taken_names(read)
+        return tuple(found)
+
+    def files(self, names: Container[str] | None = None) -> tuple[ProfileFile, ...]:
+        """Return the files of these names that can be read, or all, with their examples."""
+        return tuple(
+            read
+            for file in self._in_order()
+            if names is None or file.name in names
+            if isinstance(read := _read_file(file.name, file.text), profile_file.ProfileFile)
+        )
+
+    def _taken_names(self, file: ProfileFile) -> Iterator[ProfileFault]:
+        siblings = (name for sibling in file.section.siblings for name in sibling)
+        for name in (*file.section.names, *siblings):
+            owner = name if name in self._files else self._other().names.get(name, file.program)
+            if owner != file.program:
+                yield ProfileFault(
+                    file=file.file,
+                    message=f"the name {quote(name)} is that of the program {quote(owner)}",
+                    help=f"say in `{owner}.toml` what is to be known of it",
+                    line=1,
+                )
+
+    def _in_order(self) -> Iterator[_File]:
+        for program in sorted(self._files):
+            yield from self._files[program]
+
+    def _program(self, name: str) -> str | None:
+        if name == profile_file.ENVIRONMENT:
+            return None
+        if name in self._files:
+            return name
+        other = self._other()
+        if name in other.names:
+            return other.names[name]
+        return next((program for glob, program in other.globs if fnmatchcase(name, glob)), None)
+
+    def _other(self) -> _OtherNames:
+        """Return the other names of all programs, for which every file has to be looked at."""
+        if not self._others:
+            self._others.append(_other_names_of(self._layers))
+        return self._others[0]
+
+
+_MOST_NAMES = 4_096
+
+
+def _files_of(layers: Sequence[Mapping[str, str]]) -> Mapping[str, tuple[_File, ...]]:
+    files: dict[str, tuple[_File, ...]] = {}
+    for layer in layers:
+        for name in layer:
+            program = profile_file.program_of(name)
+            files[program] = (*files.get(program, ()), _File(name=name, layer=layer))
+    return MappingProxyType(files)
+
+
+def _other_names_of(layers: Sequence[Mapping[str, str]]) -> _OtherNames:
+    names: dict[str, str] = {}
+    globs: list[tuple[str, str]] = []
+    for file, text in (item for layer in layers for item in layer.items()):
+        for name in _other_names(text):
+            if _WILD.isdisjoint(name):
+                names[name] = profile_file.program_of(file)
+            else:
+                globs.append((name, profile_file.program_of(file)))
+    return _OtherNames(names=MappingProxyType(names), globs=tuple(globs))
+
+
+def _other_names(text: str) -> tuple[str, ...]:
+    """Return the other names of a program without reading the whole file."""
+    table = _FIRST_TABLE.search(text)
+    top = text if table is None else text[: table.start()]
+    return tuple(
+        double or single
+        for listed in _NAMES.finditer(top)
+        for double, single in _NAME.findall(listed[2])
+    )
+
+
+@lru_cache(maxsize=1024)
+def _read_file(name: str, text: str) -> ProfileFile | tuple[ProfileFault, ...]:
+    return profile_file.read_profile_file(name, text)
+
+
+@lru_cache(maxsize=1024)
+def _read_parts(name: str, text: str) -> ProfileFile | tuple[ProfileFault, ...]:
+    return read_profile_lazily(name, text)
+
+
+def _read(files: Sequence[_File]) -> Profile:
+    """Return what the files of one program say; of one that cannot be read, that it may do all."""
+    sections: list[Section] = []
+    for file in files:
+        read = _read_parts(file.name, file.text)
+        if isinstance(read, tuple):
+            name = profile_file.program_of(file.name)
+            return Profile(name=name, hides=True, operands=("unknown...",))
+        if read.replaces:
+            sections.clear()
+        sections.append(read.section)
+    return profile_of(profile_file.program_of(files[0].name), sections)
+
+
+@lru_cache(maxsize=64)
+def _variables(files: tuple[tuple[str, str], ...]) -> Variables:
+    found = Variables(MappingProxyType({}))
+    for name, text in files:
+        read = _read_file(name, text)
+        if isinstance(read, profile_file.ProfileFile) and read.variables is not None:
+            found = read.variables.over(found)
+    return found
+
+
+NO_PROFILES: Profiles = Profiles.of()

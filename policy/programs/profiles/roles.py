@@ -1,0 +1,184 @@
+"""The roles that a profile gives to words of a command: which there are, and what they imply."""
+
+from __future__ import annotations
+
+from policy.programs.invocation import Verb
+from policy.programs.profiles.profile import MANY_WORDS
+from policy.shell import Word
+
+__all__ = [
+    "MANY_WORDS",
+    "PROGRAMS",
+    "ROLES",
+    "WORDLESS",
+    "bare_role",
+    "is_harmful_role",
+    "leads_elsewhere",
+    "takes_many",
+    "verbs_of_role",
+]
+
+# What a word in each role touches. `None` stands for running something.
+_TOUCHES: dict[str, tuple[Verb | None, ...]] = {
+    "text": (),
+    "read": ("reads",),
+    "read-tree": ("reads",),
+    "list-file": ("reads",),
+    "list-tree": ("reads",),
+    "list-write-tree": ("reads", "writes"),
+    "write": ("writes",),
+    "write-tree": ("writes",),
+    "source-tree": ("reads",),
+    "source-write-tree": ("writes",),
+    "write-into": ("writes",),
+    "write-parents": ("writes",),
+    "write-into-parents": ("writes",),
+    "link-target": ("reads", "writes"),
+    "read-write": ("reads", "writes"),
+    "read-write-tree": ("reads", "writes"),
+    "folder": (),
+    "host": ("connects",),
+    "connect": ("connects",),
+    "remote": ("connects", "reads"),
+    "source-remote": ("connects", "reads"),
+    "place-read": ("reads", "connects"),
+    "place-write": ("writes", "connects"),
+    "recipient": ("sends",),
+    "send": ("sends",),
+    "command": (None,),
+    "program": (None,),
+    "argv...": (None,),
+    "argv-more...": (None,),
+    "placeholder": (),
+    "found-name": (),
+    "found-otherwise": (),
+    "null-ended": (),
+    "otherwise-ended": (),
+    "argv-until": (None,),
+    "env-argv...": (None,),
+    "named-argv...": (None,),
+    "passed-on": (),
+    "typed": (None,),
+    "given-code": (None,),
+    "words-command...": (None,),
+    "code": (None,),
+    "script": (None, "reads"),
+    "config": (None,),
+    "assignment": (None,),
+    "argument": ("reads",),
+    "at-file": ("reads",),
+    "form-file": ("reads",),
+    "certificate": ("reads",),
+    "keyed-read": ("reads",),
+    "keyed-read-tree": ("reads",),
+    "report-write": ("writes",),
+    "keyed-write": ("writes",),
+    "at-host": ("connects",),
+    "address": ("connects", "reads"),
+    "output-format": (None, "reads", "writes"),
+    "pathspec": ("reads",),
+    "changed-pathspec": ("reads",),
+    "compared-pathspec": ("reads",),
+    "stored-pathspec": ("writes",),
+    "written-pathspec": ("writes",),
+    "line-range": ("reads",),
+    "listed-input": ("reads",),
+    # Names that are left out of the folders that are read, or brought back.
+    "only-files": (),
+    "only-type": (),
+    "leaves": (),
+    "leaves-after": (),
+    "leaves-files": (),
+    "leaves-folders": (),
+    "leaves-glob": (),
+    "read-folder": ("reads",),
+    "project-folder": ("reads",),
+    "mount": ("reads", "writes"),
+    "read-beside": ("reads", "writes"),
+    "read-write-beside": ("reads", "writes"),
+    "globbed-read": ("reads",),
+    "numbered-write": ("writes",),
+    "joined-read": ("reads",),
+    "joined-write": ("writes",),
+    "read-joined": ("reads", "writes"),
+    "mailbox": ("sends", "writes", None),
+    "page": ("reads",),
+    "database": ("connects", "reads"),
+    "image": ("connects",),
+    "repository": ("connects",),
+    "inventory": ("connects", "reads"),
+    "url": ("connects",),
+    "module": ("connects", "reads"),
+    "user-at-host": ("connects",),
+    "client-variable": (None, "reads", "writes"),
+    "clock": (None, "reads", "writes"),
+    "filter-rule": ("reads",),
+    "listing-format": ("reads",),
+    "name-or-read": ("reads",),
+    "name-or-script": (None, "reads"),
+    "password": ("reads",),
+    "members": (),
+    "members-write": ("writes",),
+    "prefix": ("writes",),
+    "suffix": ("writes",),
+    "piped-write": (None, "writes"),
+    "tunnel": ("connects",),
+    "list": ("reads",),
+    "host-list": ("reads", "connects"),
+    "sed": (None, "reads", "writes"),
+    "awk": (None, "reads", "writes"),
+    "awk-input": ("reads", "connects"),
+    "jq": ("reads",),
+    "sql": (None, "reads", "writes"),
+    "unknown": (None, "reads", "writes", "connects", "sends"),
+    # Harm of an option that nothing else tells: a pattern that spells the option covers it.
+    "guarded": ("reads", "writes", "connects"),
+    "unseen": (None,),
+    "hides": (None,),
+    # Another host that is connected to: noted with all options, as one may undo another.
+    "redirect": (),
+    "no-redirect": (),
+    "redirect-limit": (),
+}
+
+ROLES = frozenset(_TOUCHES)
+# Roles whose text decides whether it does harm: a program of a small language, a setting, a place.
+_BY_TEXT = frozenset(
+    {
+        "sed", "awk", "awk-input", "jq", "sql", "config", "assignment", "place-read",
+        "output-format",
+        "database", "image", "repository", "url", "client-variable", "clock", "name-or-script",
+        "mailbox", "module", "user-at-host",
+    }
+)  # fmt: skip
+# Roles of programs in a small language: what they work on is another operand, or the input.
+PROGRAMS = frozenset({"sed", "awk", "jq", "sql"})
+# Roles without a word of their own: they stand after `flag`, in `bare` and in `always`.
+WORDLESS = frozenset({"unseen", "hides", "redirect", "no-redirect"})
+
+
+def leads_elsewhere(role: str, folder: Word | None) -> bool:
+    """Tell whether an option makes a program work by what stands in a folder not plainly below."""
+    if role == "project-folder" and folder is not None and folder.known:
+        return folder.text.startswith(("/", "~")) or ".." in folder.text.split("/")
+    return role in ("read-folder", "project-folder")
+
+
+def bare_role(role: str) -> str:
+    """Return the role of an operand without its marks: `write!...` is `write`."""
+    return role if role in ROLES else role.removesuffix("...").removesuffix("!")
+
+
+def takes_many(role: str) -> bool:
+    """Tell whether any number of operands have this role."""
+    return role.endswith("...") or role in MANY_WORDS
+
+
+def verbs_of_role(role: str) -> tuple[Verb | None, ...]:
+    """Return the verbs of what a word in this role may touch, and None if it may run something."""
+    return _TOUCHES[role]
+
+
+def is_harmful_role(role: str) -> bool:
+    """Tell whether an option of this role does harm whatever its value is."""
+    return role not in _BY_TEXT and any(verb != "reads" for verb in _TOUCHES[role])

@@ -1,0 +1,348 @@
+"""One table of a profile file in, a `Section` with what it says out; mistakes are noted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, get_args
+
+from policy.programs.profiles.faults import Faults
+from policy.programs.profiles.option_lists import (
+    Group,
+    OptionListError,
+    option,
+    read_effect,
+    read_groups,
+    read_option,
+)
+from policy.programs.profiles.profile import Follows, Leaves, Links, Option, Style, Takes, Variant
+from policy.programs.profiles.roles import ROLES, WORDLESS, bare_role, takes_many
+from policy.values import quote
+
+Pairs = tuple[tuple[str, str], ...]
+Path = tuple[str, ...]
+
+_DEEPEST = 5  # subcommands of subcommands
+_STYLES: tuple[Style, ...] = get_args(Style)
+_LINKS: tuple[Links, ...] = get_args(Links)
+_FOLLOWS: tuple[Follows, ...] = get_args(Follows)
+_LEAVES: tuple[Leaves, ...] = get_args(Leaves)
+_NO_OPTIONS: Mapping[str, Option] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """What one table says of a program or subcommand; None and empty where it says nothing."""
+
+    names: tuple[str, ...] = ()
+    # Others of which the same is true; of subcommands, each with its other names.
+    siblings: tuple[tuple[str, ...], ...] = ()
+    style: Style | None = None
+    options: Mapping[str, Option] = field(default_factory=lambda: _NO_OPTIONS)
+    operands: tuple[str, ...] | None = None
+    bare: Pairs = ()
+    always: Pairs = ()
+    variants: tuple[Variant, ...] = ()
+    means: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    subcommands: Mapping[str, Section] = field(default_factory=lambda: MappingProxyType({}))
+    settings: tuple[str, ...] = ()
+    stdin: str | None = None
+    like: str | None = None
+    bundled_first: bool | None = None
+    plus: bool | None = None
+    at_options: bool | None = None
+    unseen: bool | None = None
+    free: bool | None = None
+    hides: bool | None = None
+    everywhere: bool | None = None
+    follows_links: Follows | None = None
+    leaves_out: Leaves | None = None
+    links: Links | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Here:
+    """Where in which file a table is read, and the style of the table around it."""
+
+    faults: Faults
+    path: Path
+    style: Style
+
+    def wrong(self, key: str, message: str, *, help: str = "") -> None:
+        self.faults.add((*self.path, key) if key else self.path, message, help=help)
+
+
+def read_section(
+    table: Mapping[str, Any], faults: Faults, *, path: Path = (), style: Style = "gnu"
+) -> Section:
+    """Return what a table says, noting every mistake; keys of the whole file are left out."""
+    style = _style(table, _Here(faults=faults, path=path, style=style))
+    here = _Here(faults=faults, path=path, style=style)
+    for key in table:
+        if key not in _KEYS and key != "sub":
+            here.wrong(key, f"{quote(key)} is no key of a profile", help=_KEYS_HELP)
+    return Section(
+        names=_texts(table, "names", here),
+        siblings=_siblings(table, here),
+        style=style if "style" in table else None,
+        options=_options(table, here),
+        operands=_operands(table, here) if "operands" in table else None,
+        bare=_effects(table, "bare", here),
+        always=_effects(table, "always", here),
+        variants=_variants(table, here),
+        means=_means(table, here),
+        subcommands=_subcommands(table, here),
+        settings=tuple(_text(table, "settings", here).lower().split()),
+        stdin=_stdin(table, here),
+        like=_text(table, "like", here) or None,
+        links=_links(table, here),
+        follows_links=_follows(table, here),
+        leaves_out=_leaves(table, here),
+        **{key: _flag(table, key, here) for key in _FLAGS},
+    )
+
+
+def inherited_style(style: Style) -> Style:
+    """Return the style of subcommands that do not give their own."""
+    return "gnu" if style == "posix" else style
+
+
+_FLAGS = ("bundled_first", "plus", "at_options", "unseen", "free", "hides", "everywhere")
+_KEYS = (
+    "names siblings style flags values operands bare always guarded settings like stdin options "
+    "variant means links follows_links leaves_out " + " ".join(_FLAGS)
+).split()
+_KEYS_HELP = f"keys are {', '.join(_KEYS)}, replace, [sub.NAME] and [[examples]]"
+_VARIANT_KEYS = tuple(
+    (
+        "given also options operands bare always unseen hides stdin links follows_links leaves_out"
+    ).split()
+)
+
+
+def _siblings(table: Mapping[str, Any], here: _Here) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(each.split("|")) for each in _texts(table, "siblings", here))
+
+
+def _style(table: Mapping[str, Any], here: _Here) -> Style:
+    if "style" not in table:
+        return here.style
+    for style in _STYLES:
+        if table["style"] == style:
+            return style
+    here.wrong("style", "that is no style", help=f"styles are {', '.join(_STYLES)}")
+    return here.style
+
+
+def _options(table: Mapping[str, Any], here: _Here) -> Mapping[str, Option]:
+    found: dict[str, Option] = {}
+
+    def keep(new: Option, key: str, *path: str) -> None:
+        for spelling in new.spellings:
+            if spelling in found:
+                inner = _Here(faults=here.faults, path=(*here.path, *path), style=here.style)
+                inner.wrong(key, f"the option {quote(spelling)} stands here twice")
+            found[spelling] = new
+
+    for key in ("flags", "values", "guarded"):
+        for spellings, glued in _groups(_text(table, key, here), key, here):
+            takes: Takes = "value" if key == "values" else "nothing"
+            keep(option(spellings, takes=glued or takes, guarded=key == "guarded"), key)
+    for key, role in _table(table, "options", here).items():
+        inner = _Here(faults=here.faults, path=(*here.path, "options"), style=here.style)
+        for new in _option(key, role, inner):
+            keep(new, key, "options")
+    return MappingProxyType(found)
+
+
+def _option(key: str, role: object, here: _Here) -> list[Option]:
+    if not isinstance(role, str):
+        here.wrong(key, "the role of an option is a text")
+        return []
+    found = []
+    for spellings, glued in _groups(key, key, here):
+        new = read_option(spellings, role, glued=glued)
+        if isinstance(new, OptionListError):
+            here.wrong(key, new.message, help=new.help)
+        else:
+            found.append(new)
+    return found
+
+
+def _groups(text: str, key: str, here: _Here) -> tuple[Group, ...]:
+    groups = read_groups(text, here.style)
+    if isinstance(groups, OptionListError):
+        here.wrong(key, groups.message, help=groups.help)
+        return ()
+    return groups
+
+
+def _operands(table: Mapping[str, Any], here: _Here) -> tuple[str, ...]:
+    roles = tuple(_text(table, "operands", here).split())
+    for role in roles:
+        plain = bare_role(role)
+        if plain not in ROLES or plain in WORDLESS:
+            here.wrong(
+                "operands", f"{quote(role)} is no role", help=f"roles: {', '.join(sorted(ROLES))}"
+            )
+            return ()
+    if sum(map(takes_many, roles)) > 1:
+        here.wrong("operands", "only one role can take any number of operands")
+        return ()
+    return roles
+
+
+def _effects(table: Mapping[str, Any], key: str, here: _Here) -> Pairs:
+    return _each(_texts(table, key, here), read_effect, key, here)
+
+
+def _each(
+    texts: tuple[str, ...], read: Callable[[str], Any], key: str, here: _Here
+) -> tuple[Any, ...]:
+    found = []
+    for text in texts:
+        one = read(text)
+        if isinstance(one, OptionListError):
+            here.wrong(key, one.message, help=one.help)
+        else:
+            found.append(one)
+    return tuple(found)
+
+
+def _stdin(table: Mapping[str, Any], here: _Here) -> str | None:
+    role = _text(table, "stdin", here)
+    if role and role not in ROLES:
+        here.wrong("stdin", f"{quote(role)} is no role", help="such as `command`, `code`, `sql`")
+        return None
+    return role or None
+
+
+def _variants(table: Mapping[str, Any], here: _Here) -> tuple[Variant, ...]:
+    found = []
+    listed = table.get("variant", [])
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        here.wrong("variant", "variants are tables", help="write `[[variant]]`")
+        return ()
+    inner = _Here(faults=here.faults, path=(*here.path, "variant"), style=here.style)
+    for one in listed:
+        for key in one:
+            if key not in _VARIANT_KEYS:
+                inner.wrong(
+                    key,
+                    f"{quote(key)} is no key of a variant",
+                    help=f"keys are {', '.join(_VARIANT_KEYS)}",
+                )
+        given = _any_of(one, "given", inner)
+        if not given:
+            inner.wrong("", "a variant says with which options it holds", help='given = "-e|-f"')
+        found.append(_variant(one, given, here=inner))
+    return tuple(found)
+
+
+def _any_of(one: Mapping[str, Any], key: str, here: _Here) -> frozenset[str]:
+    return frozenset(_text(one, key, here).replace("|", " ").split())
+
+
+def _variant(one: Mapping[str, Any], given: frozenset[str], *, here: _Here) -> Variant:
+    return Variant(
+        given=given,
+        also=_any_of(one, "also", here),
+        options=_options({"options": _table(one, "options", here)}, here),
+        operands=_operands(one, here) if "operands" in one else None,
+        bare=_effects(one, "bare", here) if "bare" in one else None,
+        always=_effects(one, "always", here) if "always" in one else None,
+        unseen=_flag(one, "unseen", here),
+        hides=_flag(one, "hides", here),
+        stdin=_stdin(one, here),
+        links=_links(one, here),
+        follows_links=_follows(one, here),
+        leaves_out=_leaves(one, here),
+    )
+
+
+def _links(table: Mapping[str, Any], here: _Here) -> Links | None:
+    if "links" not in table:
+        return None
+    for links in _LINKS:
+        if table["links"] == links:
+            return links
+    here.wrong("links", "`links` is one of a few words", help=f"such as {', '.join(_LINKS)}")
+    return None
+
+
+def _follows(table: Mapping[str, Any], here: _Here) -> Follows | None:
+    if "follows_links" not in table:
+        return None
+    for follows in _FOLLOWS:
+        if table["follows_links"] == follows:
+            return follows
+    message = "`follows_links` is one of a few words"
+    here.wrong("follows_links", message, help=f"such as {', '.join(_FOLLOWS)}")
+    return None
+
+
+def _leaves(table: Mapping[str, Any], here: _Here) -> Leaves | None:
+    if "leaves_out" not in table:
+        return None
+    for leaves in _LEAVES:
+        if table["leaves_out"] == leaves:
+            return leaves
+    message = "`leaves_out` is one of a few words"
+    here.wrong("leaves_out", message, help=f"such as {', '.join(_LEAVES)}")
+    return None
+
+
+def _means(table: Mapping[str, Any], here: _Here) -> Mapping[str, str]:
+    found = {}
+    for glob, name in _table(table, "means", here).items():
+        if isinstance(name, str) and name:
+            found[glob] = name
+        else:
+            here.wrong("means", "an operand means an option", help='such as "+*" = "--force"')
+    return MappingProxyType(found)
+
+
+def _subcommands(table: Mapping[str, Any], here: _Here) -> Mapping[str, Section]:
+    found = {}
+    for name, sub in _table(table, "sub", here).items():
+        path = (*here.path, "sub", name)
+        if not isinstance(sub, dict) or len(path) > 2 * _DEEPEST:
+            here.faults.add(path, "a subcommand is a table, at most five deep")
+            continue
+        found[name] = read_section(sub, here.faults, path=path, style=inherited_style(here.style))
+        if found[name].like and found[name].like not in _table(table, "sub", here):
+            here.faults.add((*path, "like"), f"there is no subcommand {quote(sub['like'])} here")
+    return MappingProxyType(found)
+
+
+def _text(table: Mapping[str, Any], key: str, here: _Here) -> str:
+    value = table.get(key, "")
+    if isinstance(value, str):
+        return value
+    here.wrong(key, f"`{key}` is a text")
+    return ""
+
+
+def _texts(table: Mapping[str, Any], key: str, here: _Here) -> tuple[str, ...]:
+    value = table.get(key, [])
+    if isinstance(value, list) and all(isinstance(one, str) and one for one in value):
+        return tuple(value)
+    here.wrong(key, f"`{key}` is a list of texts")
+    return ()
+
+
+def _table(table: Mapping[str, Any], key: str, here: _Here) -> Mapping[str, Any]:
+    value = table.get(key, {})
+    if isinstance(value, dict):
+        return value
+    here.wrong(key, f"`{key}` is a table")
+    return {}
+
+
+def _flag(table: Mapping[str, Any], key: str, here: _Here) -> bool | None:
+    value = table.get(key)
+    if value is None or isinstance(value, bool):
+        return value
+    here.wrong(key, f"`{key}` is true or false")
+    return None

@@ -1,0 +1,39 @@
+"""A script and what is known of programs in; its commands with all that they do out."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from policy.programs.budget import Budget
+from policy.programs.invocation import Invocation, ScriptAnalysis
+from policy.programs.profiles.registry import Profiles
+from policy.shell import SimpleCommand
+from policy.values import Unreadable
+
+# What is asked again in one decision is remembered, if it is not large.
+_SHORT = 2_048
+
+
+def analyse_script(script: str, profiles: Profiles) -> ScriptAnalysis | Unreadable:
+    """Return what a script runs and does, or why it cannot be read."""
+    known = _remembered if len(script) <= _SHORT else _understand
+    return known(script, profiles)
+
+
+def analyse_command(
+    command: SimpleCommand, profiles: Profiles, *, depth: int = 0, budget: Budget | None = None
+) -> Invocation:
+    """Return what one command runs and does, by the profile of its program."""
+    # Imported here: it is large, and many calls run no command.
+    from policy.programs.command_analysis import Reading
+
+    return Reading(command, profiles, depth=depth, budget=budget or Budget()).read()
+
+
+def _understand(script: str, profiles: Profiles) -> ScriptAnalysis | Unreadable:
+    from policy.programs.command_analysis import understand_anew
+
+    return understand_anew(script, profiles)
+
+
+_remembered = lru_cache(maxsize=1024)(_understand)

@@ -1,0 +1,109 @@
+"""A word that may hold an address, a name of an image or a database, in; what it connects to out.
+
+Of what is listed here it is known that it is no address; anything else may be one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from policy.programs.embedded.embedded_program import NOTHING, ProgramEffects, TouchedResource
+from policy.shell import Word
+
+_ANYWHERE = ProgramEffects(touched=(TouchedResource("connects", None),))
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_SOURCE = re.compile(r"(?:[^/:]*@\s*)?([A-Za-z][A-Za-z0-9+.-]*://.*)", re.DOTALL)
+_MAY_BECOME_URL = re.compile(r"[A-Za-z0-9+.-]*(?::/?)?\Z")
+_DATABASE_URL = re.compile(r"postgres(?:ql)?://(?:[^/?#@]*@)?([^/?#@]*)(?:/[^?#]*)?\Z")
+_PLAIN_HOST = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]+)?|\[[0-9A-Fa-f:.]+\](?::[0-9]+)?")
+_PAIR = re.compile(r"\s*([a-z_]+)\s*=\s*([^\s'\\]*|'[^'\\]*+')(?=\s|\Z)")
+# Settings of a connection that neither lead elsewhere nor name a file.
+_HARMLESS_KEYS = frozenset(
+    """
+    dbname user password port connect_timeout application_name fallback_application_name sslmode
+    client_encoding options target_session_attrs keepalives keepalives_idle keepalives_interval
+    keepalives_count tcp_user_timeout gssencmode channel_binding ssl_min_protocol_version
+    ssl_max_protocol_version sslcompression replication
+    """.split()
+)
+_SHORT_NAME = "docker.io"
+
+
+def read_database(word: Word) -> ProgramEffects:
+    """Return what the name of a database connects to: a URL or `host=db.example port=1` is one."""
+    text = word.text
+    if not word.known:
+        return _ANYWHERE
+    if _SCHEME.match(text):
+        url = _DATABASE_URL.match(text)
+        return _ANYWHERE if url is None else _hosts(url[1])
+    return _of_pairs(text) if "=" in text else NOTHING
+
+
+def _of_pairs(text: str) -> ProgramEffects:
+    touched: list[TouchedResource] = []
+    text, at = text.rstrip(), 0
+    while at < len(text):
+        pair = _PAIR.match(text, at)
+        if pair is None:
+            return _ANYWHERE
+        key, value, at = pair[1], pair[2].strip("'"), pair.end()
+        if key in ("host", "hostaddr"):
+            touched.extend(_hosts(value).touched)
+        elif key not in _HARMLESS_KEYS:
+            return ProgramEffects(
+                touched=(TouchedResource("connects", None), TouchedResource("reads", None))
+            )
+    return ProgramEffects(touched=tuple(touched))
+
+
+def _hosts(listed: str) -> ProgramEffects:
+    hosts = [host for host in listed.split(",") if host]
+    if not all(_PLAIN_HOST.fullmatch(host) for host in hosts):
+        return _ANYWHERE
+    return ProgramEffects(touched=tuple(TouchedResource("connects", host) for host in hosts))
+
+
+def read_image(word: Word) -> ProgramEffects:
+    """Return the registry that the name of an image begins with: `registry.example/app:1`."""
+    transport, scheme, rest = word.text.partition("://")
+    name = rest if scheme and transport == "docker" else word.text
+    registry, slash, _ = name.partition("/")
+    if not word.known and (not slash or word.shape == "glob"):
+        return _ANYWHERE
+    if scheme and transport != "docker":
+        return _ANYWHERE
+    if not slash or not ("." in registry or ":" in registry or registry == "localhost"):
+        return NOTHING
+    if not _PLAIN_HOST.fullmatch(registry):
+        return _ANYWHERE
+    return (
+        NOTHING
+        if registry == _SHORT_NAME
+        else ProgramEffects(touched=(TouchedResource("connects", registry),))
+    )
+
+
+def read_url_or_name(word: Word) -> ProgramEffects:
+    """Return what a word connects to that is a URL, or else a name known to the program."""
+    if word.known:
+        url = _SOURCE.match(word.text)
+        return (
+            NOTHING
+            if url is None
+            else ProgramEffects(touched=(TouchedResource("connects", url[1]),))
+        )
+    begun = _SCHEME.match(word.text) or _MAY_BECOME_URL.match(word.text) or word.shape == "glob"
+    return _ANYWHERE if begun else NOTHING
+
+
+def read_inventory(word: Word) -> ProgramEffects:
+    """Return the hosts of a list with a comma in it; any other text names a file of hosts."""
+    if not word.known:
+        return ProgramEffects(
+            touched=(TouchedResource("reads", None), TouchedResource("connects", None))
+        )
+    if "," not in word.text:
+        return ProgramEffects(touched=(TouchedResource("reads", word.text),))
+    hosts = [host.strip() for host in word.text.split(",") if host.strip()]
+    return ProgramEffects(touched=tuple(TouchedResource("connects", host) for host in hosts))

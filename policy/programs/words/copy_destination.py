@@ -1,0 +1,26 @@
+"""A folder and a file that is copied into it in; the file there out."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import replace
+
+from policy.shell import Word
+from policy.values import escape_glob
+
+
+def copied_file_name(target: Word, source: Word) -> Word | None:
+    """Return the name of a file in a folder; None where the folder's says all that is known."""
+    if target.shape == "opaque":
+        return None
+    folder = target.text.rstrip("/") + "/"
+    name = posixpath.basename(source.text.rstrip("/"))
+    if source.shape == "opaque":
+        return replace(target, text=folder, shape="opaque") if target.known else None
+    if source.known and name in ("", ".", ".."):
+        return None
+    if target.known and source.known:
+        return replace(target, text=folder + name)
+    if target.known:
+        return replace(target, text=escape_glob(folder) + name, shape="glob", many=True)
+    return replace(target, text=folder + (escape_glob(name) if source.known else name))

@@ -1,0 +1,122 @@
+"""A word that names a file inside a form of its own, `HEAD:a.txt`, `f=@a.txt`, in; the file out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from policy.programs.embedded.embedded_program import NOTHING, ProgramEffects, TouchedResource
+from policy.shell import Word
+
+_EXCLUDES = re.compile(r":[!^]|:\([^)]*\bexclude\b[^)]*\)")
+_MAGIC = re.compile(r":[(/]")
+_REVISION = re.compile(r"(?::[0-3])?:|[^./~:][^:]*:")
+_WILD = re.compile(r"[*?\[]")
+_FORM = re.compile(r"@|[^=@<]*=[@<]|[^=@]*@")
+_HEADERS = re.compile(r";\s*headers\s*=\s*[@<]", re.IGNORECASE)
+_OUTPUT = "%output{"
+_HOST_KEYS = frozenset({"src", "source"})
+
+
+@dataclass(frozen=True, slots=True)
+class PathspecPart:
+    """The tree that a pathspec is below, empty for none, and globs of the names that it means."""
+
+    path: str
+    names: tuple[str, ...] = ()
+
+
+def read_pathspec(text: str) -> PathspecPart | None:
+    """Return what a revision or path of git names: `HEAD:src`, `:!x`, `*.py`; None if unknown.
+
+    git replaces wildcards itself, and they cross folders. A path of a revision counts from the
+    folder that the command runs in.
+    """
+    if _EXCLUDES.match(text):
+        return PathspecPart("")
+    if _MAGIC.match(text):
+        return None
+    path = _REVISION.sub("", text, count=1) if _REVISION.match(text) else text
+    wild = _WILD.search(path)
+    if wild is None:
+        return PathspecPart(path or ".")
+    folder = path[: wild.start()].rpartition("/")[0] or "."
+    name = path.rpartition("/")[2]
+    before, _, after = name.partition("*")
+    # What stands before a `*` may be the name of a folder.
+    names = (name, f"*{after}") if before and after else (name,)
+    return PathspecPart(folder, names)
+
+
+def read_form(text: str) -> ProgramEffects:
+    """Return the files that a field of a form uploads: `f=@a.txt;type=x`, `f=<a.txt`, `f@a.txt`."""
+    names = dict.fromkeys(_headers(text))
+    if (opened := _FORM.match(text)) is not None:
+        listed = text[opened.end() :]
+        # A name may hold what ends it elsewhere: then both readings count.
+        names |= dict.fromkeys((listed, *(part.partition(";")[0] for part in listed.split(","))))
+    return ProgramEffects(
+        touched=tuple(TouchedResource("reads", name.strip('"')) for name in names if name)
+    )
+
+
+def _headers(text: str) -> list[str]:
+    """Return the files that the headers of a field are read from: `a=x;headers=@b.txt`."""
+    # Blanks may stand around each part, and a value in quotes.
+    return [part.partition(";")[0].strip() for part in _HEADERS.split(text)[1:]]
+
+
+def split_keyed(word: Word) -> tuple[Word, ...]:
+    """Return what stands after the keys of `key=a.txt`, `id=x,src=a.txt` or a plain name."""
+    parts = [part.rpartition("=")[2] for part in word.text.split(",")]
+    first = replace(word, text=parts[0]) if parts[0] == word.text else None
+    if first is not None:
+        return (first,)
+    # What is not known of the word is not known of any part of it.
+    return tuple(replace(word, text=part, home=False) for part in parts)
+
+
+def split_certificate(word: Word) -> tuple[Word, ...]:
+    """Return the files that `a.pem:password` may name: a colon may be of the name as well."""
+    file, colon, _ = word.text.replace("\\:", ":").partition(":")
+    return (word, replace(word, text=file)) if colon and file else (word,)
+
+
+def split_report(word: Word) -> tuple[Word, ...]:
+    """Return the file or folder that `html:out` names; `term` names none."""
+    _, colon, place = word.text.partition(":")
+    if word.known and not place:
+        return ()
+    return (replace(word, text=place) if colon else word,)
+
+
+def read_output_format(text: str) -> ProgramEffects:
+    """Return the files that a format of what is printed names: `@format.txt`, `%output{a.txt}`."""
+    if text.startswith("@"):
+        return ProgramEffects(touched=(TouchedResource("reads", text[1:]),))
+    named = [part.partition("}")[0] for part in text.split(_OUTPUT)[1:]]
+    return ProgramEffects(
+        touched=tuple(TouchedResource("writes", name.removeprefix(">>")) for name in named)
+    )
+
+
+def read_mount(text: str) -> ProgramEffects:
+    """Return the tree of this machine that a container gets: `/src:/app:ro`, `type=bind,src=/a`."""
+    host, mode = _mounted(text)
+    if not host.startswith(("/", ".", "~")):
+        return NOTHING
+    read = TouchedResource("reads", host)
+    return ProgramEffects(
+        touched=(read,) if mode == "ro" else (read, TouchedResource("writes", host))
+    )
+
+
+def _mounted(text: str) -> tuple[str, str]:
+    """Return what is mounted, and `ro` if it is only read."""
+    if "=" not in text.partition(",")[0]:
+        host, _, rest = text.partition(":")
+        return host, "ro" if "ro" in rest.partition(":")[2].split(",") else ""
+    pairs = [part.partition("=") for part in text.split(",")]
+    host = next((value for key, _, value in pairs if key in _HOST_KEYS), "")
+    only = any(key in ("ro", "readonly") and value in ("", "true", "1") for key, _, value in pairs)
+    return host, "ro" if only else ""

@@ -1,0 +1,66 @@
+"""A word that a program hands on to one that is not known, in; whether it may load code, out.
+
+`npm test -- --watch` hands on a flag; `npm test -- --reporter=./evil.js` a file that is run.
+"""
+
+from __future__ import annotations
+
+import re
+
+from policy.shell import Word
+
+# Names of options by which programs load code, or a configuration that may name some.
+_LOADING = frozenset(
+    """
+    c config configuration configfile conf e eval exec execute import import-mode init init-file
+    initfile initscript launcher loader load-plugin loadplugin m module o override-ini p plugin
+    plugins preset presets print program r require reporter reporters resolver resolve-plugins-
+    relative-to rcfile rulesdir runner script-shell shell setup setupfiles setupfilesafterenv
+    globalsetup globalteardown testenvironment environment testrunner transform format formatter
+    parser prefix project-config rootdir root d define system-properties init-script i
+    """.split()
+)
+# What such an option may be given without harm: reporters and formats that programs come with.
+_BUILT_IN = frozenset(
+    """
+    basic blob checkstyle cobertura compact default doc dot dots false full github github-actions
+    gitlab hanging-process html html-spa jsdom happy-dom json json-stream json-summary junit
+    landing lcov line lcovonly list markdown min minimal nano node nyan pretty prettier progress
+    quiet silent simple spec stylish summary tap tap-flat teamcity text text-summary true tty
+    unix verbose visualstudio xml xunit
+    """.split()
+)
+_PATH = re.compile(r"/|\\|\.[A-Za-z]")
+_LONG = 3
+
+
+def may_load_code(word: Word, before: Word | None) -> bool:
+    """Tell whether a word may make the program that it is handed on to load code from a file.
+
+    `before` is the word before it, of which it may be the value.
+    """
+    if not word.known:
+        # A word that is not known may be such an option; one that names files begins as they do.
+        return word.text[:1] in ("", "-") or _is_loading(before)
+    text = word.text
+    if not text.startswith("-") or text in ("-", "--"):
+        return _is_loading(before) and text.lower() not in _BUILT_IN
+    name, equals, value = text.partition("=")
+    if equals:
+        harmless = value.lower() in _BUILT_IN if _loads(name) else not _PATH.search(value)
+        return not harmless
+    # A file may be glued to an option of one letter: `-r./evil.js`.
+    return len(text) >= _LONG and not text.startswith("--") and "/" in text
+
+
+def _is_loading(word: Word | None) -> bool:
+    return word is not None and (not word.known or _loads(word.text))
+
+
+def _loads(option: str) -> bool:
+    if not option.startswith("-"):
+        return False
+    name = option.lstrip("-").lower()
+    return (
+        name in _LOADING or name.replace("-", "") in _LOADING or name.rpartition(".")[2] in _LOADING
+    )

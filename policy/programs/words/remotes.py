@@ -1,0 +1,107 @@
+"""A word that names a remote repository or a place of another host in; what it touches out."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from policy.programs.embedded.embedded_program import NOTHING, ProgramEffects, TouchedResource
+from policy.shell import Word
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_HELPER = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
+# `user@host:`, `host:` or `[::1]:`, each read in time that grows with the text.
+_HOST_FIRST = re.compile(
+    r"(?:[^/:\[]++|[^/:]*\[[^/:\[@]*+@[^/:\[]++|(?:[^/:]*@)?\[[^\]/]{0,99}+\]):"
+)
+# `name@https://…` and `name @ https://…`, as packages are told where they come from.
+_SOURCE = re.compile(r"[^/:]*@\s*([A-Za-z][A-Za-z0-9+.-]*://.*)", re.DOTALL)
+_RUNS = "a remote that is reached by a program of its own"
+
+
+def is_web_url(text: str) -> bool:
+    """Tell whether a text that may be a file is fetched instead."""
+    scheme = _SCHEME.match(text)
+    return scheme is not None and scheme[1].lower() in ("http", "https", "ftp")
+
+
+def scheme_of(text: str) -> str:
+    """Return the scheme of a URL, empty if the text has none."""
+    scheme = _SCHEME.match(text.strip())
+    return "" if scheme is None else scheme[1].lower()
+
+
+def read_remote(text: str) -> ProgramEffects:
+    """Return what a URL, `user@host:path`, a folder or a configured name of a remote touches."""
+    if _HELPER.match(text):
+        return ProgramEffects(touched=(TouchedResource("connects", None),), gap=_RUNS)
+    if scheme := _SCHEME.match(text):
+        return (
+            _local(text) if scheme[1].lower() == "file" else ProgramEffects(touched=_connects(text))
+        )
+    if source := _SOURCE.match(text):
+        return read_remote(source[1])
+    if text.startswith(("/", ".", "~")):
+        return _local(text)
+    if _HOST_FIRST.match(text):
+        return ProgramEffects(touched=_connects(_as_ssh(text)))
+    if "/" in text:
+        return _local(text)
+    # Which host a configured name leads to stands in the repository.
+    return ProgramEffects(touched=(TouchedResource("connects", None),))
+
+
+def read_module(word: Word) -> ProgramEffects:
+    """Return what a package of Go touches: a folder, or the host that its path begins with."""
+    text = word.text
+    if text.startswith(("/", "./", "../")) or text in (".", "..") or text.endswith(".go"):
+        return ProgramEffects(touched=(TouchedResource("reads", text if word.known else None),))
+    path, slash, _ = text.partition("/")
+    host = path.partition("@")[0]
+    if not word.known and not (slash and word.shape == "opaque"):
+        return ProgramEffects(
+            touched=(TouchedResource("connects", None), TouchedResource("reads", None))
+        )
+    return ProgramEffects(touched=_connects(host)) if "." in host else NOTHING
+
+
+def read_user_at_host(word: Word) -> ProgramEffects:
+    """Return the host of `user@db.example`, none of a name alone."""
+    _, sign, host = word.text.rpartition("@")
+    if not word.known:
+        return ProgramEffects(touched=(TouchedResource("connects", None),))
+    return ProgramEffects(touched=_connects(host)) if sign else NOTHING
+
+
+def read_copy_place(text: str, verb: Literal["reads", "writes"]) -> ProgramEffects:
+    """Return what a place that is copied from or to touches: another host, or a path."""
+    if scheme := _SCHEME.match(text):
+        local = scheme[1].lower() == "file"
+        return ProgramEffects(touched=(TouchedResource(verb, text),) if local else _connects(text))
+    if not text.startswith(("/", ".", "~")) and _HOST_FIRST.match(text):
+        module = _HOST_FIRST.sub("", text, count=1).startswith(":")
+        return ProgramEffects(touched=_connects(_as_ssh(text, scheme="rsync" if module else "ssh")))
+    return ProgramEffects(touched=(TouchedResource(verb, text),))
+
+
+def as_url(text: str) -> str:
+    """Return `user@host:path` as the URL that effects name, any other text as it is."""
+    if _SCHEME.match(text) or not _HOST_FIRST.match(text):
+        return text
+    return _as_ssh(text)
+
+
+def _local(text: str) -> ProgramEffects:
+    return ProgramEffects(touched=(TouchedResource("reads", text), TouchedResource("writes", text)))
+
+
+def _connects(text: str) -> tuple[TouchedResource, ...]:
+    return (TouchedResource("connects", text),)
+
+
+def _as_ssh(text: str, *, scheme: str = "ssh") -> str:
+    """Return `user@host:path` as a URL, so that the port is not taken out of the path."""
+    match = _HOST_FIRST.match(text)
+    assert match is not None
+    user_and_host, path = text[: match.end() - 1], text[match.end() :].lstrip(":")
+    return f"{scheme}://{user_and_host}/{path.lstrip('/')}"

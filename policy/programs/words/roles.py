@@ -1,0 +1,130 @@
+"""A word of a command and its role in; what it does noted with the command's effects out."""
+
+from __future__ import annotations
+
+from policy.programs.effects import VERBS, CommandEffects
+from policy.programs.profiles.roles import verbs_of_role
+from policy.programs.words.approximate_paths import (
+    INSIDE,
+    NEARLY,
+    PARTS,
+    note_inside,
+    note_local_url,
+    note_part,
+)
+from policy.programs.words.pathspecs import PATHSPECS, SOURCES, note_pathspec, note_sources
+from policy.programs.words.readers import WORD_READERS
+from policy.programs.words.text_effects import (
+    LANGUAGES,
+    SHAPED,
+    note_awk_input,
+    note_program,
+    note_read,
+    note_shaped,
+)
+from policy.shell import Word
+
+
+def note_word(effects: CommandEffects, role: str, word: Word, *, option: str = "") -> bool:
+    """Note what a word does in its role; tell whether its text makes it do harm."""
+    if role == "text":
+        _text(effects, word)
+        return False
+    if role in VERBS:
+        effects.touch(role, word, option=option)
+        if role == "host":
+            note_local_url(effects, word)
+        return False
+    label = f"{effects.name} {option}".rstrip()
+    if role in SHAPED:
+        return note_shaped(effects, role, word, label)
+    if role in WORD_READERS:
+        return note_read(effects, role, word)
+    if role in SOURCES:
+        note_sources(effects, role, word)
+        return False
+    if role == "awk-input":
+        return note_awk_input(effects, word)
+    if role in LANGUAGES:
+        return note_program(effects, role, word)
+    if role in PATHSPECS:
+        note_pathspec(effects, role, word)
+    elif role in INSIDE or role in NEARLY:
+        note_inside(effects, role, word, label, option=option)
+    elif role in PARTS:
+        note_part(effects, role, word, label, option=option)
+    else:
+        _other(effects, role, word, label)
+    return False
+
+
+def _text(effects: CommandEffects, word: Word) -> None:
+    """Note the folder that the shell lists for a program that takes the names for mere words."""
+    if word.shape == "glob" and ("/" in word.text or effects.command.folders != ()):
+        effects.touch("list-file", word, option="")
+
+
+def note_input(effects: CommandEffects, role: str, text: Word) -> None:
+    """Note what is done with a text that is given as input."""
+    if role == "command":
+        effects.run(
+            effects.nesting.script(text, label=effects.name, folder=effects.folder, fed=False)
+        )
+    else:
+        note_word(effects, role, text)
+
+
+def note_text(effects: CommandEffects, role: str, text: str) -> None:
+    """Note an effect that a profile spells out, `?` where it is not known on what."""
+    if role == "redirect":
+        effects.redirects.by_itself = True
+        return
+    if role == "list" and text == "?":
+        # Without a file the names come from the input.
+        role = "listed-input"
+    if text != "?":
+        note_word(effects, role, Word(text))
+        return
+    if role in ("unseen", "hides", "code", "unknown", "guarded", "listed-input"):
+        note_word(effects, role, Word("", "opaque"))
+        return
+    for verb in verbs_of_role(role):
+        if verb is None:
+            effects.gap(f"`{effects.name}` may run commands that its words do not show")
+        else:
+            effects.untold(verb, f"`{effects.name}` does not say in its words what it {verb}")
+
+
+def _other(effects: CommandEffects, role: str, word: Word, label: str) -> None:
+    """Note a folder, what is not known, or what is run."""
+    match role:
+        case "listed-input":
+            effects.not_known("reads", f"`{effects.name}` reads files that its input names")
+        case "read-folder" | "project-folder":
+            # What lies there is taken for configuration, or for what to run.
+            effects.touch("read", word, option="")
+            effects.folder = (*effects.folder, word)
+        case "folder":
+            effects.folder = (*effects.folder, word)
+        case "unknown":
+            effects.unclear(f"what `{label}` does with its words is not known")
+        case "guarded":
+            effects.unclear(f"what `{label}` does is not known", runs=False)
+        case (
+            "placeholder"
+            | "found-name"
+            | "found-otherwise"
+            | "null-ended"
+            | "otherwise-ended"
+            | "link-target"
+            | "only-files"
+            | "only-type"
+            | "leaves"
+            | "leaves-after"
+            | "leaves-files"
+            | "leaves-folders"
+            | "leaves-glob"
+        ):
+            pass
+        case _:
+            effects.runs(role, word, label)

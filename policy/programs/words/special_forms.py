@@ -1,0 +1,118 @@
+"""A word that chooses among names, or names a file in a form of its own, in; what it does out.
+
+What is known to be harmless is listed; of anything else it is not known what it does.
+"""
+
+from __future__ import annotations
+
+import re
+
+from policy.programs.embedded.embedded_program import (
+    NOTHING,
+    ProgramEffects,
+    TouchedResource,
+    unknown_effects,
+)
+from policy.shell import Word
+
+_SOMETHING = ProgramEffects(touched=(TouchedResource("reads", None),))
+_FORMATS = frozenset(
+    """
+    json yaml wide name jsonpath jsonpath-as-json custom-columns go-template template kyaml
+    """.split()
+)
+_TEMPLATED = frozenset({"jsonpath", "jsonpath-as-json", "custom-columns", "go-template"})
+_NAME = re.compile(r"[A-Za-z0-9_]*(?:[+-][A-Za-z0-9_]+)*")
+# What a variable of a client may be: words of SQL or of the client would be run.
+_VARIABLE = re.compile(r"(?!PROMPT|HISTFILE|EDITOR)[A-Za-z_][A-Za-z0-9_]*(?:=[\w.,:/@+ -]*)?")
+_FILTER = re.compile(
+    r"!|(?:[-+HSPR]|include|exclude|hide|show|protect|risk)(?:,?[/!Csrpx]*)[ _].*|clear\b.*",
+    re.DOTALL,
+)
+_MERGED = re.compile(r"(?:\.|merge)(?:,?[-+CenwsrpxS/!]*)[ _](.+)", re.DOTALL)
+_MERGED_BELOW = re.compile(r"(?::|dir-merge)(?:,?[-+CenwsrpxS/!]*)[ _][^/]+", re.DOTALL)
+
+
+def read_listing_format(word: Word) -> ProgramEffects:
+    """Return the file of a format of kubectl: `go-template-file=a.txt`."""
+    name, equals, given = word.text.partition("=")
+    if equals and name in _TEMPLATED:
+        return NOTHING
+    if word.known and name in _FORMATS:
+        return NOTHING
+    if word.known and equals and name.endswith("file"):
+        return ProgramEffects(touched=(TouchedResource("reads", given),))
+    return NOTHING if word.known and not word.text else _SOMETHING
+
+
+def read_password_source(word: Word) -> ProgramEffects:
+    """Return the file that a password of openssl is taken from: `file:a.txt`."""
+    kind, colon, rest = word.text.partition(":")
+    if (colon and kind in ("pass", "env", "fd")) or (word.known and word.text == "stdin"):
+        return NOTHING
+    if word.known and kind == "file":
+        return ProgramEffects(touched=(TouchedResource("reads", rest),))
+    return _SOMETHING
+
+
+def read_clock(word: Word) -> ProgramEffects:
+    """Return what an operand of `date` does: a format begins with `+`, a time sets the clock."""
+    return (
+        NOTHING if word.text.startswith("+") else unknown_effects("a time that the clock is set to")
+    )
+
+
+def read_name_or_script(word: Word) -> ProgramEffects:
+    """Return what the name of a format does that may be a script in its place."""
+    if word.known and _NAME.fullmatch(word.text):
+        return NOTHING
+    named = word.text if word.known else None
+    return ProgramEffects(
+        touched=(TouchedResource("reads", named),), gap="a script in place of a name"
+    )
+
+
+def read_name_or_file(word: Word) -> ProgramEffects:
+    """Return the file that may stand in place of a name."""
+    if word.known and _NAME.fullmatch(word.text):
+        return NOTHING
+    return ProgramEffects(touched=(TouchedResource("reads", word.text if word.known else None),))
+
+
+def read_client_variable(word: Word) -> ProgramEffects:
+    """Return what a variable of psql does, whose value is put into lines that it runs."""
+    if word.known and _VARIABLE.fullmatch(word.text):
+        return NOTHING
+    return unknown_effects("a variable that may be a command of its own")
+
+
+def read_filter_rule(word: Word) -> ProgramEffects:
+    """Return the file that a rule of rsync names: `merge a.txt`."""
+    if not word.known:
+        return _SOMETHING
+    if _FILTER.fullmatch(word.text) or _MERGED_BELOW.fullmatch(word.text):
+        return NOTHING
+    merged = _MERGED.fullmatch(word.text)
+    return ProgramEffects(touched=(TouchedResource("reads", merged[1] if merged else None),))
+
+
+def read_page(word: Word) -> ProgramEffects:
+    """Return the file that stands in place of a page of the manual; it may take in others."""
+    if word.known and "/" not in word.text:
+        return NOTHING
+    named = (TouchedResource("reads", word.text),) if word.known else ()
+    return ProgramEffects(touched=(*named, *_SOMETHING.touched))
+
+
+def read_mailbox(word: Word) -> ProgramEffects:
+    """Return to whom a message goes; `|command` and `/a/file` are no persons."""
+    if not word.known or word.text.startswith("|"):
+        gap = "" if word.text[:1] not in ("", "|") else "a recipient that may be a command"
+        return ProgramEffects(
+            touched=(TouchedResource("sends", None), TouchedResource("writes", None)), gap=gap
+        )
+    if "/" in word.text or word.text.startswith("+"):
+        return ProgramEffects(
+            touched=(TouchedResource("sends", word.text), TouchedResource("writes", None))
+        )
+    return ProgramEffects(touched=(TouchedResource("sends", word.text),))

@@ -1,0 +1,160 @@
+"""Words whose text tells what they do in; that noted, and whether it is harm, out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from policy.programs.effects import CommandEffects
+from policy.programs.embedded.awk import host_of, read_awk, reads_socket
+from policy.programs.embedded.embedded_program import NOTHING, ProgramEffects
+from policy.programs.embedded.jq import read_jq
+from policy.programs.embedded.sed import read_sed
+from policy.programs.embedded.sql import read_sql
+from policy.programs.invocation import Effect, Verb
+from policy.programs.words.file_forms import read_form, read_mount, read_output_format
+from policy.programs.words.readers import WORD_READERS
+from policy.programs.words.remotes import read_copy_place, read_remote
+from policy.programs.words.settings import is_harmless_setting
+from policy.shell import Assignment, Word
+from policy.values import quote
+
+_ReadText: TypeAlias = Callable[[str], ProgramEffects]
+
+LANGUAGES: dict[str, tuple[_ReadText, str]] = {
+    "sed": (read_sed, "a sed script that is not known"),
+    "awk": (read_awk, "an awk program that is not known"),
+    "jq": (read_jq, ""),
+    "sql": (read_sql, "SQL that is not known"),
+    "remote": (read_remote, "a remote that is not known"),
+    "source-remote": (read_remote, "a remote that is not known"),
+    "form-file": (read_form, ""),
+    "output-format": (read_output_format, "a format that is not known"),
+    "mount": (read_mount, "a mount that is not known"),
+}
+
+SHAPED = frozenset({"config", "assignment", "place-read", "place-write"})
+
+_WHAT: dict[Verb, str] = {
+    "reads": "files",
+    "writes": "files",
+    "connects": "hosts",
+    "sends": "recipients",
+}
+
+# Languages whose words name whole trees.
+_TREES = frozenset({"remote", "source-remote", "mount", "module"})
+_REMOTES = frozenset({"remote", "source-remote"})
+# Of those, which read no other files of a tree than their program is made for.
+_SOURCES = frozenset({"source-remote", "module"})
+
+# What their programs are there for: to fetch images, to send mail.
+_MEANT = frozenset({"image", "mailbox", "module", "user-at-host"})
+
+
+def note_shaped(effects: CommandEffects, role: str, word: Word, label: str) -> bool:
+    """Note a setting, a variable or a place on some host; tell whether it does harm."""
+    match role:
+        case "config":
+            effects.redirects.setting(word, label.rpartition(" ")[2])
+            known = word.known or "=" in word.text
+            if known and is_harmless_setting(word.text, effects.settings):
+                return False
+            effects.unclear(f"what the setting of `{label}` does is not known")
+            return True
+        case "assignment":
+            return _assignment(effects, word, label)
+        case "place-read":
+            return _place(effects, word, "reads")
+        case _:
+            return _place(effects, word, "writes")
+
+
+def note_program(effects: CommandEffects, role: str, word: Word) -> bool:
+    """Note what a program in a small language does; tell whether it does harm."""
+    read, unknown = LANGUAGES[role]
+    if not word.known:
+        if role in _REMOTES:
+            effects.not_known("connects", unknown)
+        else:
+            effects.not_known("reads", unknown or "a filter that is not known may read files")
+        if unknown:
+            effects.not_known("writes", unknown)
+            effects.gap(unknown)
+        return bool(unknown)
+    doings = read(word.text) if word.text else NOTHING
+    _do(effects, role, word, doings)
+    # That an operand is a remote is no more harm than that it is a host.
+    return bool(doings.gap) if role in _REMOTES else doings.guarded
+
+
+def note_awk_input(effects: CommandEffects, word: Word) -> bool:
+    """Note the file or the socket that an operand of awk names; tell whether it connects."""
+    if not reads_socket(word.text):
+        effects.touch("read", word, option="")
+        return False
+    host = host_of(word.text) if word.known else None
+    if host is None:
+        effects.not_known("connects", f"which host `{effects.name}` connects to is not known")
+    else:
+        effects.touch("host", Word(host), option="")
+    return True
+
+
+def note_read(effects: CommandEffects, role: str, word: Word) -> bool:
+    """Note what a word does that has a reader of its own; tell whether that is harm."""
+    doings = WORD_READERS[role](word)
+    _do(effects, role, word, doings)
+    plain = role in _MEANT and not doings.gap
+    return doings.guarded and not (plain and all(one.name for one in doings.touched))
+
+
+def _assignment(effects: CommandEffects, word: Word, label: str) -> bool:
+    name, equals, value = word.text.partition("=")
+    if not equals and not word.known:
+        effects.gap(f"which variable `{label}` sets is not known")
+        return True
+    if equals:
+        effects.variable(Assignment(name, replace(word, text=value, home=False)))
+    return effects.profiles.variable(name) != "harmless"
+
+
+def _place(effects: CommandEffects, word: Word, verb: Verb) -> bool:
+    named = read_copy_place(word.text, "writes" if verb == "writes" else "reads")
+    if not word.known and (not word.text or word.text[0] not in "/.~"):
+        effects.found.append(Effect(verb=verb, word=word, tree=True, folder=effects.folder))
+        effects.not_known("connects", "a place that may be on another host is not known")
+        return True
+    for touched in named.touched:
+        # The spelled word keeps its shape: what is not known of it stays so.
+        tree = touched.verb == verb
+        spelled = word if tree else replace(word, text=touched.name or "")
+        folder = effects.folder if tree else ()
+        effects.found.append(Effect(verb=touched.verb, word=spelled, tree=tree, folder=folder))
+    return any(touched.verb != "reads" for touched in named.touched)
+
+
+def _do(effects: CommandEffects, role: str, word: Word, doings: ProgramEffects) -> None:
+    """Note what a word does."""
+    for touched in doings.touched:
+        if touched.name is None and role in _REMOTES and not doings.gap:
+            effects.untold(
+                touched.verb, f"which host {quote(word.text)} stands for is not in the call"
+            )
+        elif touched.name is None:
+            effects.not_known(
+                touched.verb, f"which {_WHAT[touched.verb]} `{effects.name}` names is not known"
+            )
+        else:
+            tree = role in _TREES and touched.verb != "connects"
+            named = replace(word, text=touched.name) if role in _TREES else Word(touched.name)
+            folder = () if touched.verb == "connects" else effects.folder
+            source = tree and role in _SOURCES
+            effects.found.append(
+                Effect(verb=touched.verb, word=named, tree=tree, folder=folder, listed=source)
+            )
+            if source:
+                effects.found.append(Effect(verb=touched.verb, word=named, folder=folder))
+    if doings.gap:
+        effects.gap(f"`{effects.name}` is given {doings.gap}")

@@ -1,0 +1,43 @@
+"""What a program is typed on its input, in; whether a line of it may be a command, out.
+
+Programs that talk to people take lines that begin with an escape for commands of their own, some
+of which start a shell: `~!` in a message for `mail`, `!` behind `^]` in `telnet`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from policy.shell import SimpleCommand, Word
+
+_ESCAPE = re.compile(r"^[ \t]*[~!]|[\x00-\x08\x0e-\x1f\\%]")
+_PRINTING = ("echo", "printf")
+
+
+def has_input(command: SimpleCommand) -> bool:
+    """Tell whether the script puts something on the input of a command."""
+    return command.stdin is not None or command.piped or _reads_a_file(command)
+
+
+def may_be_typed(command: SimpleCommand) -> bool:
+    """Tell whether something on the input of a command may be a command of its program."""
+    if command.stdin is not None:
+        return _may_escape(command.stdin)
+    if _reads_a_file(command):
+        return True
+    if not command.piped:
+        return False
+    said = command.fed_by
+    if not said or said[0].text not in _PRINTING:
+        return True
+    return any(map(_may_escape, said[1:]))
+
+
+def _reads_a_file(command: SimpleCommand) -> bool:
+    return any(
+        one.op.startswith("<") and one.target.text != "/dev/null" for one in command.redirections
+    )
+
+
+def _may_escape(text: Word) -> bool:
+    return not text.known or any(map(_ESCAPE.search, text.text.splitlines()))

@@ -1,0 +1,93 @@
+"""A call of a client in, its result out, for as long as the client is there to get it.
+
+A client that hangs up, cancels the request or ends its session takes the call back: what runs is
+ended, and the question that waits for people is withdrawn, so that nobody answers it for no one.
+A client that asked for progress hears that the call has not ended, before its patience is over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import anyio
+from mcp.shared.exceptions import MCPError
+from mcp.shared.jsonrpc_dispatcher import progress_token_from_params
+from mcp.types import CONNECTION_CLOSED, INVALID_REQUEST, CallToolResult
+from starlette.requests import Request
+
+from policy.proxy.list_changes import Context
+from policy.proxy.request_ids import ID_IN_USE
+
+# Clients give up after a minute, unless they hear something.
+_FIRST = 1.0  # seconds until a call that has not ended is told of
+_EVERY = 10.0  # seconds between one such message and the next
+_NOT_ENDED = "the call has not ended; it may wait for an approval"
+
+
+class ClientPresence:
+    """The calls of a server's clients that have not ended."""
+
+    def __init__(self) -> None:
+        self._running: set[tuple[str, str]] = set()
+
+    async def result_of(
+        self, ctx: Context, call: Coroutine[Any, Any, CallToolResult]
+    ) -> CallToolResult:
+        """Return what a call ends in; raise MCPError where its id is taken, or its client gone."""
+        key = _key(ctx)
+        if key is None:
+            return await _attended(ctx, call)
+        if key in self._running:
+            call.close()
+            raise MCPError(INVALID_REQUEST, ID_IN_USE)
+        self._running.add(key)
+        try:
+            return await _attended(ctx, call)
+        finally:
+            self._running.discard(key)
+
+
+def _key(ctx: Context) -> tuple[str, str] | None:
+    """Return session and id of a request; None for one that is a session of its own.
+
+    An answer finds its request by the text of the id, so `1` and `"1"` are one.
+    """
+    session = "" if ctx.request is None else ctx.request.headers.get("mcp-session-id")
+    return None if session is None or ctx.request_id is None else (session, str(ctx.request_id))
+
+
+async def _attended(ctx: Context, call: Coroutine[Any, Any, CallToolResult]) -> CallToolResult:
+    # In a task of its own, so that it is cancelled once, and can put things in order.
+    running = asyncio.ensure_future(call)
+    ends = [running] if ctx.request is None else [running, asyncio.create_task(_gone(ctx.request))]
+    tasks = list(ends)
+    if progress_token_from_params(ctx.params) is not None:
+        tasks.append(asyncio.create_task(_tell_on(ctx)))
+    try:
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            return running.result()
+        raise MCPError(CONNECTION_CLOSED, "the client has gone")
+    finally:
+        for task in tasks:
+            task.cancel()
+        with anyio.CancelScope(shield=True):
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _gone(request: Request) -> None:
+    """Return when whoever made an HTTP request has hung up."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _tell_on(ctx: Context) -> None:
+    """Tell the client again and again that its call has not ended, until it cannot be told."""
+    loop = asyncio.get_running_loop()
+    began, pause = loop.time(), _FIRST
+    while True:
+        await asyncio.sleep(pause)
+        pause = _EVERY
+        await ctx.session.report_progress(round(loop.time() - began, 3), None, _NOT_ENDED)

@@ -1,0 +1,105 @@
+"""A call that has ended in, the MCP result out: text, structure, and what Placet says about it.
+
+An error tells its stable code and one sentence, for the model. `_meta` is for the client's program:
+it names the rules that decided as well. No argument's value is in either.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from mcp.types import CallToolResult, TextContent
+
+from policy.audit import AuditRecord
+from policy.model import Reason, ToolError, Verdict
+from policy.service import because, one_line
+from policy.tools import ToolOutput
+
+_MOST_REASONS = 3
+_LONGEST_MESSAGE = 2_000
+# No rule can have such a name.
+_UNNAMED = "a rule without a name"
+
+
+def answer(output: ToolOutput, record: AuditRecord | None) -> CallToolResult:
+    """Return the result of a call that ended in an output: text as it is, all else as JSON."""
+    value = plain(output.value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    return CallToolResult(
+        content=[TextContent(text=text)],
+        structured_content=value if isinstance(value, dict) else None,
+        _meta=_meta(record),
+    )
+
+
+def refusal(error: ToolError, record: AuditRecord | None) -> CallToolResult:
+    """Return the result of a call that ended in an error, for the model to read and go on."""
+    message = one_line(error.message, longest=_LONGEST_MESSAGE)
+    return CallToolResult(
+        content=[TextContent(text=f"{error.code}: {message}")],
+        structured_content={"error": {"kind": error.kind, "code": error.code, "message": message}},
+        is_error=True,
+        _meta=_meta(record),
+    )
+
+
+def _meta(record: AuditRecord | None) -> dict[str, Any] | None:
+    """Return what Placet says of the call: its verdict, who decided, and the policy's number."""
+    if record is None:
+        return None
+    said: dict[str, Any] = {"call": record.id, "verdict": record.verdict.value}
+    if record.error is not None:
+        said["kind"] = record.error
+    if record.code is not None:
+        said["code"] = record.code
+    if record.generation is not None:
+        said["generation"] = {
+            "number": record.generation.number,
+            "digest": record.generation.digest,
+        }
+    said["reasons"] = [
+        {"rule": _named(reason), **({"message": one_line(said_of)} if said_of else {})}
+        for reason, said_of in ((reason, because(reason)) for reason in _told(record))
+    ]
+    if record.stale:
+        said["stale"] = True
+    if record.rewritten and record.verdict is not Verdict.DENY:
+        said["rewritten"] = True
+    if record.approvals:
+        said["approval"] = record.approvals[-1].outcome
+    return {"placet": said}
+
+
+def _named(reason: Reason) -> str:
+    """Return the rule's name; where it has none, reasons say its place, which stays here."""
+    at = f"{reason.file}:{reason.line}"
+    unnamed = reason.file is not None and reason.rule.endswith(at)
+    return _UNNAMED if unnamed else one_line(reason.rule)
+
+
+def _told(record: AuditRecord) -> tuple[Any, ...]:
+    deciding = tuple(reason for reason in record.reasons if reason.verdict is record.verdict)
+    return deciding[:_MOST_REASONS]
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON that every client can read: no NaN, no half of a character."""
+    match value:
+        case None | bool() | int():
+            return value
+        case str():
+            return value.encode("utf-8", "replace").decode("utf-8")
+        case float():
+            return value if math.isfinite(value) else None
+        case Decimal():
+            return str(value)
+        case Mapping():
+            return {plain(str(key)): plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case _:
+            return plain(str(value))

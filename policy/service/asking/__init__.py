@@ -1,0 +1,1 @@
+"""A judgement that asks: who must answer, what they are shown, and what answers leave to run."""

@@ -1,0 +1,290 @@
+"""A policy store and tools in, the service around them out: the whole stack, in one list."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol, TypeAlias
+
+from policy.approvals import Approver, Ledger, SqliteApprovals
+from policy.audit import AuditSink, JsonlSink
+from policy.catalog import Catalog, ToolSpec
+from policy.environment import FactSource, LookUp, look_up_host
+from policy.generation import ApprovalSettings, Generation, ServiceSettings, Settings
+from policy.model import EMPTY, Caller
+from policy.runtime import Clock, utc_now
+from policy.service.asking.asking import Asking
+from policy.service.configuration import Configurations
+from policy.service.elevations import Elevations
+from policy.service.facade import GovernedService
+from policy.service.freezes import Freezes
+from policy.service.host_arguments import (
+    folder_of,
+    keep_from_tools,
+    require_approver,
+    require_sink,
+    settle_reach,
+)
+from policy.service.judging.adjudicator import Adjudicator
+from policy.service.judging.guards import GuardCell, Guards
+from policy.service.judging.judge import Judge, NoPolicy
+from policy.service.layers.audit import ExecAuditLayer
+from policy.service.layers.context_rules import ContextRuleLayer
+from policy.service.layers.dispatch import CoreDispatch
+from policy.service.layers.follow import FollowLayer
+from policy.service.layers.frozen_calls import FrozenCalls
+from policy.service.layers.permission import PermissionLayer
+from policy.service.layers.pin import PinLayer
+from policy.service.layers.stop import StopLayer
+from policy.service.layers.time_limits import TimeLimits
+from policy.service.layers.timeout import SecondsFor, TimeoutLayer
+from policy.service.recording.events import Events
+from policy.service.recording.recorder import Recorder
+from policy.service.visible_tools import (
+    Expected,
+    VisibleTools,
+    hiding,
+    rule_lines_for,
+    visibility_of_tools,
+)
+from policy.store import Freezer
+from policy.tools import (
+    Authored,
+    Limits,
+    ToolHandler,
+    ToolRegistry,
+    ToolService,
+    builtin_handlers,
+    handler_for,
+)
+
+Middleware: TypeAlias = Callable[[ToolService], ToolService]
+
+
+class Store(Protocol):
+    """The part of a policy store that the service looks at."""
+
+    @property
+    def current(self) -> Judge | None:
+        """The generation in force."""
+        ...
+
+    @property
+    def status(self) -> Any:
+        """How fresh that generation is; `stale` is a bool."""
+        ...
+
+    @property
+    def catalog(self) -> Catalog:
+        """The tools policies know of."""
+        ...
+
+    def extend_catalog(self, specs: Iterable[ToolSpec]) -> Any:
+        """Let policies know of more tools."""
+        ...
+
+
+def build_tool_service(
+    store: Store | None = None,
+    *,
+    tools: Iterable[Authored] | None = None,
+    approver: Approver | None = None,
+    approvals: Ledger | None = None,
+    audit: AuditSink | None = None,
+    audit_required: bool = True,
+    caller: Caller | None = None,
+    workspace: str | os.PathLike[str] | None = None,
+    home: str | None = None,
+    context: Callable[[Caller], Mapping[str, Any]] = lambda caller: EMPTY,
+    clock: Clock = utc_now,
+    look_up: LookUp = look_up_host,
+    default_timeout: float | None = None,
+    timeouts: Mapping[str, float] | None = None,
+    approval_timeout: float | None = None,
+    asks_per_session: int | None = None,
+    limits: Limits | None = None,
+    policy_in_workspace: bool | None = None,
+) -> GovernedService:
+    """Return the service that runs `tools` as the policy in `store` says.
+
+    Without a store everything is denied until a filter is set. `tools` are the built-in ones
+    unless given; they work in `workspace`, by default the current folder. `caller` is who calls
+    where nobody is bound. `default_timeout` and `timeouts` (by tool) are in seconds and go before
+    those of the policy's configuration. `approvals` remembers what was refused and what an answer
+    is worth beyond one call, in memory unless given. What the configuration says of workspace,
+    home, audit file and limits is taken where nothing is given here, as it stood when the service
+    was built; so are `approval_timeout` (seconds) and `asks_per_session`. Where the policy lies in
+    the workspace, or holds it, the log warns; `policy_in_workspace` says whether that is meant.
+    Raises CatalogError or ToolError where two tools share a name, TypeError or ValueError where
+    what is given could not do its part: an audit sink without a `write`, or with an async one that
+    nobody would wait for, an approver without an `ask`, a workspace that is no folder, a
+    policy in reach of the tools that must not be (PolicyInReach).
+    """
+    if audit is not None:
+        require_sink(audit)
+    if approver is not None:
+        require_approver(approver)
+    given_folder = None if workspace is None else folder_of(workspace)
+    given = None if tools is None else tuple(handler_for(each) for each in tools)
+    # First of all: a policy that names these tools may only load once it knows of them, and its
+    # configuration counts from the first call on.
+    _announce(store, given or ())
+    configured = _configured(store)
+    settings, asked = configured.service, configured.approvals or ApprovalSettings()
+    folder = given_folder or os.path.realpath(settings.workspace or os.getcwd())
+    settle_reach(getattr(store, "path", None), folder, wanted=policy_in_workspace)
+    # What rules mean by `~` and what a shell makes of it must be the same folder.
+    at_home = home or settings.home or os.path.expanduser("~")
+    allowed = limits or _limits(settings)
+    handlers = tuple(builtin_handlers(allowed)) if given is None else given
+    _announce(store, handlers)
+    if audit is None and settings.audit is not None:
+        audit = JsonlSink(settings.audit)
+    keep_from_tools(store, audit, approvals)
+    registry, events = ToolRegistry(), Events()
+    recorder = Recorder(audit, required=audit_required, events=events)
+    recorder.close_interrupted()
+    guards = GuardCell(Guards(approver=approver))
+    for handler in handlers:
+        registry.register(handler.spec.name, handler)
+    world = FactSource(
+        workspace=folder,
+        home=at_home,
+        clock=clock,
+        look_up=look_up,
+        context=context,
+    )
+    no_policy = NoPolicy(lambda: registry.snapshot().catalog)
+
+    def source() -> Judge | None:
+        return no_policy if store is None else store.current
+
+    stops = FrozenCalls(_freezer_of(store))
+    adjudicator = Adjudicator(
+        source=source,
+        guards=guards,
+        world=world,
+        tools=registry.snapshot,
+        stale=lambda: store is not None and bool(store.status.stale),
+        freezer=stops.freezer,
+    )
+    asking = Asking(
+        ledger=SqliteApprovals(":memory:") if approvals is None else approvals,
+        limit=asked.per_session if asks_per_session is None else asks_per_session,
+        seconds=asked.timeout if approval_timeout is None else approval_timeout,
+        clock=clock,
+        stops=stops,
+    )
+
+    def outlook_of(who: Caller) -> Expected:
+        judge = source()
+        expected = visibility_of_tools(judge, guards.current, who, world.facts(who))
+        return hiding(expected, lambda name: adjudicator.is_another(name, judge))
+
+    def recorded(inner: ToolService) -> ToolService:
+        return ExecAuditLayer(inner, recorder=recorder, events=events, clock=clock)
+
+    return GovernedService(
+        stack=_layers(
+            registry,
+            recorded=recorded,
+            adjudicator=adjudicator,
+            asking=asking,
+            seconds_for=TimeLimits(default_timeout, timeouts or {}, registry),
+            stops=stops,
+        ),
+        registry=registry,
+        guards=guards,
+        events=events,
+        elevations=Elevations(asking.questions, guards, recorded=recorded),
+        configurations=Configurations(store, guards, recorded=recorded),
+        freezes=Freezes(stops.freezer, guards, recorded=recorded),
+        visibility=VisibleTools(
+            outlook_of,
+            lines_of=lambda who: rule_lines_for(source(), who, world.facts(who)),
+        ),
+        announce=(lambda specs: None) if store is None else store.extend_catalog,
+        caller=caller or Caller(),
+        workspace=folder,
+        env=_environment(folder, at_home),
+    )
+
+
+def _layers(
+    registry: ToolRegistry,
+    *,
+    recorded: Middleware,
+    adjudicator: Adjudicator,
+    asking: Asking,
+    seconds_for: SecondsFor,
+    stops: FrozenCalls,
+) -> ToolService:
+    """Return every layer around the tools of the registry, in the one order there is."""
+    return stacked(
+        CoreDispatch(registry),
+        # Around all others, so that what a tool wants called next is a call like any other.
+        FollowLayer,
+        # Outside all that can refuse, so that denials, timeouts and crashes are recorded too.
+        recorded,
+        # The call is read and judged once, by one policy; what follows reads that judgement.
+        lambda inner: PinLayer(inner, adjudicator),
+        # Deny stops here; ask goes to the approver, who sees the call as it will run.
+        lambda inner: PermissionLayer(inner, adjudicator=adjudicator, asking=asking),
+        # Forwards the judged call, rewritten or not.
+        lambda inner: ContextRuleLayer(inner, adjudicator=adjudicator),
+        # The last look at the emergency stop, and the one who ends what runs.
+        lambda inner: StopLayer(inner, stops),
+        # Inside of permission: waiting for a person does not use up the tool's time.
+        lambda inner: TimeoutLayer(inner, seconds_for),
+    )
+
+
+def _freezer_of(store: Store | None) -> Freezer:
+    """Return the emergency stop of a store's policy; of any other, one for this process."""
+    found = getattr(store, "freezer", None)
+    return found if isinstance(found, Freezer) else Freezer()
+
+
+def stacked(core: ToolService, *outermost_first: Middleware) -> ToolService:
+    """Return `core` with the middlewares around it, the first of them outermost."""
+    service = core
+    for around in reversed(outermost_first):
+        service = around(service)
+    return service
+
+
+def _announce(store: Store | None, handlers: tuple[ToolHandler, ...]) -> None:
+    """Let the policies of a store know of tools that they do not know yet."""
+    if store is None:
+        return
+    unknown = [h.spec for h in handlers if not _is_known(h.spec, store.catalog)]
+    if unknown:
+        store.extend_catalog(unknown)
+
+
+def _is_known(spec: ToolSpec, catalog: Catalog) -> bool:
+    """Tell whether a catalogue holds this tool, with what reads its input."""
+    known = catalog.get(spec.name)
+    return known == spec and (known.coerce is not None or spec.coerce is None)
+
+
+def _configured(store: Store | None) -> Settings:
+    """Return what the policy's configuration says."""
+    judge = None if store is None else store.current
+    return judge.settings if isinstance(judge, Generation) else Settings()
+
+
+def _limits(settings: ServiceSettings) -> Limits:
+    return Limits(
+        output=settings.bash.output,
+        body=settings.web.body,
+        command_seconds=settings.bash.timeout,
+        command_path=settings.bash.path,
+        web_seconds=settings.web.timeout,
+    )
+
+
+def _environment(folder: str, home: str) -> Mapping[str, str]:
+    """Return what programs see of our environment: where programs are, and nothing secret."""
+    path = os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")
+    return {"PATH": path, "HOME": home, "PWD": folder, "LANG": "C.UTF-8"}

@@ -1,0 +1,48 @@
+"""A service or registry in; the built-in tools registered there, out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from policy.service.facade import GovernedService
+from policy.tools import Limits, Registration, ToolHandler, ToolRegistry, builtin_handlers
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinTools:
+    """Tools that are registered together."""
+
+    handlers: tuple[ToolHandler, ...]
+
+    @classmethod
+    def default_for_agent(cls, limits: Limits | None = None) -> BuiltinTools:
+        """Return the tools that come with Placet."""
+        return cls(builtin_handlers(limits))
+
+    def register_all(self, target: GovernedService | ToolRegistry) -> tuple[Registration, ...]:
+        """Register each of them in a service, whose policy learns of it, or in a bare registry.
+
+        All or none: if a name is taken, those before it are taken back and ToolError is raised.
+        """
+        made: list[Registration] = []
+        try:
+            for handler in self.handlers:
+                made.append(_registered(handler, target))
+        except Exception:
+            for entry in made:
+                target.unregister(entry)
+            raise
+        return tuple(made)
+
+
+def register_builtins(
+    target: GovernedService | ToolRegistry, limits: Limits | None = None
+) -> tuple[Registration, ...]:
+    """Register the tools that come with Placet; see `BuiltinTools.register_all`."""
+    return BuiltinTools.default_for_agent(limits).register_all(target)
+
+
+def _registered(handler: ToolHandler, target: GovernedService | ToolRegistry) -> Registration:
+    if isinstance(target, ToolRegistry):
+        return target.register(handler.spec.name, handler)
+    return target.register(handler)

@@ -1,0 +1,191 @@
+"""An edit of the configuration in, the generation it made out; only for owners, always recorded.
+
+No tool leads here: whoever holds the façade calls it, as the person at the root of all calls. An
+agent of theirs, a guest, or a tool in the middle of a call does not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from policy.config_edit import Configured, Witness, read_value, write_value
+from policy.decision import Decision
+from policy.model import (
+    Caller,
+    ConfigurationRefused,
+    Facts,
+    NotFound,
+    PermissionDenied,
+    Reason,
+    ToolCall,
+    ToolError,
+    Verdict,
+)
+from policy.runtime import Threads
+from policy.service.in_flight import InFlight, RawCall, carrying, current_call, enclosing_call
+from policy.service.judging.adjudicator import Judgement
+from policy.service.judging.guards import GuardCell
+from policy.tools import ToolDefinition, ToolOutput, ToolService
+from policy.values import Unreadable
+
+# As the record names it: no tool can have such a name.
+CONFIGURE = "placet:configure"
+# One after the other, as the files are one; no call of a tool can take this thread.
+_EDITS = Threads("edits of the configuration", most=1)
+
+_ALLOWED = Reason(rule="configuration", verdict=Verdict.ALLOW, message="the owner may configure")
+_REFUSED = Reason(
+    rule="configuration",
+    verdict=Verdict.DENY,
+    message="only the owner may change the configuration",
+)
+
+Recorded: TypeAlias = Callable[[ToolService], ToolService]
+
+
+@runtime_checkable
+class Configurable(Protocol):
+    """A store whose files can be edited key by key."""
+
+    def configure(
+        self, key: str, value: Any, *, witness: Witness | None = None, dry_run: bool = False
+    ) -> Configured:
+        """Set one key, None taking it away; blocks while it builds and writes."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class _Wanted:
+    """One edit as it was asked for, whether a call is under way that asks, and what came of it."""
+
+    key: str
+    value: Any
+    dry_run: bool
+    inside: bool
+    made: Configured | None = None
+
+
+class Configurations:
+    """Makes edits. `recorded` is what keeps a record around a service."""
+
+    def __init__(self, store: object, guards: GuardCell, *, recorded: Recorded) -> None:
+        self._store = store if isinstance(store, Configurable) else None
+        self._recorded = recorded(_Editing(self._store, guards))
+
+    async def edit(
+        self, caller: Caller, key: str, value: Any, *, dry_run: bool = False
+    ) -> Configured:
+        """Set one key, None taking it away; raises what `PolicyStore.configure` raises.
+
+        Raises PermissionDenied for everybody but an owner at the root of all calls.
+        """
+        inside = (current_call() or enclosing_call()) is not None
+        wanted = _Wanted(key=key, value=value, dry_run=dry_run, inside=inside)
+        written = write_value(value)
+        shown = None if isinstance(written, Unreadable) else written
+        input = {"key": str(key), "value": shown, "dry_run": dry_run}
+        call = InFlight(caller, RawCall(tool=CONFIGURE, input=wanted))
+        try:
+            with carrying(call):
+                output = await self._recorded.execute(CONFIGURE, input)
+        except ToolError:
+            await self._undo(wanted.made)
+            raise
+        made: Configured = output.value
+        return made
+
+    async def _undo(self, made: Configured | None) -> None:
+        """Take back what was changed and is not on record."""
+        store = self._store
+        if store is None or made is None or not made.changed:
+            return
+        before = None if made.before is None else read_value(made.before)
+        await _to_its_end(lambda: store.configure(made.key, before))
+
+
+class _Editing:
+    """What happens inside of the record."""
+
+    def __init__(self, store: Configurable | None, guards: GuardCell) -> None:
+        self._store = store
+        self._guards = guards
+
+    async def execute(self, name: str, input: Any) -> ToolOutput:
+        """Make the edit that the call in flight wants, if its caller may."""
+        call = current_call()
+        wanted = None if call is None or call.raw is None else call.raw.input
+        if call is None or not isinstance(wanted, _Wanted):
+            raise NotFound(name, f"no tool is called `{name}` here")
+        if wanted.inside or not _is_owner(call.caller):
+            call.judgement = refused = self._judged(input, _REFUSED)
+            raise PermissionDenied(name, str(_REFUSED.message), decision=refused.decision)
+        call.judgement = self._judged(input, _ALLOWED)
+        store = self._store
+        if store is None:
+            raise ConfigurationRefused("there is no policy folder whose configuration could change")
+
+        if not wanted.dry_run:
+            call.begins()
+
+        def witness(planned: Configured) -> None:
+            call.judgement = self._judged(_told(input, planned), _ALLOWED)
+
+        made = wanted.made = await _to_its_end(
+            lambda: store.configure(
+                wanted.key, wanted.value, witness=witness, dry_run=wanted.dry_run
+            )
+        )
+        call.judgement = self._judged(_told(input, made), _ALLOWED, made=made)
+        return ToolOutput(value=made)
+
+    def _judged(self, input: Any, reason: Reason, *, made: Configured | None = None) -> Judgement:
+        call = ToolCall(tool=CONFIGURE, input=input)
+        decision = Decision(
+            verdict=reason.verdict,
+            call=call,
+            asked=call,
+            reasons=(reason,),
+            generation=None if made is None else made.generation.id,
+        )
+        return Judgement(decision=decision, facts=Facts(), guards=self._guards.current, judge=None)
+
+    def list(self) -> builtins.list[ToolDefinition]:
+        """Return no tools: this is none."""
+        return []
+
+    def describe(self, name: str) -> ToolDefinition | None:
+        """Return no tool."""
+        return None
+
+
+def _is_owner(caller: Caller) -> bool:
+    return caller.role == "owner" and caller.parent is None and caller.scope is None
+
+
+def _told(input: Any, edit: Configured) -> dict[str, Any]:
+    """Return what the record says of an edit: what stood there, what does now, by which bytes."""
+    return {
+        **input,
+        "key": edit.key,
+        "before": edit.before,
+        "after": edit.after,
+        "old_digest": edit.old_digest,
+        "new_digest": edit.new_digest,
+        "looser": edit.looser,
+        "changed": edit.changed,
+    }
+
+
+async def _to_its_end(work: Callable[[], Configured]) -> Configured:
+    """Run beside the calls; cancelled, wait for the end, so that the record tells what was done."""
+    running = asyncio.ensure_future(_EDITS.run(work))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait((running,))
+        running.exception()  # told by the files; whoever asked is gone
+        raise

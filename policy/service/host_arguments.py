@@ -1,0 +1,95 @@
+"""What a host gives the service in; an error, before any call, where it cannot do its part."""
+
+from __future__ import annotations
+
+import logging
+import os
+from inspect import iscoroutinefunction
+
+from policy.approvals import SqliteApprovals
+from policy.audit import JsonlSink
+from policy.diagnostics import visible
+from policy.store import PolicyStore
+
+_LOG = logging.getLogger(__name__)
+
+
+class PolicyInReach(ValueError):
+    """A policy lies in the workspace of its tools, or holds it."""
+
+
+def require_sink(sink: object) -> None:
+    """Raise TypeError where this cannot take records."""
+    if _is_async(_method(sink, "write", what="audit sink")):
+        raise TypeError(
+            f"`{_kind(sink)}.write` is async: an audit sink returns once the record is kept, and"
+            " nobody would wait for it"
+        )
+
+
+def require_approver(approver: object) -> None:
+    """Raise TypeError where this cannot be asked."""
+    _method(approver, "ask", what="approver")
+
+
+def folder_of(workspace: str | os.PathLike[str]) -> str:
+    """Return the path of a workspace with its links resolved; ValueError where there is none."""
+    name = os.fspath(workspace)
+    if not isinstance(name, str):
+        raise TypeError(f"the workspace {name!r} is no text: name a folder")
+    if not name:
+        raise ValueError("the workspace has an empty name: name a folder")
+    folder = os.path.realpath(name)
+    if not os.path.isdir(folder):
+        raise ValueError(f"the workspace {visible(folder, 1000)} is no folder")
+    return folder
+
+
+def policy_in_reach(policy: str | os.PathLike[str], workspace: str) -> str | None:
+    """Return how a policy and a workspace lie in one another, None where they lie apart."""
+    place = os.path.realpath(policy)
+    if os.path.commonpath((place, workspace)) == workspace:
+        return f"the policy {visible(place, 1000)} lies in the workspace {visible(workspace, 1000)}"
+    if os.path.isdir(place) and os.path.commonpath((place, workspace)) == place:
+        return f"the policy {visible(place, 1000)} holds the workspace {visible(workspace, 1000)}"
+    return None
+
+
+def settle_reach(policy: object, workspace: str, *, wanted: bool | None) -> None:
+    """Raise PolicyInReach where a policy is in reach of its tools and must not be; None: log it."""
+    if wanted or not isinstance(policy, str) or not policy:
+        return
+    found = policy_in_reach(policy, workspace)
+    if found is None:
+        return
+    if wanted is False:
+        raise PolicyInReach(found)
+    _LOG.warning("%s: programs that tools run could change it; keep them apart", found)
+
+
+def keep_from_tools(store: object, *used: object) -> None:
+    """Put the files of records and approvals that are used on the floor of a store's policy."""
+    if not isinstance(store, PolicyStore):
+        return
+    for part in used:
+        if isinstance(part, JsonlSink):
+            store.guard(audit=part.path)
+        elif isinstance(part, SqliteApprovals) and part.path is not None:
+            store.guard(approvals=part.path)
+
+
+def _method(part: object, name: str, *, what: str) -> object:
+    if isinstance(part, type):
+        raise TypeError(f"`{part.__name__}` is a class: pass an object of it as the {what}")
+    method: object = getattr(part, name, None)
+    if not callable(method):
+        raise TypeError(f"`{_kind(part)}` is no {what}: it has no method `{name}`")
+    return method
+
+
+def _is_async(method: object) -> bool:
+    return iscoroutinefunction(method) or iscoroutinefunction(getattr(method, "__call__", None))  # noqa: B004 - what a call runs is looked at
+
+
+def _kind(part: object) -> str:
+    return type(part).__name__

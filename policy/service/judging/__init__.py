@@ -1,0 +1,1 @@
+"""A raw call -> one judgement: policy, filter, context rules and identity, joined."""

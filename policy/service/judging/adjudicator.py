@@ -1,0 +1,262 @@
+"""A raw call in, one `Judgement` out: policy, filter and context rules, each asked once, joined.
+
+Everything that can refuse a call is asked here, before anybody is bothered with a question. The
+policy in force and the guards are taken once, together, and nothing later reads them again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from policy.catalog import ToolSpec
+from policy.decision import Decision, Visibility
+from policy.diagnostics import visible
+from policy.environment import FactSource
+from policy.generation import Generation
+from policy.model import (
+    EMPTY,
+    SENTENCES,
+    Caller,
+    Code,
+    Facts,
+    NotFound,
+    Reason,
+    ToolCall,
+    ToolError,
+    ValidationFailed,
+    Verdict,
+)
+from policy.service.judging.guards import GuardCell, Guards
+from policy.service.judging.identity import LapsedScopes
+from policy.service.judging.joining import joined
+from policy.service.judging.judge import Answer, Judge, JudgeSource, NoPolicy, Refusal
+from policy.service.judging.known_tools import KnownTools
+from policy.service.judging.lookup_guard import denied_without_lookup
+from policy.service.refusal_messages import denial, frozen_by
+from policy.service.visible_tools import visibility_of_tools, without_hidden_operations
+from policy.store import Freezer
+from policy.tools import Registration, ResolvedName
+
+_LOG = logging.getLogger(__name__)
+_UNLIKE = "the policy knows the tool by another definition than the one that would run"
+
+
+class Tools(Protocol):
+    """The tools that handlers stand ready for."""
+
+    def get(self, full_name: str, /) -> Registration | None:
+        """Return the entry of this very tool; None where there is no handler for it."""
+        ...
+
+    def meant(self, name: object) -> ResolvedName | None:
+        """Return which version a name without one means; None where there is no such choice."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """One call as judged by one policy together with one set of guards.
+
+    `decision` is the joined one; its `call` is what would run. `error` is what a refused call
+    ends in, None where it may go on (perhaps after an approval). `judge` is the generation,
+    `spec` the tool's definition as it knows it. `entry` is what stood ready to run it by then.
+    """
+
+    decision: Decision
+    facts: Facts
+    guards: Guards
+    judge: Judge | None
+    spec: ToolSpec | None = None
+    entry: Registration | None = None
+    stale: bool = False
+    error: ToolError | None = None
+
+
+class Adjudicator:
+    """Judges calls by the policy in force, joined with what is set on the service."""
+
+    def __init__(
+        self,
+        *,
+        source: JudgeSource = NoPolicy,
+        guards: GuardCell | None = None,
+        world: FactSource | None = None,
+        tools: Callable[[], Tools] | None = None,
+        stale: Callable[[], bool] = lambda: False,
+        freezer: Freezer | None = None,
+    ) -> None:
+        self._source = source
+        self.guards = guards or GuardCell()
+        self._world = world or FactSource()
+        self._tools = tools
+        self._stale = stale
+        self._freezer = freezer or Freezer()
+        self._known_tools = KnownTools()
+        self._lapsed = LapsedScopes()
+
+    @classmethod
+    def fixed(cls, guards: Guards) -> Adjudicator:
+        """Return an adjudicator without a policy, for guards that do not change."""
+        return cls(guards=GuardCell(guards))
+
+    async def judge(self, tool: str, input: Any, caller: Caller) -> Judgement:
+        """Return the joined judgement of a raw call; raises only when cancelled."""
+        guards, stale = self.guards.current, self._stale()
+        judge = self._source()
+        if judge is None:
+            return _undecided(tool, guards, stale=stale, why="no policy is in force")
+        tools = None if self._tools is None else self._tools()
+        # The newest version is the newest that can run, whatever the policy knows of besides.
+        meant = None if tools is None else tools.meant(tool)
+        name = tool if meant is None else meant.name
+        try:
+            facts, hosts = self._world.seen_by(caller)
+            caller = self._lapsed.seen_on(caller, facts.now)
+            answer = judge.answer(name, input, caller=caller, facts=facts)
+            if hosts.waits:
+
+                def ask(known: Facts = facts) -> Answer:
+                    return judge.answer(name, input, caller=caller, facts=known)
+
+                answer = await self._world.looked(ask, hosts, answer)
+            if hosts.wanted:
+                denied = denied_without_lookup(judge, answer, ask=ask, caller=caller, facts=facts)
+                answer = await self._world.settled(ask, hosts) if denied is None else denied
+            spec = None if answer.admitted is None else answer.admitted.spec
+            decision = joined(answer, judge, guards=guards, caller=caller, facts=facts)
+            decision = self._unless_frozen(decision, spec)
+        except Exception as error:  # noqa: BLE001 - what fails while deciding has allowed nothing
+            _LOG.error("deciding failed, so the call is denied: %s", type(error).__name__)
+            _LOG.debug("deciding failed", exc_info=error)
+            return _undecided(tool, guards, stale=stale, why="the policy could not be asked")
+        if meant is not None and meant.note:
+            decision = replace(decision, repairs=(meant.note, *decision.repairs))
+        entry = None if tools is None else tools.get(decision.call.tool)
+        refusal: ToolError | None = None
+        if (
+            decision.verdict is Verdict.DENY
+            or answer.refused is not None
+            or (
+                tools is not None
+                and not self._known_tools.is_ready(entry, spec, judge=judge, call=decision.call)
+            )
+        ):
+            situation = _Situation(judge=judge, guards=guards, caller=caller, facts=facts)
+            decision, refusal = _refused(tool, decision, answer, entry=entry, situation=situation)
+        return Judgement(
+            decision=decision,
+            facts=facts,
+            guards=guards,
+            judge=judge,
+            spec=spec,
+            entry=entry,
+            stale=stale,
+            error=refusal,
+        )
+
+    def _unless_frozen(self, decision: Decision, spec: ToolSpec | None) -> Decision:
+        """Return the decision, a denial where people have frozen the tool."""
+        if decision.verdict is Verdict.DENY:
+            return decision
+        freezing = self._freezer.current()
+        if not freezing:
+            return decision
+        names = () if spec is None else spec.names_in_rules
+        freeze = freezing.on((decision.call.tool, decision.asked.tool, *names))
+        return decision if freeze is None else frozen_by(freeze, decision)
+
+    def is_another(self, name: str, judge: Judge | None) -> bool:
+        """Tell whether no call of a tool can run, as the policy knows it by another definition."""
+        if self._tools is None or not isinstance(judge, Generation):
+            return False
+        entry, spec = self._tools().get(name), judge.catalog.get(name)
+        if entry is None or spec is None:
+            return False
+        return not self._known_tools.is_same(entry, spec, judge=judge)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Situation:
+    """Who calls, in what world, and everything that has a say."""
+
+    judge: Judge
+    guards: Guards
+    caller: Caller
+    facts: Facts
+
+    def hides(self, name: str) -> bool:
+        """Tell whether no call of this tool can pass, so that nothing is said of it either."""
+        try:
+            return self._expected(name, EMPTY) is Visibility.HIDDEN
+        except Exception:  # noqa: BLE001 - what cannot be told apart is kept to ourselves
+            return True
+
+    def told(self, name: str, said: str) -> str:
+        """Return what is said of a tool's input, without what this caller is not shown of it."""
+        try:
+            return without_hidden_operations(said, name, self.judge, self._expected)
+        except Exception:  # noqa: BLE001 - what cannot be told apart is kept to ourselves
+            return SENTENCES["validation-failed"]
+
+    def _expected(self, name: str, fields: Mapping[str, Any]) -> Visibility:
+        return visibility_of_tools(self.judge, self.guards, self.caller, self.facts)(name, fields)
+
+
+def _refused(
+    tool: str,
+    decision: Decision,
+    answer: Answer,
+    *,
+    entry: Registration | None,
+    situation: _Situation,
+) -> tuple[Decision, ToolError]:
+    """Return the decision about a call that may not run, and the error it ends in."""
+    if answer.refused is not None:
+        return decision, _refusal(tool, decision, answer.refused, situation)
+    called = decision.call.tool
+    code: Code | None
+    if decision.verdict is Verdict.DENY:
+        # Without a generation nothing was decided: there is no policy to speak of.
+        missing = answer.decision.verdict is Verdict.DENY and decision.generation is None
+        code = "policy-unavailable" if missing else None
+        return decision, denial(called, decision, code=code)
+    if entry is None:
+        return decision, NotFound(tool, f"no tool is called `{visible(called, 60)}` here")
+    # Judged by another definition: that of a tool with other arguments, or other markers.
+    unlike = Reason(rule="none", verdict=Verdict.DENY, message=_UNLIKE)
+    denied = replace(decision, verdict=Verdict.DENY, reasons=(unlike, *decision.reasons))
+    is_own = entry.handler.spec.origin.kind == "host"
+    code = "policy-unavailable" if is_own else "not-reviewed"
+    return denied, denial(called, denied, code=code)
+
+
+def _refusal(tool: str, decision: Decision, refused: Refusal, situation: _Situation) -> ToolError:
+    """Return the error of what is no call; it tells nothing of tools hidden from this caller."""
+    if refused.kind == "not-found":
+        near = refused.suggestion
+        if near is None or not situation.hides(near):
+            return NotFound(tool, refused.message)
+        return NotFound(tool, f"no tool is called `{refused.tool}`")
+    if not refused.tool or not situation.hides(refused.tool):
+        said = situation.told(refused.tool, refused.message)
+        return ValidationFailed(decision.call.tool, said)
+    return denial(refused.tool, decision, code="not-allowed")
+
+
+def _undecided(tool: object, guards: Guards, *, stale: bool, why: str) -> Judgement:
+    # A name that is no text is the name of no tool.
+    name = tool if isinstance(tool, str) else ""
+    call = ToolCall(tool=name)
+    none = Reason(rule="none", verdict=Verdict.DENY, message=why)
+    decision = Decision(verdict=Verdict.DENY, call=call, asked=call, reasons=(none,))
+    return Judgement(
+        decision=decision,
+        facts=Facts(),
+        guards=guards,
+        judge=None,
+        stale=stale,
+        error=denial(name, decision, code="policy-unavailable"),
+    )

@@ -1,0 +1,39 @@
+"""Rules of the host's own that look at a call and may refuse it or change its input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from policy.model import Caller, Facts
+from policy.service.judging.classification import Allow, Deny
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleContext:
+    """What a context rule may look at besides the call."""
+
+    caller: Caller
+    facts: Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Run the call with this input instead; it is validated and decided like any other."""
+
+    input: Mapping[str, Any]
+
+
+RuleOutcome: TypeAlias = Allow | Deny | Rewrite
+
+
+class ContextRule(Protocol):
+    """Looks at a call after its name was repaired and its input validated; never waits.
+
+    A rule only takes: its Allow is no grant, and its Rewrite is decided again by the policy.
+    """
+
+    def evaluate(self, name: str, input: Mapping[str, Any], ctx: RuleContext) -> RuleOutcome:
+        """Say what this rule thinks of one call; raising counts as Deny."""
+        ...

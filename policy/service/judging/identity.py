@@ -1,0 +1,98 @@
+"""A caller and a tool in; whether that caller may call it at all, as a `Classification`, out.
+
+Where nobody knows more of a tool than its name, that is read as what wildcards reach least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Literal, TypeAlias
+
+from policy.catalog import Origin, ToolSpec
+from policy.decision import described, identity_reasons
+from policy.model import Caller, Reason
+from policy.runtime import Clock, utc_now
+from policy.service.judging.classification import Allow, Classification, Deny
+
+# Who calls, as it goes from the transport through every layer.
+IdentityContext: TypeAlias = Caller
+_EXTENSION = "ext__"
+
+
+class PolicyEngine:
+    """The check of identities: after everything else, and only taking.
+
+    An owner may call any tool that is allowed otherwise, a guest those of its scope until that
+    expires, an anonymous caller none. A service asks this of every call, with a policy store and
+    without; a filter that allows the call changes nothing about it.
+    """
+
+    def __init__(self, clock: Clock = utc_now) -> None:
+        self._clock = clock
+        self._lapsed = LapsedScopes()
+
+    def check(self, caller: Caller, tool: ToolSpec | str) -> Classification:
+        """Return Deny where one caller of the chain may not call the tool now, else Allow.
+
+        A text is the name of a tool without versions, that of a server or extension where it
+        holds `__`.
+        """
+        now = self._clock()
+        reason = next(denials(self._lapsed.seen_on(caller, now), tool, now), None)
+        return Allow() if reason is None else Deny(described(reason))
+
+
+class LapsedScopes:
+    """What is known of scopes that have expired: they stay so, though a clock steps back."""
+
+    def __init__(self) -> None:
+        # The latest end of a scope that was seen to have expired.
+        self._latest: datetime | None = None
+
+    def seen_on(self, caller: Caller, now: datetime | None) -> Caller:
+        """Return the caller to judge now: each scope that has once expired in its chain has."""
+        if now is None or (caller.scope is None and caller.parent is None):
+            return caller
+        ends = [end for one in caller.chain() if (end := _end_of(one)) is not None]
+        past = [end for end in ends if end <= now]
+        if past:
+            self._latest = max(past if self._latest is None else (*past, self._latest))
+        latest = self._latest
+        if latest is None or not any(now < end <= latest for end in ends):
+            return caller
+        above: Caller | None = None
+        for one in reversed(tuple(caller.chain())):
+            scope, end = one.scope, _end_of(one)
+            if scope is not None and end is not None and end <= latest:
+                scope = replace(scope, expires_at=_LONG_AGO)
+            above = replace(one, scope=scope, parent=above)
+        return above or caller
+
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+def _end_of(caller: Caller) -> datetime | None:
+    return None if caller.scope is None else caller.scope.expires_at
+
+
+def denials(caller: Caller, tool: ToolSpec | str, now: datetime | None) -> Iterator[Reason]:
+    """Yield why a tool, or what has this name, may not be called, by each caller of the chain."""
+    spec = _named(tool) if isinstance(tool, str) else tool
+    for one in caller.chain():
+        yield from identity_reasons(one, spec, now)
+
+
+def _named(name: str) -> ToolSpec:
+    """Return the tool that a name alone stands for."""
+    is_extension = name.startswith(_EXTENSION)
+    server, mark, tool = name.removeprefix(_EXTENSION).partition("__")
+    if not is_extension and not mark:
+        return ToolSpec(name=name, origin=Origin(tool=name))
+    # `a___b` is of `a` or of `a_`: whoever spells out the longer one spells out both.
+    if tool.startswith("_"):
+        server, tool = f"{server}_", tool[1:]
+    kind: Literal["ext", "mcp"] = "ext" if is_extension else "mcp"
+    return ToolSpec(name=name, origin=Origin(kind=kind, server=server, tool=tool))

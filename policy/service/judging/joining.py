@@ -1,0 +1,179 @@
+"""A policy's answer in, the decision joined with filter and context rules out: only stricter.
+
+Every guard is asked before anybody is bothered with a question, about the call as it would run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from policy.catalog import ToolSpec
+from policy.decision import Decision
+from policy.generation import Generation
+from policy.model import Caller, Facts, Reason, ToolCall, Verdict, strictest, thaw
+from policy.service.judging.classification import Allow, Confirm, Deny, SmartFilter
+from policy.service.judging.context_rule import ContextRule, Rewrite, RuleContext
+from policy.service.judging.guards import Guards
+from policy.service.judging.identity import denials
+from policy.service.judging.judge import Answer, Judge
+
+
+def joined(
+    answer: Answer, judge: Judge, *, guards: Guards, caller: Caller, facts: Facts
+) -> Decision:
+    """Return the decision with what the guards have to say; without an opinion, a denial."""
+    # A generation has looked at who calls; whatever else judges may not have.
+    if guards.smart_filter is None and not guards.rules and isinstance(judge, Generation):
+        return _concluded(answer.decision)
+    spec = None if answer.admitted is None else answer.admitted.spec
+    return Joining(judge=judge, guards=guards, caller=caller, facts=facts, spec=spec).join(answer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joining:
+    """One call's policy decision being joined with the guards; it can only get stricter."""
+
+    judge: Judge
+    guards: Guards
+    caller: Caller
+    facts: Facts
+    spec: ToolSpec | None
+
+    def join(self, answer: Answer) -> Decision:
+        """Return the decision with what the guards have to say; without an opinion, a denial."""
+        return _concluded(self._joined(answer))
+
+    def _joined(self, answer: Answer) -> Decision:
+        decision = answer.decision
+        if answer.refused is not None or decision.verdict is Verdict.DENY:
+            return decision
+        reasons: list[Reason] = []
+        if not isinstance(self.judge, Generation):
+            reasons += denials(self.caller, self.spec or decision.call.tool, self.facts.now)
+        reasons += self._opinions(decision.call)
+        if decision.rewritten:
+            # What stands against the call as asked must not be rewritten away.
+            reasons += [r for r in self._opinions(decision.asked) if r.verdict is not Verdict.ALLOW]
+            self._rewritten(decision.asked, reasons)
+        rewritten = self._rewritten(decision.call, reasons)
+        if rewritten is None:
+            return _with(decision, reasons)
+        return self._decided_again(_with(decision, reasons), rewritten)
+
+    def _decided_again(self, first: Decision, input: Mapping[str, Any]) -> Decision:
+        """Judge the call with the input that a rule wants; the stricter of the two stands."""
+        again = self.judge.answer(
+            first.call.tool, thaw(input), caller=self.caller, facts=self.facts
+        )
+        if again.refused is not None:
+            return _with(
+                first,
+                [_denial("context-rule", f"its new input is refused: {again.refused.message}")],
+            )
+        second = again.decision
+        reasons = list(self._opinions(second.call))
+        further = self._rewritten(second.call, reasons)
+        if second.call.tool != first.call.tool:
+            reasons.append(_denial("context-rule", "its new input would be another tool's"))
+        if further is not None and ToolCall(tool="", input=further).input != second.call.input:
+            reasons.append(_denial("context-rule", "its own result would be changed again"))
+        joined = _with(second, reasons)
+        merged = tuple(dict.fromkeys((*first.reasons, *joined.reasons)))
+        return replace(
+            joined,
+            asked=first.asked,
+            repairs=first.repairs,
+            verdict=strictest((first.verdict, joined.verdict)),
+            reasons=merged,
+            shadowed=tuple(dict.fromkeys((*first.shadowed, *joined.shadowed))),
+        )
+
+    def _names(self, call: ToolCall) -> tuple[str, ...]:
+        return (call.tool,) if self.spec is None else self.spec.names
+
+    def _asked_by(self, guard: object, call: ToolCall) -> tuple[str, ...]:
+        """Return the names to ask a guard about: one that says `translate` means all versions."""
+        names = self._names(call)
+        return names[:1] if getattr(guard, "knows_versions", False) is True else names
+
+    def _opinions(self, call: ToolCall) -> Iterator[Reason]:
+        smart_filter = self.guards.smart_filter
+        if smart_filter is None:
+            return
+        for name in self._asked_by(smart_filter, call):
+            yield _filter_opinion(smart_filter, name, call.input)
+
+    def _rewritten(self, call: ToolCall, reasons: list[Reason]) -> Mapping[str, Any] | None:
+        """Ask every rule about a call; denials go to `reasons`, the one new input is returned."""
+        if not self.guards.rules:
+            return None
+        ctx = RuleContext(caller=self.caller, facts=self.facts)
+        wanted: list[Mapping[str, Any]] = []
+        asked = [(rule, name) for rule in self.guards.rules for name in self._asked_by(rule, call)]
+        for rule, name in asked:
+            outcome = _outcome(rule, ToolCall(tool=name, input=call.input), ctx)
+            if isinstance(outcome, Reason):
+                reasons.append(outcome)
+            elif isinstance(outcome, Rewrite):
+                new = ToolCall(tool=call.tool, input=outcome.input).input
+                if new != call.input and new not in wanted:
+                    wanted.append(new)
+        if len(wanted) > 1:
+            reasons.append(_denial("context-rule", "two rules want different inputs"))
+        return wanted[0] if len(wanted) == 1 else None
+
+
+def _filter_opinion(smart_filter: SmartFilter, name: str, input: Mapping[str, Any]) -> Reason:
+    try:
+        said: object = smart_filter.classify(name, input)
+    except Exception:  # noqa: BLE001 - whatever a filter raises, the call is denied
+        return _denial("filter", "the filter failed")
+    if isinstance(said, Allow):
+        return Reason(rule="filter", verdict=Verdict.ALLOW)
+    if isinstance(said, Confirm):
+        return Reason(rule="filter", verdict=Verdict.ASK, message=str(said.reason))
+    if isinstance(said, Deny):
+        return _denial("filter", str(said.reason))
+    return _denial("filter", "the filter gave no classification")
+
+
+def _outcome(rule: ContextRule, call: ToolCall, ctx: RuleContext) -> Reason | Rewrite | None:
+    try:
+        said: object = rule.evaluate(call.tool, call.input, ctx)
+        if isinstance(said, Allow):
+            return None
+        if isinstance(said, Rewrite) and isinstance(said.input, Mapping):
+            return Rewrite(ToolCall(tool=call.tool, input=said.input).input)
+        if isinstance(said, Deny):
+            return _denial("context-rule", str(said.reason))
+    except Exception:  # noqa: BLE001 - whatever a rule raises, the call is denied
+        return _denial("context-rule", "a context rule failed")
+    return _denial("context-rule", "a context rule gave no outcome")
+
+
+def _denial(rule: str, message: str) -> Reason:
+    return Reason(rule=rule, verdict=Verdict.DENY, message=message)
+
+
+def _with(decision: Decision, reasons: list[Reason]) -> Decision:
+    if not reasons:
+        return decision
+    verdict = strictest((decision.verdict, *(reason.verdict for reason in reasons)))
+    every = tuple(dict.fromkeys((*decision.reasons, *reasons)))
+    return replace(decision, verdict=verdict, reasons=every)
+
+
+def _concluded(decision: Decision) -> Decision:
+    """Turn no opinion at all into a denial, and put the reasons that carry the verdict first."""
+    if decision.verdict is Verdict.NONE:
+        none = Reason(rule="none", verdict=Verdict.DENY, message="nothing allows this")
+        return replace(decision, verdict=Verdict.DENY, reasons=(none, *decision.reasons))
+    if len(decision.reasons) == 1:
+        return decision
+    first = [r for r in decision.reasons if r.verdict is decision.verdict]
+    rest = [r for r in decision.reasons if r.verdict is not decision.verdict]
+    if decision.reasons[: len(first)] == tuple(first):
+        return decision
+    return replace(decision, reasons=(*first, *rest))

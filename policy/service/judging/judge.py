@@ -1,0 +1,111 @@
+"""What the service asks of a policy: `Judge`, one generation; `JudgeSource`, the one in force."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from policy.admission import Admitted, RawCall, Refused, admit
+from policy.catalog import Catalog, ToolSpec
+from policy.decision import Decision
+from policy.model import Caller, Facts, ToolCall, Verdict
+
+
+class Refusal(Protocol):
+    """Why a raw call is no call."""
+
+    @property
+    def kind(self) -> str:
+        """`not-found` where no tool is meant, else what is wrong with the input."""
+        ...
+
+    @property
+    def message(self) -> str:
+        """One sentence for the agent."""
+        ...
+
+    @property
+    def tool(self) -> str:
+        """The tool that is meant, as it may be shown; the name as it came where none is."""
+        ...
+
+    @property
+    def suggestion(self) -> str | None:
+        """The name of a tool, or of a field, that the sentence proposes."""
+        ...
+
+
+class Answer(Protocol):
+    """What one generation says of one raw call; `refused` is None for a call that is one."""
+
+    @property
+    def decision(self) -> Decision:
+        """The decision; a deny by `schema` where the call was refused."""
+        ...
+
+    @property
+    def admitted(self) -> Admitted | None:
+        """The call as read, with its tool's definition; None where it was refused."""
+        ...
+
+    @property
+    def refused(self) -> Refusal | None:
+        """Why this is no call."""
+        ...
+
+
+class Judge(Protocol):
+    """One immutable policy, already checked and compiled."""
+
+    def answer(self, tool: str, input: Any, *, caller: Caller, facts: Facts) -> Answer:
+        """Read a raw call and decide it; never raises."""
+        ...
+
+
+# The policy in force now; None where there is none, and everything is denied.
+JudgeSource: TypeAlias = Callable[[], Judge | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unjudged:
+    """An answer without an opinion, or a refusal."""
+
+    decision: Decision
+    admitted: Admitted | None = None
+    refused: Refusal | None = None
+
+
+class NoPolicy:
+    """The judge of a service without a policy store: it has no opinion, so filters must allow.
+
+    With a catalogue it reads calls as any policy does: names repaired, input validated.
+    """
+
+    def __init__(self, catalog: Callable[[], Catalog] | None = None) -> None:
+        self._catalog = catalog
+
+    def spec(self, name: str) -> ToolSpec | None:
+        """Return the tool of this name, as far as that is known."""
+        return None if self._catalog is None else self._catalog().get(name)
+
+    def answer(self, tool: str, input: Any, *, caller: Caller, facts: Facts) -> Answer:
+        """Return the call as it would run, with the verdict `none`."""
+        if self._catalog is None:
+            return _Unjudged(decision=_verdict(Verdict.NONE, tool, input))
+        admitted = admit(RawCall(tool=tool, input=input), self._catalog())
+        if isinstance(admitted, Refused):
+            refusal = _verdict(Verdict.DENY, tool, input)
+            return _Unjudged(decision=refusal, refused=admitted)
+        call = admitted.call
+        decision = Decision(
+            verdict=Verdict.NONE, call=call, asked=call, reasons=(), repairs=admitted.repairs
+        )
+        return _Unjudged(decision=decision, admitted=admitted)
+
+
+def _verdict(verdict: Verdict, tool: object, input: Any) -> Decision:
+    # A name that is no text is the name of no tool.
+    name = tool if isinstance(tool, str) else ""
+    call = ToolCall(tool=name, input=input if isinstance(input, Mapping) else {})
+    return Decision(verdict=verdict, call=call, asked=call, reasons=())

@@ -1,0 +1,88 @@
+"""A tool that stands ready and one as a policy knows it, in; whether they are the same, out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from policy.audit import digest_of
+from policy.catalog import ToolSpec
+from policy.generation import Generation
+from policy.model import ToolCall, thaw
+from policy.service.judging.judge import Judge
+from policy.tools import Registration
+
+# Tools come and go; what is known of those that went is worth nothing.
+_MOST_COMPARED = 4_096
+
+
+class KnownTools:
+    """Compares definitions, and remembers of each tool what it was last compared with."""
+
+    def __init__(self) -> None:
+        # A tool's own definition, the one it was last judged by, and whether they agree.
+        self._compared: dict[str, tuple[ToolSpec, ToolSpec, bool]] = {}
+
+    def is_ready(
+        self, entry: Registration | None, spec: ToolSpec | None, *, judge: Judge, call: ToolCall
+    ) -> bool:
+        """Tell whether a handler stands ready for the tool that was judged, and for this call."""
+        if entry is None:
+            return False
+        own = entry.handler.spec
+        if own is spec or spec is None:
+            return True
+        if not self.is_same(entry, spec, judge=judge):
+            return False
+        return own.coerce is spec.coerce or _is_read_as_judged(own, call)
+
+    def is_same(self, entry: Registration, spec: ToolSpec, *, judge: Judge) -> bool:
+        """Tell whether a handler's tool is the one that a policy knows; remembers the answer."""
+        own = entry.handler.spec
+        if own is spec:
+            return True
+        known = self._compared.get(entry.name)
+        if known is None or known[0] is not own or known[1] is not spec:
+            if len(self._compared) >= _MOST_COMPARED:
+                self._compared.clear()
+            alike = _is_same_tool(own, spec) and _is_as_announced(own, judge)
+            known = self._compared[entry.name] = (own, spec, alike)
+        return known[2]
+
+
+def _is_same_tool(own: ToolSpec, spec: ToolSpec) -> bool:
+    """Tell whether a policy means a tool with all that the tool says of itself.
+
+    The policy may know more of it: its configuration adds facts and resources. Of a tool that is
+    not the host's, what models are told of it is part of what was reviewed.
+    """
+    told = spec.description if spec.origin.kind != "host" else ""
+    return (
+        (own.origin, own.version, own.schema) == (spec.origin, spec.version, spec.schema)
+        and told in ("", own.description)
+        and set(own.resources) <= set(spec.resources)
+        and own.unseen <= spec.unseen
+        and own.requires_confirmation <= spec.requires_confirmation
+    )
+
+
+def _is_as_announced(own: ToolSpec, judge: Judge) -> bool:
+    """Tell whether a tool says the same of itself as when the policy in force was built.
+
+    While the files are wrong, another one may have taken its place: that it only reads, or that
+    its arguments tell all that it does, was said of the one before.
+    """
+    tools = judge.announced if isinstance(judge, Generation) else None
+    known = None if tools is None else tools.get(own.name)
+    return known is None or known is own or replace(known, description=own.description) == own
+
+
+def _is_read_as_judged(own: ToolSpec, call: ToolCall) -> bool:
+    """Tell whether a tool makes the very same of an input that was not judged by its own model."""
+    if own.coerce is None:
+        return True
+    try:
+        read = own.coerce(thaw(call.input))
+    except Exception:  # noqa: BLE001 - a host's own model; what it refuses does not run
+        return False
+    digest = digest_of(read)
+    return digest is not None and digest == digest_of(call.input)

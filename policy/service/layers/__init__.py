@@ -1,0 +1,1 @@
+"""The layers of the tool service, one module each; `service/builder.py` puts them in order."""

@@ -1,0 +1,60 @@
+"""Forwards the call as the context rules of the policy and of the host left it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from policy.model import PermissionDenied, Verdict
+from policy.service.in_flight import HERE, InFlight, carrying
+from policy.service.judging.adjudicator import Adjudicator
+from policy.service.judging.classification import Allow
+from policy.service.judging.context_rule import ContextRule
+from policy.service.judging.guards import Guards
+from policy.tools import PassThrough, ToolOutput, ToolService
+
+
+class ContextRuleLayer(PassThrough):
+    """Decides nothing for a judged call: its rules had their say before anybody was asked.
+
+    Used alone, it applies the rules set on it to the call it is given; without any it is empty
+    and forwards everything.
+    """
+
+    def __init__(self, inner: ToolService, *, adjudicator: Adjudicator | None = None) -> None:
+        super().__init__(inner)
+        self._adjudicator = adjudicator or Adjudicator()
+
+    def set_rules(self, rules: Iterable[ContextRule]) -> None:
+        """Exchange all rules for the calls that arrive from now on."""
+        self._adjudicator.guards.set_rules(rules)
+
+    async def execute(self, name: str, input: Any) -> ToolOutput:
+        """Forward the call as judged; raise PermissionDenied where a rule refuses it."""
+        call = HERE.get()
+        if not isinstance(call, InFlight):
+            return await self._alone(name, input, InFlight())
+        judgement = call.judgement
+        if judgement is None:
+            return await self._alone(name, input, call)
+        judged = judgement.decision.call
+        return await self.inner.execute(judged.tool, judged.input)
+
+    async def _alone(self, name: str, input: Any, call: InFlight) -> ToolOutput:
+        rules = Guards(smart_filter=_Everything(), rules=self._adjudicator.guards.current.rules)
+        judgement = await Adjudicator.fixed(rules).judge(name, input, call.caller)
+        if judgement.error is not None:
+            raise judgement.error
+        if judgement.decision.verdict is not Verdict.ALLOW:
+            raise PermissionDenied(name, "a context rule did not allow it")
+        judged = judgement.decision.call
+        call.judgement, call.permitted = judgement, True
+        with carrying(call):
+            return await self.inner.execute(judged.tool, judged.input)
+
+
+class _Everything:
+    """The filter of a layer that has none: rules only take, so something must give."""
+
+    def classify(self, name: str, input: object) -> Allow:
+        return Allow()

@@ -1,0 +1,144 @@
+"""The innermost service: looks a tool up in a snapshot of the registry and invokes its handler."""
+
+from __future__ import annotations
+
+import builtins
+from dataclasses import replace
+from typing import Any
+
+from policy.catalog import ToolSpec
+from policy.diagnostics import visible
+from policy.model import NotFound, PermissionDenied, freeze, thaw
+from policy.service.in_flight import HERE, InFlight, current_call
+from policy.service.judging.adjudicator import Judgement
+from policy.tools import (
+    ExecutionContext,
+    Registration,
+    ToolDefinition,
+    ToolHandler,
+    ToolOutput,
+    ToolOutputMetadata,
+    ToolRegistry,
+    failure,
+    source_of,
+)
+
+# Tools come and go; what is known of those that went is worth nothing.
+_MOST_ORIGINS = 4_096
+
+
+class CoreDispatch:
+    """Runs what it is told to, except that a judged call runs only as it was judged."""
+
+    def __init__(self, registry: ToolRegistry) -> None:
+        self._registry = registry
+        # What an output says of where it comes from, by the tool, with the definition that says so.
+        self._origins: dict[str, tuple[ToolSpec, ToolOutputMetadata]] = {}
+
+    async def execute(self, name: str, input: Any) -> ToolOutput:
+        """Invoke the handler of `name`; raise NotFound, or Execution if it failed.
+
+        The snapshot is let go before the handler is awaited: registering and unregistering never
+        wait for a running call, and a running call keeps the handler it began with.
+        """
+        call = current_call()
+        judgement = None if call is None else call.judgement
+        if call is None or judgement is None:
+            # What nobody judged belongs to whoever passed it.
+            given, handler = freeze(input), self._registry.get(name)
+        else:
+            _require_judged(call, judgement, name, input)
+            given, handler = input, self._handler(judgement, name)
+        if handler is None:
+            raise NotFound(name, f"no tool is called `{visible(str(name), 60)}` here")
+        context = ExecutionContext() if call is None else _context(call)
+        if call is not None:
+            call.begins()
+        # A tool that calls tools begins new calls; this one is not theirs to speak for.
+        token = HERE.set(None if call is None else (call,))
+        try:
+            value = await handler.invoke(thaw(given), context)
+        except Exception as error:  # noqa: BLE001 - whatever a tool raises, its call failed
+            raise failure(error, name) from error.__cause__ or error
+        finally:
+            HERE.reset(token)
+        return self._output(value, handler)
+
+    def _output(self, value: Any, handler: ToolHandler) -> ToolOutput:
+        """Return what a handler gave as an output; where it came from is not its own to say."""
+        spec = handler.spec
+        known = self._origins.get(spec.name)
+        if known is None or known[0] is not spec:
+            if len(self._origins) >= _MOST_ORIGINS:
+                self._origins.clear()
+            known = (spec, ToolOutputMetadata(source=source_of(spec), tool=spec.name))
+            self._origins[spec.name] = known
+        origin = known[1]
+        if isinstance(value, ToolOutput):
+            own = replace(value.metadata, source=origin.source, tool=origin.tool)
+            return replace(value, metadata=own)
+        return ToolOutput(value=value, metadata=origin)
+
+    def _handler(self, judgement: Judgement, name: str) -> ToolHandler | None:
+        """Return what runs a judged call: only the very tool it was judged as.
+
+        Raises PermissionDenied where that has another definition by now: nobody let it through.
+        """
+        entry: Registration | None = self._registry.snapshot().get(name)
+        judged = judgement.entry
+        if entry is None:
+            return None
+        if judged is not entry and judged is not None and judged.handler.spec != entry.handler.spec:
+            raise _not_as_judged(name, judgement, "the tool has changed since")
+        return entry.handler
+
+    def list(self) -> builtins.list[ToolDefinition]:
+        """Return the definitions of all registered tools, by name: the newest of versions."""
+        called = self._registry.snapshot().called()
+        return [shown_as(name, entry.handler) for name, entry in called.items()]
+
+    def describe(self, name: str) -> ToolDefinition | None:
+        """Return a registered tool's definition, of the version that the name asks for."""
+        handler = self._registry.get(name)
+        return None if handler is None else shown_as(name, handler)
+
+
+def shown_as(name: str, handler: ToolHandler) -> ToolDefinition:
+    """Return a tool's definition under one of the names it answers to."""
+    definition, version = handler.definition, handler.spec.version
+    if version is None:
+        return definition
+    return replace(definition, name=name, version=version)
+
+
+def _require_judged(call: InFlight, judgement: Judgement, name: str, input: Any) -> None:
+    """Refuse anything else than the very call that was let through.
+
+    By identity: equal values can differ in what equality overlooks (`1` and `True`).
+    """
+    judged = judgement.decision.call
+    if not call.permitted or name != judged.tool or input is not judged.input:
+        why = "the call that reached the tool is not the one that was judged"
+        raise _not_as_judged(name, judgement, why)
+
+
+def _not_as_judged(name: str, judgement: Judgement, why: str) -> PermissionDenied:
+    return PermissionDenied(name, why, decision=judgement.decision, code="changed-meanwhile")
+
+
+def _context(call: InFlight) -> ExecutionContext:
+    base, judgement = call.context or _NOWHERE, call.judgement
+    return ExecutionContext(
+        call_id=call.id,
+        caller=call.caller,
+        workspace=base.workspace,
+        env=base.env,
+        facts=base.facts if judgement is None else judgement.facts,
+        decision=None if judgement is None else judgement.decision,
+        tools=base.tools,
+        usage=call.usage,
+        capabilities=base.capabilities,
+    )
+
+
+_NOWHERE = ExecutionContext()

@@ -1,0 +1,76 @@
+"""What waits or runs while people may freeze its tool: ended as soon as they do.
+
+A look at the state of the emergency stop costs one question to the disk, so it is looked at again
+and again as long as anything waits or runs, whoever froze the tool and from whichever process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from policy.store import Freezer
+
+_POLL = 0.2  # seconds
+
+
+class _Watched:
+    """Something with a time limit that is brought forward once its tool is frozen.
+
+    `running` is ended only by a freeze that ends what runs. It is one of `others` while in use.
+    """
+
+    def __init__(
+        self,
+        limit: asyncio.Timeout,
+        names: tuple[str, ...],
+        others: set[_Watched],
+        *,
+        running: bool,
+    ) -> None:
+        self.limit = limit
+        self.names = names
+        self.running = running
+        self._others = others
+
+    def __enter__(self) -> None:
+        self._others.add(self)
+
+    def __exit__(self, *raised: object) -> None:
+        self._others.discard(self)
+
+
+class FrozenCalls:
+    """Ends what waits or runs in one service."""
+
+    def __init__(self, freezer: Freezer, *, poll: float = _POLL) -> None:
+        self.freezer = freezer
+        self._poll = poll
+        self._watched: dict[asyncio.AbstractEventLoop, set[_Watched]] = {}
+        self._looking: dict[asyncio.AbstractEventLoop, asyncio.Task[None]] = {}
+
+    def watching(
+        self, limit: asyncio.Timeout, names: tuple[str, ...], *, running: bool
+    ) -> _Watched:
+        """Let `limit` pass at once where a tool of these names is frozen within the block."""
+        loop = asyncio.get_running_loop()
+        watched = self._watched.setdefault(loop, set())
+        if loop not in self._looking:
+            self._looking[loop] = loop.create_task(self._look(loop, watched))
+        return _Watched(limit, names, watched, running=running)
+
+    async def _look(self, loop: asyncio.AbstractEventLoop, watched: set[_Watched]) -> None:
+        """Look again and again, until nothing has been watched for as long as one look takes."""
+        try:
+            while True:
+                await asyncio.sleep(self._poll)
+                if not watched:
+                    return
+                freezing = self.freezer.current()
+                for one in tuple(watched) if freezing else ():
+                    if freezing.on(one.names, cancelling=one.running) is not None:
+                        watched.discard(one)
+                        one.limit.reschedule(loop.time())
+        finally:
+            self._looking.pop(loop, None)
+            if not watched:
+                self._watched.pop(loop, None)

@@ -1,0 +1,61 @@
+"""Stops what is denied, and lets what asks through once somebody approved exactly that call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from policy.approvals import Approver
+from policy.model import Verdict, thaw
+from policy.service.asking.asking import Asking
+from policy.service.in_flight import HERE, InFlight, RawCall, carrying
+from policy.service.judging.adjudicator import Adjudicator
+from policy.service.judging.classification import SmartFilter
+from policy.tools import PassThrough, ToolOutput, ToolService
+
+
+class PermissionLayer(PassThrough):
+    """Enforces the judgement of the call on its way.
+
+    Used alone, with no judgement made before, it judges for itself by what it was given: without
+    a policy store that is the filter set on it, and without a filter everything is denied.
+    """
+
+    def __init__(
+        self,
+        inner: ToolService,
+        *,
+        adjudicator: Adjudicator | None = None,
+        asking: Asking | None = None,
+    ) -> None:
+        super().__init__(inner)
+        self._adjudicator = adjudicator or Adjudicator()
+        self._asking = asking or Asking()
+
+    def set_smart_filter(self, smart_filter: SmartFilter | None) -> None:
+        """Exchange the filter for the calls that arrive from now on."""
+        self._adjudicator.guards.set_smart_filter(smart_filter)
+
+    def set_approver(self, approver: Approver | None) -> None:
+        """Exchange the approver for the calls that arrive from now on."""
+        self._adjudicator.guards.set_approver(approver)
+
+    async def execute(self, name: str, input: Any) -> ToolOutput:
+        """Forward an allowed or approved call; raise PermissionDenied for any other."""
+        call = HERE.get()
+        if not isinstance(call, InFlight):
+            with carrying(InFlight()):
+                return await self.execute(name, input)
+        judgement = call.judgement
+        if judgement is None:
+            judgement = await self._adjudicator.judge(name, input, call.caller)
+            call.judgement = judgement
+        if judgement.error is not None:
+            raise judgement.error
+        if judgement.decision.verdict is Verdict.ASK:
+            raw = call.raw or RawCall(tool=name, input=thaw(input))
+            call.judgement = judgement = await self._asking.settle(
+                call, judgement, self._adjudicator, raw
+            )
+        call.permitted = True
+        judged = judgement.decision.call
+        return await self.inner.execute(judged.tool, judged.input)

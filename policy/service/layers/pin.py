@@ -1,0 +1,45 @@
+"""Reads and judges a call once, by one policy; what follows reads that judgement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from policy.model import Execution, PermissionDenied, Verdict
+from policy.service.in_flight import HERE, InFlight, RawCall, carrying
+from policy.service.judging.adjudicator import Adjudicator
+from policy.tools import PassThrough, ToolOutput, ToolService
+
+# A tool may call tools that call tools; one that leads back to itself ends here.
+DEEPEST = 16
+
+
+class PinLayer(PassThrough):
+    """Puts the judgement into the call on its way, and forwards the call as it would run.
+
+    The name is repaired, the input validated and frozen here, so that everything further in,
+    the approver included, sees what would run. A call that is no call ends here.
+    """
+
+    def __init__(self, inner: ToolService, adjudicator: Adjudicator) -> None:
+        super().__init__(inner)
+        self._adjudicator = adjudicator
+
+    async def execute(self, name: str, input: Any) -> ToolOutput:
+        """Judge a raw call; raise NotFound or ValidationFailed where it is none."""
+        call = HERE.get()
+        if not isinstance(call, InFlight):
+            with carrying(InFlight()):
+                return await self.execute(name, input)
+        if call.depth > DEEPEST:
+            raise Execution(name, f"over {DEEPEST} calls of tools within each other")
+        judgement = await self._adjudicator.judge(name, input, call.caller)
+        call.judgement = judgement
+        # A denial is the permission layer's to pronounce.
+        if judgement.error is not None and not isinstance(judgement.error, PermissionDenied):
+            raise judgement.error
+        decision = judgement.decision
+        if decision.verdict is Verdict.ASK:
+            # Once people have answered, what came is judged anew.
+            call.raw = RawCall(tool=name, input=input)
+        judged = decision.call
+        return await self.inner.execute(judged.tool, judged.input)

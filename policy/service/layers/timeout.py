@@ -1,0 +1,39 @@
+"""Ends a tool that takes longer than it may. People answering questions are not on this clock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from policy.model import EMPTY, Timeout
+from policy.service.in_flight import InFlight, current_call
+from policy.tools import PassThrough, ToolOutput, ToolService
+
+# The seconds a tool may take, for a call on its way; None for one that is not.
+SecondsFor: TypeAlias = Callable[[str, InFlight | None], float]
+
+
+def fixed_limits(default: float, per_tool: Mapping[str, float] = EMPTY) -> SecondsFor:
+    """Return a default limit, in seconds, and those of tools that have their own."""
+    return lambda tool, call: per_tool.get(tool, default)
+
+
+class TimeoutLayer(PassThrough):
+    """Cancels the inner service when the time of its tool is up."""
+
+    def __init__(self, inner: ToolService, seconds_for: SecondsFor) -> None:
+        super().__init__(inner)
+        self._seconds_for = seconds_for
+
+    async def execute(self, name: str, input: Any) -> ToolOutput:
+        """Forward the call; raise Timeout, with the configured limit, once that has passed."""
+        seconds = self._seconds_for(name, current_call())
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                return await self.inner.execute(name, input)
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            message = f"{name} took longer than {seconds:g} seconds"
+            raise Timeout(name, message, seconds=seconds) from error

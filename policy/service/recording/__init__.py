@@ -1,0 +1,1 @@
+"""What is kept and published of a call: its audit record, events and session trace."""

@@ -1,0 +1,366 @@
+"""Compound commands as spelled in: groups, loops and choices, with the redirections behind them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from policy.shell.double_brackets import read_test
+from policy.shell.not_readable import NotReadable
+from policy.shell.redirections import Redirected, read_redirection
+from policy.shell.reserved_words import ListReader, reserved_word
+from policy.shell.script import SimpleCommand
+from policy.shell.tree import (
+    Arm,
+    Case,
+    Command,
+    CommandList,
+    Compound,
+    Computation,
+    CountingFor,
+    For,
+    Group,
+    If,
+    Loop,
+    Parts,
+    Redirecting,
+    Subshell,
+    WithRedirections,
+)
+from policy.shell.word import Word
+from policy.shell.word_pieces import to_words
+from policy.shell.working_directories import (
+    NOWHERE,
+    UNKNOWN,
+    Places,
+    either_directory,
+    possible_directories,
+)
+
+# Loops are read for each value, if there are not more; those that stand in each other, in all.
+_MOST_PASSES = 16
+_RANGE = re.compile(r"\{([0-9]{1,4})\.\.([0-9]{1,4})\}(?=[ \t;\n]|\Z)")
+_NUMBER = re.compile(r"[0-9]+|\{[0-9]+\.\.[0-9]+\}")
+# Some file of this folder, for all that is known of it: there is no `/` in it, and no blank.
+_ANY_NUMBER = Word("*", "glob")
+CASE_END = re.compile(r";;&|;;|;&")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?=[\s;&|()<>]|\Z)")
+
+
+class CompoundReader:
+    """Reads compound commands, whose lists `reader` reads."""
+
+    def __init__(self, reader: ListReader) -> None:
+        self.reader = reader
+
+    def read(self, kind: str) -> Command:
+        """Read a compound command with the redirections behind it."""
+        findings, cursor, shell = self.reader.findings, self.reader.cursor, self.reader.shell
+        findings.enter()
+        shell.fed_by = ()
+        first, start, outside = len(findings.commands), cursor.place, shell.places
+        cursor.place += len(kind)
+        node: Compound
+        if kind == "(":
+            before, drops, findings.drops = shell.fork(), findings.drops, []
+            node = Subshell(self.reader.read_list())
+            self.reader.close(")")
+            shell.become(before)
+            findings.drops = drops
+            shell.stay()
+        elif kind == "{":
+            node = Group(self.reader.read_list())
+            self.reader.close("}")
+        elif kind == "((":
+            node = Computation(self.reader.expansions.arithmetic("))"))
+        elif kind == "[[":
+            node = read_test(self.reader, start)
+        else:
+            node = self._conditional(kind)
+        findings.leave()
+        redirections = self._redirections(first, outside=outside)
+        if not redirections:
+            return node
+        # Where one fails, nothing runs.
+        shell.failed = either_directory(shell.failed, outside)
+        return WithRedirections(node, tuple(redirections))
+
+    def _redirections(self, first: int, *, outside: Places) -> list[Redirecting]:
+        """Read the redirections of a compound command, as a command without words, if any."""
+        cursor, findings = self.reader.cursor, self.reader.findings
+        given = Redirected()
+        start = cursor.place
+        while True:
+            cursor.skip_blanks()
+            char = cursor.peek()
+            if not char or not read_redirection(self.reader.words, given, self.reader.shell):
+                break
+        if not given.redirections and not given.inputs:
+            return []
+        if given.inputs:
+            for place in range(first, len(findings.commands)):
+                if findings.commands[place].stdin is None:
+                    findings.commands[place] = replace(findings.commands[place], piped=True)
+        number = len(findings.commands) + 1
+        findings.commands += [
+            SimpleCommand(
+                redirections=tuple(given.redirections),
+                folders=folders,
+                stdin=given.stdin,
+                text=cursor.text[start : cursor.place].strip(),
+                number=number,
+                inside=self.reader.inside,
+            )
+            for folders in possible_directories(outside)
+        ]
+        for document in given.texts:
+            document.commands += range(number - 1, len(findings.commands))
+        return given.nodes
+
+    def _conditional(self, kind: str) -> Compound:
+        """Read a compound command whose parts may run once, not at all or many times."""
+        shell, commands = self.reader.shell, self.reader.findings.commands
+        first, moves, carried = len(commands), shell.moves, shell.carried
+        outside = shell.places
+        shell.conditional += 1
+        loops = kind not in ("if", "case")
+        node: Compound | None
+        if kind == "if":
+            node = self._if()
+        elif kind == "case":
+            node = self._case()
+        elif (node := self._leaving_values(kind)) is None:
+            shell.forget_values()
+            node = self._loop(kind)
+            shell.forget_values()
+        shell.conditional -= 1
+        if not loops:
+            return node
+        shell.places = shell.failed = UNKNOWN if shell.moves != moves else outside
+        later = shell.carried[len(carried) :]
+        for place in range(first, len(commands)):
+            command = commands[place]
+            if shell.moves != moves:
+                command = replace(command, folders=None)
+            if later and command.words:
+                command = replace(command, assignments=(*later, *command.assignments))
+            commands[place] = command
+        return node
+
+    def _loop(self, kind: str) -> Compound:
+        if kind in ("while", "until"):
+            return Loop(kind, self.reader.read_list(), self._group("do", "done"))
+        return self._for(kind)
+
+    def _leaving_values(self, kind: str) -> Compound | None:
+        """Read a loop with the values that variables have before it.
+
+        None where it changes one of them, so that it has to be read without.
+        """
+        cursor, findings, shell = self.reader.cursor, self.reader.findings, self.reader.shell
+        values = shell.values
+        if not values or cursor.pending or not findings.attempts:
+            return None
+        findings.attempts -= 1
+        start, shell_before, before = cursor.place, shell.fork(), findings.copy()
+        node = self._loop(kind)
+        after = shell.values
+        if after is not None and all(after.get(name) == value for name, value in values.items()):
+            shell.values = values
+            return node
+        cursor.place = start
+        cursor.pending.clear()
+        findings.become(before)
+        shell.become(shell_before)
+        return None
+
+    def _group(self, first: str, last: str) -> CommandList:
+        self.reader.close(first)
+        body = self.reader.read_list()
+        self.reader.close(last)
+        return body
+
+    def _if(self) -> If:
+        shell = self.reader.shell
+        worked = failed = NOWHERE
+        word = "if"
+        branches: list[tuple[CommandList, CommandList]] = []
+        alternative: CommandList | None = None
+        while word in ("if", "elif"):
+            condition = self.reader.read_list()
+            self.reader.close("then")
+            otherwise, shell.failed = shell.failed, shell.places
+            branches.append((condition, self.reader.read_list()))
+            worked, failed = (
+                either_directory(worked, shell.places),
+                either_directory(failed, shell.failed),
+            )
+            word = reserved_word(self.reader.cursor)
+            if word in ("elif", "else"):
+                self.reader.cursor.place += len(word)
+            shell.places = shell.failed = otherwise
+        if word == "else":
+            alternative = self.reader.read_list()
+            failed = either_directory(failed, shell.failed)
+        # Without an `else` it works, where no condition does.
+        shell.places, shell.failed = either_directory(worked, shell.places), failed
+        self.reader.close("fi")
+        return If(tuple(branches), alternative)
+
+    def _case(self) -> Case:
+        cursor, shell = self.reader.cursor, self.reader.shell
+        outside = worked = shell.places
+        failed = NOWHERE
+        cursor.skip_blanks()
+        self._word()
+        subject, arms = self.reader.words.parts, []
+        self.reader.new_lines()
+        self.reader.close("in")
+        while True:
+            self.reader.new_lines()
+            word = reserved_word(cursor)
+            if word == "esac":
+                cursor.place += len(word)
+                break
+            if cursor.looking_at("("):
+                cursor.place += 1
+            patterns: list[Parts] = []
+            while True:
+                cursor.skip_blanks()
+                self._word()
+                patterns.append(self.reader.words.parts)
+                cursor.skip_blanks()
+                if not cursor.looking_at("|"):
+                    break
+                cursor.place += 1
+            self.reader.close(")")
+            body = self.reader.read_list()
+            worked, failed = (
+                either_directory(worked, shell.places),
+                either_directory(failed, shell.failed),
+            )
+            shell.settle()
+            end = CASE_END.match(cursor.text, cursor.place)
+            arms.append(Arm(tuple(patterns), body, ";;" if end is None else end[0]))
+            if end is None:
+                self.reader.close("esac")
+                break
+            cursor.place = end.end()
+            # The next one may follow this one.
+            shell.places = outside if end[0] == ";;" else either_directory(outside, shell.places)
+        shell.places, shell.failed = worked, failed
+        return Case(subject, tuple(arms))
+
+    def _for(self, kind: str) -> Compound:
+        cursor = self.reader.cursor
+        cursor.skip_blanks()
+        if kind == "for" and cursor.looking_at("(("):
+            cursor.place += 2
+            parts = tuple(self.reader.expansions.arithmetic(end) for end in (";", ";", "))"))
+            cursor.skip_blanks()
+            if cursor.looking_at(";"):
+                cursor.place += 1
+            self.reader.new_lines()
+            return CountingFor(parts, self._body())
+        name, values, nodes = self._named_for()
+        self.reader.new_lines()
+        body = self._passes(name, values) if kind == "for" and values else None
+        return For(kind, name, nodes, self._body() if body is None else body)
+
+    def _body(self) -> CommandList:
+        if self.reader.cursor.looking_at("{"):
+            return self._group("{", "}")
+        return self._group("do", "done")
+
+    def _passes(self, name: str, values: list[Word]) -> CommandList | None:
+        """Read the body once for each value, as it runs; None where that cannot be.
+
+        A glob stands for any of its files.
+        """
+        cursor, findings, shell = self.reader.cursor, self.reader.findings, self.reader.shell
+        many = findings.passes * len(values) > _MOST_PASSES
+        if many or cursor.pending or shell.values is None or not findings.attempts:
+            return None
+        findings.attempts -= 1
+        start, first, passes = cursor.place, len(findings.commands), findings.passes
+        shell_before, before = shell.fork(), findings.copy()
+        findings.passes *= len(values)
+        body: CommandList | None = None
+        try:
+            for value in values:
+                cursor.place = start
+                shell.set_value(name, value.text if value.known else value)
+                body = self._body()
+                if cursor.pending:
+                    raise NotReadable("a here-document that its loop does not hold")
+                shell.settle()
+                shell.forget(name)
+        except NotReadable:
+            # Read it as any other loop, which may be shorter, or say what cannot be read.
+            cursor.place = start
+            cursor.pending.clear()
+            findings.become(before)
+            shell.become(shell_before)
+            return None
+        findings.passes = passes
+        if len(findings.bodies) == len(before.bodies):
+            findings.commands[first:] = dict.fromkeys(findings.commands[first:])
+        return body
+
+    def _named_for(self) -> tuple[str, list[Word], tuple[Parts, ...] | None]:
+        """Read `NAME in …;` of a loop; return the name, the values if all are known, and words."""
+        cursor, shell = self.reader.cursor, self.reader.shell
+        name = _NAME.match(cursor.text, cursor.place)
+        if name is None:
+            raise NotReadable("a loop that could not be read")
+        cursor.place = name.end()
+        self.reader.new_lines()
+        values: list[Word] = []
+        nodes: list[Parts] | None = None
+        start = cursor.place
+        if reserved_word(cursor) == "in":
+            cursor.place += len("in")
+            start, nodes = cursor.place, []
+            while True:
+                cursor.skip_blanks()
+                if cursor.peek() in ("", ";", "\n", "#"):
+                    break
+                values += self._value()
+                nodes.append(self.reader.words.parts)
+            if not cursor.peek():
+                raise NotReadable("a loop that could not be read")
+        spelled = cursor.spelled(start, cursor.place).split()
+        if cursor.looking_at(";"):
+            cursor.place += 1
+        if values and all(map(_NUMBER.fullmatch, spelled)):
+            shell.set_number(name[0])
+            shell.set_value(name[0], _ANY_NUMBER)
+        elif len(values) == 1 and values[0].shape == "glob" and not values[0].home:
+            shell.set_file(name[0], values[0])
+        else:
+            shell.set_unknown(name[0])
+        plain = all(each.shape != "opaque" and not each.home for each in values)
+        listed = None if nodes is None else tuple(nodes)
+        return name[0], values if plain else [], listed
+
+    def _value(self) -> list[Word]:
+        """Read one word of the list of a loop, in which `{1..5}` is as many numbers."""
+        cursor = self.reader.cursor
+        start = cursor.place
+        words = self._word()
+        counted = _RANGE.fullmatch(cursor.text, start, cursor.place)
+        if counted is None:
+            return words
+        first, last = sorted((int(counted[1]), int(counted[2])))
+        # Some shells take it for a word like any other.
+        numbers = [*map(Word, map(str, range(first, min(last, first + _MOST_PASSES) + 1)))]
+        return [*numbers, Word(counted[0])]
+
+    def _word(self) -> list[Word]:
+        """Read one word that has to stand here."""
+        start = self.reader.cursor.place
+        pieces = self.reader.words.pieces()
+        if self.reader.cursor.place == start:
+            raise NotReadable("a word is missing")
+        self.reader.findings.count_word()
+        return to_words(pieces)

@@ -1,0 +1,66 @@
+"""A script being read: its text and the place in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from policy.shell.shell_state import Findings
+from policy.shell.tree import CommandList, Redirecting
+
+_BLANKS = re.compile(r"(?:[ \t]+|\\\n)*")
+
+
+@dataclass(slots=True)
+class Cursor:
+    """The text of a script, and where its reader stands."""
+
+    text: str
+    findings: Findings
+    place: int = 0
+    # Here-documents whose text begins after this line.
+    pending: list[PendingText] = field(default_factory=list)
+    # Where substitutions stand that print numbers, by their beginning.
+    numbers: dict[int, int] = field(default_factory=dict)
+
+    def spelled(self, start: int, end: int) -> str:
+        """Return what is spelled here, with a number where a substitution prints one."""
+        pieces: list[str] = []
+        for begun, ended in self.numbers.items():
+            if start <= begun and ended <= end:
+                pieces += (self.text[start:begun], "0")
+                start = ended
+        return "".join((*pieces, self.text[start:end]))
+
+    def skip_blanks(self) -> None:
+        """Go to what follows blanks and continued lines."""
+        match = _BLANKS.match(self.text, self.place)
+        if match is not None:
+            self.place = match.end()
+
+    def looking_at(self, text: str) -> bool:
+        """Tell whether `text` stands here."""
+        return self.text.startswith(text, self.place)
+
+    def peek(self, ahead: int = 0) -> str:
+        """Return the character here, or further on; empty at the end."""
+        place = self.place + ahead
+        return self.text[place : place + 1]
+
+
+@dataclass(slots=True)
+class PendingText:
+    """A here-document of which only the beginning has been read."""
+
+    end: str
+    quoted: bool
+    strip_tabs: bool
+    node: Redirecting
+    commands: list[int] = field(default_factory=list)
+    standard_input: bool = True
+
+
+# Reads the commands of a substitution: those up to the closing `)`, or all of a text.
+ReadInside: TypeAlias = Callable[[Cursor, str], CommandList]

@@ -1,0 +1,115 @@
+"""Functions, aliases and coprocesses as spelled in: commands that run when they are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from policy.shell.builtins import is_relied_on
+from policy.shell.not_readable import NotReadable
+from policy.shell.reserved_words import COMPOUND, ListReader, reserved_word
+from policy.shell.shell_state import ShellState
+from policy.shell.tree import Coprocess, Function
+from policy.shell.working_directories import NOWHERE, UNKNOWN
+
+_FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:+@-]*(?=[\s(]|\Z)")
+_PARENTHESES = re.compile(r"[ \t]*(?:\([ \t]*\))?")
+# The name of a coprocess stands only before a compound command.
+_COPROCESS = re.compile(
+    r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*(?=\(|(?:\{|\[\[|if|case|for|while|until|select)[\s(])"
+)
+_LONGEST_ALIAS = 2_000
+
+
+class DefinitionReader:
+    """Reads definitions; `read_text` reads what an alias stands for."""
+
+    def __init__(self, reader: ListReader, read_text: Callable[[str, ShellState], None]) -> None:
+        self.reader = reader
+        self.read_text = read_text
+
+    def read_coprocess(self) -> Coprocess:
+        """Read what follows `coproc`, which runs beside the script."""
+        cursor, shell = self.reader.cursor, self.reader.shell
+        cursor.place += len("coproc")
+        cursor.skip_blanks()
+        self.reader.findings.enter()
+        named = _COPROCESS.match(cursor.text, cursor.place)
+        name = named[1] if named is not None and named[1] not in COMPOUND else None
+        if named is not None and name is not None:
+            cursor.place = named.end()
+            shell.set_unknown(name)
+            shell.findings.computed.add(f"{name}()")
+        before = shell.fork()
+        shell.piped = True
+        node, _ = self.reader.command()
+        shell.become(before)
+        self.reader.findings.leave()
+        return Coprocess(name, node)
+
+    def read_function(self) -> Function:
+        """Read what follows `function`."""
+        cursor = self.reader.cursor
+        cursor.place += len("function")
+        cursor.skip_blanks()
+        name = _FUNCTION_NAME.match(cursor.text, cursor.place)
+        if name is None:
+            raise NotReadable("a function whose name could not be read")
+        after = _PARENTHESES.match(cursor.text, name.end())
+        assert after is not None
+        cursor.place = after.end()
+        return self.body(name[0])
+
+    def body(self, name: str) -> Function:
+        """Read the body of a function, which runs wherever it is called."""
+        shell, findings = self.reader.shell, self.reader.findings
+        if not _FUNCTION_NAME.fullmatch(name):
+            raise NotReadable("a function whose name could not be read")
+        if is_relied_on(name):
+            findings.gap("a function by the name of a command of the shell")
+        self.reader.new_lines()
+        first, before = len(findings.commands), shell.fork()
+        shell.conditional += 1
+        shell.values, shell.places, shell.piped = None, UNKNOWN, True
+        if self.reader.cursor.peek() != "(" and reserved_word(self.reader.cursor) not in COMPOUND:
+            raise NotReadable("a function whose body could not be read")
+        jumps, drops = findings.jumps, findings.drops
+        findings.drops = []
+        node, _ = self.reader.command()
+        # What fails in a function drops the line that calls it.
+        findings.failing = findings.failing or bool(findings.drops)
+        findings.drops = drops
+        findings.bodies += range(first, len(findings.commands))
+        ends = shell.places == shell.failed == NOWHERE and findings.jumps == jumps
+        moved, carried = shell.moves != before.moves, shell.carried
+        shell.become(before)
+        shell.carried, shell.values = carried, None
+        findings.defined[name] = findings.defined.get(name, 0) + 1
+        if moved:
+            shell.lose_folder()
+            findings.wandering = True
+        if not shell.conditional:
+            shell.functions |= {name}
+            shell.ending = shell.ending | {name} if ends else shell.ending
+        return Function(name, node)
+
+    def alias(self, name: str, rest: str) -> None:
+        """Read what an alias means here, in case the shell replaces it."""
+        body = self.reader.shell.aliases[name]
+        if len(body) > _LONGEST_ALIAS:
+            raise NotReadable("an alias that is too long")
+        findings = self.reader.findings
+        findings.enter()
+        first, depth = len(findings.commands), findings.depth
+        shell = self.reader.shell.fork()
+        shell.aliases = {each: text for each, text in shell.aliases.items() if each != name}
+        try:
+            self.read_text(f"{body} {rest}", shell)
+            if shell.moves != self.reader.shell.moves:
+                self.reader.shell.lose_folder()
+        except NotReadable as problem:
+            del findings.commands[first:]
+            findings.bodies[:] = [place for place in findings.bodies if place < first]
+            findings.depth = depth
+            findings.gap(f"an alias that could not be read: {problem}")
+        findings.leave()

@@ -1,0 +1,89 @@
+"""`[[ … ]]` as spelled in, one command of its words out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from policy.shell.double_evaluation import compute_spelled, compute_text, name_spelled, name_text
+from policy.shell.not_readable import NotReadable
+from policy.shell.reserved_words import ListReader
+from policy.shell.script import SimpleCommand
+from policy.shell.shell_state import Findings
+from policy.shell.tree import Condition, Parts, Raw
+from policy.shell.word import Word
+from policy.shell.word_pieces import Piece, literal, to_word
+
+_SIGN = re.compile(r"&&|\|\||[()<>]|!(?=\()")
+_BEFORE_PATTERN = frozenset({"=~", "==", "=", "!="})
+_NUMBER_TEST = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+# A word as it is spelled, and its pieces.
+_Spelled: TypeAlias = tuple[str, list[Piece]]
+_Reader: TypeAlias = Callable[[str, Findings], None]
+_NAME_TEST = frozenset({"-v", "-R"})
+
+
+def read_test(reader: ListReader, start: int) -> Condition:
+    """Read what follows `[[`, whose words are neither split nor replaced by file names."""
+    cursor, findings, shell = reader.cursor, reader.findings, reader.shell
+    place = len(findings.commands)
+    findings.commands.append(SimpleCommand())
+    words = [Word("[[")]
+    spelled: list[_Spelled] = [("", [])]
+    nodes: list[Parts] = []
+    while spelled[-1][0].replace("\\\n", "") != "]]":
+        reader.new_lines()
+        before = cursor.place
+        pattern = words[-1].text in _BEFORE_PATTERN
+        sign = _SIGN.match(cursor.text, before)
+        negates = not pattern and cursor.looking_at("!(")
+        # As it is spelled: some shells replace the `~` of the word.
+        regex = spelled[-1][0] == "=~" and cursor.looking_at("(")
+        follows = cursor.text.startswith("(", before + 1)
+        if sign is not None and not regex and (negates or not follows):
+            cursor.place = sign.end()
+            nodes.append((Raw(sign[0]),))
+            words.append(Word(sign[0]))
+            spelled.append(("", []))
+            continue
+        pieces = reader.words.pieces(pattern=pattern)
+        if cursor.place == before:
+            raise NotReadable("a `[[` that could not be read")
+        findings.count_word()
+        nodes.append(reader.words.parts)
+        spelled.append((cursor.text[before : cursor.place], pieces))
+        words.append(replace(to_word(pieces), many=False))
+    _look_twice(words, spelled, findings)
+    command = SimpleCommand(
+        words=tuple(words),
+        assignments=shell.carried,
+        folders=shell.folders[0],
+        text=cursor.text[start : cursor.place],
+        number=place + 1,
+        inside=reader.inside,
+    )
+    findings.commands[place] = command
+    findings.commands += [replace(command, folders=each) for each in shell.folders[1:]]
+    return Condition(tuple(nodes[:-1]))
+
+
+def _look_twice(words: list[Word], spelled: list[_Spelled], findings: Findings) -> None:
+    """Note what the test computes with: numbers, and the subscripts of variables."""
+    for place, word in enumerate(words):
+        if word.text in _NAME_TEST and place + 1 < len(words):
+            _note(spelled[place + 1], findings, text=name_text, otherwise=name_spelled)
+        elif word.text in _NUMBER_TEST:
+            for operand in spelled[place - 1 : place] + spelled[place + 1 : place + 2]:
+                _note(operand, findings, text=compute_text, otherwise=compute_spelled)
+
+
+def _note(operand: _Spelled, findings: Findings, *, text: _Reader, otherwise: _Reader) -> None:
+    """Read a word again as its text, or as it is spelled where its text is not known."""
+    spelled, pieces = operand
+    word = to_word(literal(pieces))
+    if word.known:
+        text(word.text, findings)
+    else:
+        otherwise(spelled, findings)

@@ -1,0 +1,367 @@
+"""What begins with `$` or a back-tick in, whether it is one word or many out.
+
+Commands in it are handed to who reads them. What is computed with is noted, since arithmetic runs
+the substitutions in the text of a variable.
+"""
+
+from __future__ import annotations
+
+import re
+
+from policy.shell.cursor import Cursor, ReadInside
+from policy.shell.double_evaluation import compute_spelled
+from policy.shell.not_readable import NotReadable
+from policy.shell.numeric_output import counting_program
+from policy.shell.shell_state import ShellState
+from policy.shell.tree import (
+    Arithmetic,
+    CommandList,
+    DoubleQuoted,
+    Escaped,
+    Parameter,
+    Part,
+    Parts,
+    ProcessSubstitution,
+    Quoted,
+    Raw,
+    Substitution,
+    merged,
+)
+from policy.shell.word import Word
+from policy.shell.word_pieces import Piece
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN_PARAMETER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])\}")
+_PARAMETER = re.compile(r"[!#]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])|[!#](?=[:}])")
+_IDENTIFIER = re.compile(r"(?<![A-Za-z0-9_#])[A-Za-z_][A-Za-z0-9_]*")
+_SIGNS = re.compile(r"[^()\[\]\"'\\$`;{}]+")
+_QUOTED_NUMBER = re.compile(r'"(?:[A-Za-z0-9_.-]*|\$[A-Za-z0-9_]+|\$\{[A-Za-z0-9_]+\})"')
+_UNQUOTED_VALUE = re.compile(r"[A-Za-z0-9_./:@%+,{}-]+")
+_SETTING = re.compile(r"[^=!<>]=(?!=)|<<=|>>=|\+\+|--")
+_ARGUMENT = re.compile(r"[0-9]+|[@*]")
+_BACKTICKED = re.compile(r"(?:[^`\\]|\\.)*`", re.DOTALL)
+_ESCAPED = re.compile(r"\\([$`\\])")
+_ESCAPED_QUOTED = re.compile(r'\\([$`\\"])')
+_HARMLESS_QUOTED = re.compile(r"'[^'}$`\"\\]*'")
+_OPERATOR = re.compile(r":?[-=?+]|##?|%%?|/[/#%]?|\^\^?|,,?|~~?")
+_PARTED = re.compile(r"\((?:\\\n)+\(")
+# Those that no further character makes another operator of.
+_WHOLE_OPERATORS = frozenset((":-", ":=", ":?", ":+", "-", "=", "?", "+", "##", "%%", "^^", ",,"))
+
+
+class ExpansionReader:
+    """Reads parameters, substitutions and arithmetic at a cursor.
+
+    In a `text` that is no word (a here-document's) quotes do not mean what they do elsewhere.
+    """
+
+    def __init__(
+        self, cursor: Cursor, shell: ShellState, *, read_inside: ReadInside, text: bool = False
+    ) -> None:
+        self.cursor = cursor
+        self.shell = shell
+        self.read_inside = read_inside
+        self.text = text
+
+    def read(self, *, quoted: bool) -> tuple[Piece, Part]:
+        """Read what begins here; a `$` that begins nothing stands for itself."""
+        cursor, text = self.cursor, self.cursor.text
+        if cursor.peek() == "`":
+            commands = self._backticks(quoted=quoted)
+            return _unknown(quoted=quoted), Substitution(commands)
+        cursor.place += 1
+        name = _NAME.match(text, cursor.place)
+        after = cursor.place if name is None else name.end()
+        if text.startswith("\\\n", after):
+            raise NotReadable("a `$` that is spelled over two lines")
+        char = text[after : after + 1]
+        if char and not quoted and char in (",}" if name is None else ",{}"):
+            # Alternatives in braces come first: `$x{a,b}` is `$xa $xb`.
+            cursor.place = after
+            bare = Raw("$") if name is None else Parameter((Raw(name[0]),), bare=True)
+            return ("many", ""), bare
+        if name is not None:
+            cursor.place = after
+            return self._variable(name[0], quoted=quoted)
+        if text.startswith("((", cursor.place):
+            cursor.place += 2
+            return ("opaque", ""), Arithmetic(self.arithmetic("))"))
+        if char == "(":
+            return self._substitution(quoted=quoted)
+        if char == "{":
+            plain = _PLAIN_PARAMETER.match(text, cursor.place)
+            if plain is None:
+                return self._braced(quoted=quoted)
+            cursor.place = plain.end()
+            return self._variable(plain[1], quoted=quoted)
+        if char == "[":
+            raise NotReadable("arithmetic in the old spelling `$[…]`")
+        if char and char in "0123456789@*#?$!-":
+            cursor.place += 1
+            return self._variable(char, quoted=quoted)
+        return ("quoted", "$"), Raw("$")
+
+    def _substitution(self, *, quoted: bool) -> tuple[Piece, Part]:
+        """Read `$(…)`, and note where it prints a number."""
+        cursor = self.cursor
+        start = cursor.place
+        not_arithmetic(cursor)
+        commands = self.commands_in(1, "$(…)")
+        program = counting_program(cursor.text[start + 1 : cursor.place - 1])
+        if program:
+            cursor.findings.counting.add(program)
+            cursor.numbers[start - 1] = cursor.place
+        return _unknown(quoted=quoted), Substitution(commands)
+
+    def commands_in(self, opening: int, inside: str) -> CommandList:
+        """Read the commands of a substitution whose opening is so long, and its `)`."""
+        cursor = self.cursor
+        outer, cursor.pending = cursor.pending, []
+        start = cursor.place
+        cursor.place += opening
+        commands = self.read_inside(cursor, inside)
+        if cursor.pending:
+            raise NotReadable("a here-document that its substitution does not hold")
+        if outer and "\n" in cursor.text[start : cursor.place]:
+            raise NotReadable("a here-document that begins inside of a substitution")
+        cursor.pending = outer
+        return commands
+
+    def arithmetic(self, end: str) -> Parts:
+        """Read arithmetic up to `end`, noting what it reads and sets."""
+        cursor, text = self.cursor, self.cursor.text
+        cursor.findings.enter()
+        self.shell.may_drop()
+        start, depth = cursor.place, 0
+        parts: list[Part] = []
+        while depth or not cursor.looking_at(end):
+            cursor.findings.count_part()
+            signs = _SIGNS.match(text, cursor.place) or _QUOTED_NUMBER.match(text, cursor.place)
+            char = cursor.peek()
+            if signs is not None:
+                cursor.place = signs.end()
+                parts.append(Raw(signs[0]))
+            elif char == "$" or char == "`":
+                parts.append(self.read(quoted=True)[1])
+            elif char == "(" or char == "[":
+                depth += 1
+                cursor.place += 1
+                parts.append(Raw(char))
+            elif (char == ")" or char == "]") and depth:
+                depth -= 1
+                cursor.place += 1
+                parts.append(Raw(char))
+            else:
+                raise NotReadable("arithmetic that could not be read")
+        self._compute(cursor.spelled(start, cursor.place))
+        cursor.place += len(end)
+        cursor.findings.leave()
+        return merged(parts)
+
+    def _compute(self, spelled: str) -> None:
+        """Note the variables of arithmetic: their text is computed with too, and may be set."""
+        if "\n" in spelled and self.cursor.pending:
+            raise NotReadable("a here-document that begins inside of arithmetic")
+        compute_spelled(spelled, self.cursor.findings)
+        if _SETTING.search(spelled):
+            for name in _IDENTIFIER.findall(spelled):
+                self.shell.set_number(name)
+
+    def _variable(self, name: str, *, quoted: bool) -> tuple[Piece, Part]:
+        return self._value(name, quoted=quoted), Parameter((Raw(name),))
+
+    def _value(self, name: str, *, quoted: bool) -> Piece:
+        if name == "HOME":
+            return ("home", "")
+        value = self.shell.values.get(name) if self.shell.values else None
+        if isinstance(value, Word):
+            # Without quotes the name of a file is split at its blanks.
+            return ("file", value.text) if quoted or not value.many else ("many", "")
+        if value is not None and (quoted or _UNQUOTED_VALUE.fullmatch(value)):
+            self.cursor.findings.count_replaced(value)
+            return ("quoted", value)
+        return ("many", "") if name == "@" else _unknown(quoted=quoted)
+
+    def _braced(self, *, quoted: bool) -> tuple[Piece, Part]:
+        """Read `${…}`."""
+        cursor, text = self.cursor, self.cursor.text
+        cursor.findings.enter()
+        start = cursor.place
+        cursor.place += 1
+        parameter = self._parameter()
+        parts: list[Part] = [Raw(parameter)]
+        name = parameter.lstrip("!#")
+        subscripted = cursor.peek() == "["
+        if subscripted:
+            parts += self._subscript()
+            self._on_one_line()
+        if cursor.peek() == "@" and cursor.peek(1) != "}":
+            parts.append(self._transformed())
+        elif cursor.peek() == ":" and cursor.peek(1) not in tuple("-=?+"):
+            cursor.place += 1
+            parts += (Raw(":"), *self.arithmetic("}"))
+            cursor.place -= 1
+        else:
+            operator = _OPERATOR.match(text, cursor.place)
+            if operator is not None:
+                if "=" in operator[0] and name:
+                    self._assigned(name, element=subscripted)
+                cursor.place = operator.end()
+                parts.append(Raw(operator[0]))
+                if operator[0] not in _WHOLE_OPERATORS:
+                    self._on_one_line()
+            elif cursor.peek() == "@":
+                cursor.place += 1
+                parts.append(Raw("@"))
+            parts += self._alternative(quoted=quoted)
+        if cursor.peek() != "}":
+            raise NotReadable("a `${` that could not be read")
+        cursor.place += 1
+        cursor.findings.leave()
+        spelled = text[start : cursor.place]
+        if "\n" in spelled and cursor.pending:
+            raise NotReadable("a here-document that begins inside of a `${`")
+        many = "@" in spelled
+        piece: Piece = ("many", "") if many else _unknown(quoted=quoted)
+        return piece, Parameter(merged(parts))
+
+    def _parameter(self) -> str:
+        """Read what stands before all operators: a name, with the `!` or `#` before it."""
+        cursor = self.cursor
+        parameter = _PARAMETER.match(cursor.text, cursor.place)
+        if parameter is None:
+            raise NotReadable("a `${` that could not be read")
+        cursor.place = parameter.end()
+        self._on_one_line()
+        if parameter[0].startswith("!"):
+            # `${!x}` computes the subscript in the text of `x`.
+            self.shell.may_drop()
+            name = parameter[0].lstrip("!#")
+            if _ARGUMENT.fullmatch(name):
+                cursor.findings.gap("a variable that an argument names, with its subscript")
+            cursor.findings.computed.add(name)
+        return parameter[0]
+
+    def _on_one_line(self) -> None:
+        """Refuse a continued line where what follows says what the `${…}` does."""
+        if self.cursor.looking_at("\\\n"):
+            raise NotReadable("a `${` that is spelled over two lines")
+
+    def _assigned(self, name: str, *, element: bool) -> None:
+        """Follow `${x:=…}`."""
+        self.shell.set_unknown(name)
+        if element:
+            self.cursor.findings.computed.add(f"{name}()")
+
+    def _subscript(self) -> Parts:
+        cursor = self.cursor
+        cursor.place += 1
+        sign = cursor.peek()
+        if sign in ("@", "*") and cursor.peek(1) == "]":
+            cursor.place += 2
+            return (Raw(f"[{sign}]"),)
+        return (Raw("["), *self.arithmetic("]"), Raw("]"))
+
+    def _transformed(self) -> Part:
+        cursor = self.cursor
+        if cursor.peek(1) == "P":
+            cursor.findings.gap("`@P`, which runs the substitutions in the text of a variable")
+        elif cursor.peek(1) not in tuple("UuLQEAKak"):
+            raise NotReadable("a `${` that could not be read")
+        cursor.place += 2
+        return Raw(cursor.text[cursor.place - 2 : cursor.place])
+
+    def _alternative(self, *, quoted: bool) -> list[Part]:
+        """Read the word after the operator of `${x:-…}` up to the `}`."""
+        cursor, text = self.cursor, self.cursor.text
+        parts: list[Part] = []
+        while cursor.peek() != "}":
+            cursor.findings.count_part()
+            char = cursor.peek()
+            if not char:
+                raise NotReadable("a `${` that is not closed")
+            if char == "$" and cursor.peek(1) in ("'", '"'):
+                raise NotReadable("quotes in a `${` that shells read differently")
+            if char == "$" or char == "`":
+                parts.append(self.read(quoted=quoted)[1])
+            elif char == "\\":
+                parts.append(_escaped(cursor))
+            elif char in "'\"":
+                parts.append(self._quotes(char, quoted=quoted))
+            elif char in "<>" and text.startswith("(", cursor.place + 1):
+                # In quotes too: `"${x#<(a)}"` runs `a`, though `"${x:-<(a)}"` does not.
+                if self.text:
+                    raise NotReadable("a process substitution in a here-document")
+                parts.append(ProcessSubstitution(char, self.commands_in(2, f"{char}(…)")))
+            else:
+                cursor.place += 1
+                parts.append(Raw(char))
+                if char in "<>":
+                    self._on_one_line()
+        return parts
+
+    def _quotes(self, mark: str, *, quoted: bool) -> Part:
+        """Read quotes after the operator; what bash does with them depends on those around."""
+        cursor, text = self.cursor, self.cursor.text
+        plain = _HARMLESS_QUOTED.match(text, cursor.place)
+        if mark == "'" and plain is not None:
+            cursor.place = plain.end()
+            return Quoted(plain[0][1:-1])
+        if mark == "'" and not quoted:
+            start, end = cursor.place + 1, text.find("'", cursor.place + 1)
+            cursor.place = end + 1
+            if end >= 0:
+                return Quoted(text[start:end])
+        if mark == "'" or self.text:
+            raise NotReadable("quotes in a `${` that shells read differently")
+        cursor.place += 1
+        parts: list[Part] = []
+        while cursor.peek() != '"':
+            cursor.findings.count_part()
+            char = cursor.peek()
+            if not char:
+                raise NotReadable("a quote that is not closed")
+            if char == "$" or char == "`":
+                parts.append(self.read(quoted=True)[1])
+            elif char == "\\":
+                parts.append(_escaped(cursor))
+            else:
+                cursor.place += 1
+                parts.append(Raw(char))
+        cursor.place += 1
+        return DoubleQuoted(merged(parts))
+
+    def _backticks(self, *, quoted: bool) -> CommandList:
+        cursor = self.cursor
+        found = _BACKTICKED.match(cursor.text, cursor.place + 1)
+        if found is None:
+            raise NotReadable("a back-tick that is not closed")
+        content = found[0][:-1]
+        # In back-ticks a backslash goes on in the next line, whatever quotes it stands in.
+        differ = (self.text and '\\"' in content) or "\\\n" in content
+        if differ or (cursor.pending and "\n" in content):
+            raise NotReadable("back-ticks that shells read differently")
+        escaped = _ESCAPED_QUOTED if quoted else _ESCAPED
+        inner = Cursor(escaped.sub(r"\1", content), cursor.findings)
+        commands = self.read_inside(inner, "`…`")
+        if inner.pending:
+            raise NotReadable("a here-document that its substitution does not hold")
+        cursor.place = found.end()
+        return commands
+
+
+def not_arithmetic(cursor: Cursor) -> None:
+    """Refuse a `(` here that begins arithmetic, since the next one stands in a continued line."""
+    if _PARTED.match(cursor.text, cursor.place):
+        raise NotReadable("a `((` that is spelled over two lines")
+
+
+def _escaped(cursor: Cursor) -> Part:
+    """Take a backslash and what it takes the meaning of; nothing is left of a continued line."""
+    char = cursor.peek(1)
+    cursor.place += 2
+    return Raw("") if char == "\n" else Escaped(char)
+
+
+def _unknown(*, quoted: bool) -> Piece:
+    return ("opaque", "") if quoted else ("many", "")

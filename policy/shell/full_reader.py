@@ -1,0 +1,103 @@
+"""Shell scripts: text in, its simple commands or its tree out.
+
+Apart from `bash.py`, which imports this when a script comes: the reader is large.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from policy.shell.cursor import Cursor
+from policy.shell.double_evaluation import COMPUTED_TEXT, may_run_texts
+from policy.shell.fast_reader import read_literal_command, read_simple_script
+from policy.shell.list_reader import ScriptReader
+from policy.shell.not_readable import NotReadable
+from policy.shell.script import Script
+from policy.shell.shell_state import Findings, ShellState
+from policy.shell.tree import CommandList
+from policy.shell.word import Assignment
+from policy.values import Unreadable, is_ordinary
+
+_NO_ASSIGNMENTS: frozenset[Assignment] = frozenset()
+
+
+_LONGEST = 1_000_000
+_LONGEST_PLAIN = 2_048
+
+
+def read_script_uncached(text: str, *, whole: bool = False) -> Script | Unreadable:
+    """Read a script whose caller remembers what comes of it."""
+    words = None if whole or len(text) > _LONGEST_PLAIN else read_literal_command(text)
+    if words is not None:
+        return Script(commands=(words,))
+    reason = _unfit(text)
+    if reason is not None:
+        return Unreadable(reason=reason)
+    plain = None if whole else read_simple_script(text)
+    return _read_whole(text) if plain is None else Script(commands=plain)
+
+
+def read_tree(text: str) -> CommandList:
+    """Read a script for what it is made of; what cannot be read, or be told apart, is raised."""
+    reason = _unfit(text)
+    if reason is not None:
+        raise NotReadable(reason)
+    findings = Findings()
+    tree = ScriptReader(Cursor(text, findings), ShellState(findings), ()).read()
+    if findings.aliased and findings.gaps:
+        # It may be replaced. What it stands for goes on with the spelling of what follows.
+        raise NotReadable("an alias that the shell may replace")
+    return tree
+
+
+def _read_whole(text: str) -> Script | Unreadable:
+    findings = Findings()
+    try:
+        ScriptReader(Cursor(text, findings), ShellState(findings), ()).read()
+    except NotReadable as problem:
+        return Unreadable(reason=str(problem))
+    _settle(findings)
+    return Script(
+        commands=tuple(findings.commands),
+        gaps=tuple(findings.gaps),
+        computed=frozenset(findings.computed),
+        texts=frozenset(findings.texts),
+    )
+
+
+def _unfit(text: str) -> str | None:
+    """Return why a text is not read at all."""
+    if len(text) > _LONGEST:
+        return "a script that is too long"
+    # Control characters, other blanks and halves of surrogate pairs.
+    if not text.replace("\n", " ").replace("\t", " ").isprintable():
+        return "a script with characters that cannot be seen"
+    if not is_ordinary(text):
+        return "a script with invisible characters"
+    return None
+
+
+def _settle(findings: Findings) -> None:
+    """Add what only the whole script tells."""
+    if may_run_texts(findings.computed, findings.texts):
+        findings.gap(COMPUTED_TEXT)
+    if findings.counting and (
+        findings.replaced_functions or not findings.counting.isdisjoint(findings.defined)
+    ):
+        findings.gap(COMPUTED_TEXT)
+    if findings.wandering and not findings.handlers.isdisjoint(findings.defined):
+        findings.gap("a trap whose commands may change the shell")
+    commands = findings.commands
+    if findings.replaced_functions or not findings.feeding.isdisjoint(findings.defined):
+        # What prints may be a function, for all that is known.
+        commands[:] = [replace(each, fed_by=()) if each.fed_by else each for each in commands]
+    carried = tuple(findings.carried)
+    for place in findings.bodies:
+        command = commands[place]
+        if command.folders is None and not findings.moved:
+            command = replace(command, folders=())
+        present = frozenset(command.assignments) if carried else _NO_ASSIGNMENTS
+        missing = tuple(each for each in carried if each not in present)
+        if missing and command.words:
+            command = replace(command, assignments=(*missing, *command.assignments))
+        commands[place] = command

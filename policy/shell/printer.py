@@ -1,0 +1,243 @@
+"""A script as it was understood in, a text that shells can read in one way alone out.
+
+Text stands in single quotes, every parameter in braces, every substitution in `$(…)`; what a
+here-document holds is the word of a here-string. So a shell runs what was judged, even where it
+would read the text that came in differently.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import assert_never
+
+from policy.shell.tree import (
+    Arithmetic,
+    Arm,
+    Assigning,
+    Case,
+    Chain,
+    Command,
+    CommandList,
+    Compound,
+    Computation,
+    Condition,
+    Coprocess,
+    CountingFor,
+    DoubleQuoted,
+    Escaped,
+    For,
+    Function,
+    Group,
+    If,
+    Loop,
+    Parameter,
+    Part,
+    Parts,
+    Pipeline,
+    ProcessSubstitution,
+    Quoted,
+    Raw,
+    Redirecting,
+    Simple,
+    Subshell,
+    Substitution,
+    Values,
+    WithRedirections,
+)
+from policy.values import is_ordinary
+
+_ESCAPED_IN_QUOTES = re.compile(r'["$`\\]')
+_ESCAPED_IN_ANSI = re.compile(r"['\\]")
+
+
+def print_tree(commands: CommandList) -> str:
+    """Spell a tree; what has no form is raised."""
+    return _Printer().spell(commands)
+
+
+class _Printer:
+    """One walk over a tree."""
+
+    def spell(self, commands: CommandList) -> str:
+        """Spell commands, without what would end the last of them."""
+        spelled: list[str] = []
+        last = len(commands.chains) - 1
+        for place, chain in enumerate(commands.chains):
+            text = self._chain(chain)
+            if chain.ends_line:
+                text += "\n"
+            elif place < last:
+                text += " " if chain.background else "; "
+            spelled.append(text)
+        return "".join(spelled)
+
+    def _body(self, commands: CommandList) -> str:
+        """Spell commands that a reserved word follows."""
+        text = self.spell(commands)
+        ended = not text or commands.chains[-1].background
+        return f"{text} " if ended else f"{text}; "
+
+    def _chain(self, chain: Chain) -> str:
+        spelled = [self._pipeline(chain.pipelines[0])]
+        for operator, pipeline in zip(chain.operators, chain.pipelines[1:], strict=True):
+            spelled += (f" {operator} ", self._pipeline(pipeline))
+        return "".join(spelled) + (" &" if chain.background else "")
+
+    def _pipeline(self, pipeline: Pipeline) -> str:
+        spelled = [f"{prefix} " for prefix in pipeline.prefixes]
+        spelled.append(self._command(pipeline.commands[0]))
+        for operator, command in zip(pipeline.operators, pipeline.commands[1:], strict=True):
+            spelled += (f" {operator} ", self._command(command))
+        return "".join(spelled)
+
+    def _command(self, command: Command) -> str:
+        match command:
+            case Simple():
+                return self._simple(command)
+            case WithRedirections():
+                return self._command(command.command) + self._redirections(command.redirections)
+            case Function():
+                return f"function {command.name} () {self._command(command.body)}"
+            case Coprocess():
+                name = "" if command.name is None else f"{command.name} "
+                return f"coproc {name}{self._command(command.body)}"
+            case _:
+                return self._compound(command)
+
+    def _compound(self, command: Compound) -> str:
+        match command:
+            case Subshell():
+                return f"( {self._body(command.body)})"
+            case Group():
+                return f"{{ {self._body(command.body)}}}"
+            case Computation():
+                return f"(({self._inner(command.parts)}))"
+            case Condition():
+                return f"[[ {self._words(command.words)} ]]"
+            case If():
+                return self._if(command)
+            case Loop():
+                condition = self._body(command.condition)
+                return f"{command.kind} {condition}do {self._body(command.body)}done"
+            case For():
+                return self._for(command)
+            case CountingFor():
+                parts = ";".join(self._inner(each) for each in command.parts)
+                return f"for (({parts})); do {self._body(command.body)}done"
+            case Case():
+                arms = "".join(map(self._arm, command.arms))
+                return f"case {self._word(command.word)} in {arms}esac"
+            case _:
+                assert_never(command)
+
+    def _simple(self, command: Simple) -> str:
+        words = [*map(self._assigning, command.assignments)]
+        words += (
+            self._assigning(word) if isinstance(word, Assigning) else self._word(word)
+            for word in command.words
+        )
+        return (" ".join(words) + self._redirections(command.redirections)).lstrip(" ")
+
+    def _assigning(self, given: Assigning) -> str:
+        subscript = "" if given.subscript is None else f"[{self._inner(given.subscript)}]"
+        operator = "+=" if given.appends else "="
+        if isinstance(given.value, Values):
+            value = f"({self._words(given.value.words)})"
+        else:
+            value = self._word(given.value)
+        return f"{given.name}{subscript}{operator}{value}"
+
+    def _redirections(self, redirections: Iterable[Redirecting]) -> str:
+        return "".join(map(self._redirection, redirections))
+
+    def _redirection(self, given: Redirecting) -> str:
+        before = "" if given.fd is None else str(given.fd)
+        if given.name is not None:
+            before = f"{{{given.name}}}"
+        # A descriptor goes to its operator, a file does not: it may begin with a sign.
+        blank = "" if given.op in (">&", "<&") else " "
+        return f" {before}{given.op}{blank}{self._word(given.target)}"
+
+    def _if(self, command: If) -> str:
+        spelled: list[str] = []
+        word = "if"
+        for condition, body in command.branches:
+            spelled.append(f"{word} {self._body(condition)}then {self._body(body)}")
+            word = "elif"
+        if command.otherwise is not None:
+            spelled.append(f"else {self._body(command.otherwise)}")
+        return "".join((*spelled, "fi"))
+
+    def _for(self, command: For) -> str:
+        values = ""
+        if command.values is not None:
+            values = "".join([" in", *(f" {self._word(each)}" for each in command.values)])
+        return f"{command.kind} {command.name}{values}; do {self._body(command.body)}done"
+
+    def _arm(self, arm: Arm) -> str:
+        patterns = " | ".join(map(self._word, arm.patterns))
+        body = self.spell(arm.body)
+        blank = " " if body else ""
+        return f"({patterns}) {body}{blank}{arm.end} "
+
+    def _words(self, words: Iterable[Parts]) -> str:
+        return " ".join(map(self._word, words))
+
+    def _word(self, parts: Parts) -> str:
+        return "".join(map(self._part, parts))
+
+    def _inner(self, parts: Parts) -> str:
+        """Spell what stands in a `${…}` or in arithmetic, where quotes may be signs themselves."""
+        return "".join(
+            f"'{part.text}'" if isinstance(part, Quoted) else self._part(part) for part in parts
+        )
+
+    def _part(self, part: Part) -> str:
+        match part:
+            case Raw():
+                return part.text
+            case Quoted():
+                return quoted(part.text)
+            case Escaped():
+                return f"\\{part.char}"
+            case DoubleQuoted():
+                return f'"{"".join(map(self._in_quotes, part.parts))}"'
+            case Parameter():
+                return (
+                    f"${self._inner(part.parts)}"
+                    if part.bare
+                    else f"${{{self._inner(part.parts)}}}"
+                )
+            case Substitution():
+                return f"$({self._inside(part.commands)})"
+            case ProcessSubstitution():
+                return f"{part.sign}({self._inside(part.commands)})"
+            case Arithmetic():
+                return f"$(({self._inner(part.parts)}))"
+            case _:
+                assert_never(part)
+
+    def _in_quotes(self, part: Part) -> str:
+        if isinstance(part, Quoted):
+            return _ESCAPED_IN_QUOTES.sub(r"\\\g<0>", part.text)
+        return self._part(part)
+
+    def _inside(self, commands: CommandList) -> str:
+        """Spell the commands of a substitution, whose here-documents end in it."""
+        text = self.spell(commands)
+        # `$((` would be arithmetic.
+        return f" {text}" if text.startswith("(") else text
+
+
+def quoted(text: str) -> str:
+    """Return how a text is spelled that stands for itself."""
+    if all(char in "\n\t" or (char.isprintable() and is_ordinary(char)) for char in text):
+        return "'" + text.replace("'", "'\\''") + "'"
+    return "$'" + "".join(map(_ansi, text)) + "'"
+
+
+def _ansi(char: str) -> str:
+    if char.isprintable() and is_ordinary(char):
+        return f"\\{char}" if char in "'\\" else char
+    return "".join(f"\\{byte:03o}" for byte in char.encode())

@@ -1,0 +1,45 @@
+"""The words that a shell reserves, and what a reader of lists gives those of compound commands."""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+from policy.shell.cursor import Cursor
+from policy.shell.expansions import ExpansionReader
+from policy.shell.shell_state import Findings, ShellState
+from policy.shell.tree import Command, CommandList
+from policy.shell.word_reader import WordReader
+
+_RESERVED = re.compile(r"(?:[a-z]+|[{}!]|\[\[|\]\])(?=[\s;&|()<>]|\Z)")
+COMPOUND = frozenset({"{", "if", "while", "until", "for", "case", "select", "[["})
+CLOSING = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "}", "]]"})
+
+
+class ListReader(Protocol):
+    """Who reads the lists of commands that a compound command is made of."""
+
+    cursor: Cursor
+    shell: ShellState
+    findings: Findings
+    expansions: ExpansionReader
+    words: WordReader
+    inside: tuple[str, ...]
+
+    def read_list(self) -> CommandList:
+        """Read commands up to the end, a `)` or a word that closes a compound command."""
+
+    def close(self, word: str) -> None:
+        """Take the word that has to stand here."""
+
+    def new_lines(self) -> None:
+        """Skip blanks, comments and new lines."""
+
+    def command(self) -> tuple[Command, bool]:
+        """Read one command; tell whether it is a simple one."""
+
+
+def reserved_word(cursor: Cursor) -> str:
+    """Return what stands here as a reserved word would; empty if nothing does."""
+    word = _RESERVED.match(cursor.text, cursor.place)
+    return "" if word is None else word[0]

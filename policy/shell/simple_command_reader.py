@@ -1,0 +1,322 @@
+"""One simple command as spelled in, its record out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from policy.shell.builtins import SpelledCommand, apply_builtin, declares, is_builtin
+from policy.shell.cursor import Cursor
+from policy.shell.double_evaluation import note_joined
+from policy.shell.expansions import ExpansionReader
+from policy.shell.not_readable import NotReadable
+from policy.shell.redirections import Redirected, read_redirection
+from policy.shell.script import SimpleCommand
+from policy.shell.shell_state import ShellState
+from policy.shell.traps import sets_trap
+from policy.shell.tree import Assigning, Function, Parts, Quoted, Raw, Simple, Values
+from policy.shell.word import Assignment, Word
+from policy.shell.word_pieces import Piece, joined, to_word, to_words
+from policy.shell.word_reader import WordReader
+
+# Words that mean to every shell what they spell, with the blanks before them.
+_PLAIN_WORD = re.compile(
+    r"""[ \t]*(?:([A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+^=-]*)|'([^'\n]*)'|"([^"\\$`\n]*)")"""
+    r"(?=[ \t\n;&|)]|\Z)"
+)
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:(\+?)=|\[)")
+_ASSIGNS = re.compile(r"(\+?)=")
+_FUNCTION = re.compile(r"[ \t]*\([ \t]*\)")
+_NUMERIC = re.compile(r"\$\(\(.*\)\)|\$[#?$!]|\$\{#[A-Za-z0-9_]+(?:\[[@*]\])?\}", re.DOTALL)
+_COUNTED = re.compile(r'[0-9]+|"[0-9]+"')
+_SUBSCRIPT = re.compile(
+    r"""\[(?:[^\s\[\]'"\\$`(){}<>;&|]|\$[A-Za-z_]\w*+|\$\{[A-Za-z_]\w*+\}|\[:[a-z]+:\]"""
+    r"""|'[^'"\\$`\[\]]*'|"(?:[^'"\\$`\[\]]|\$[A-Za-z_]\w*+|\$\{[A-Za-z_]\w*+\})*")*+\]"""
+)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_UNKNOWN = Word("", "opaque")
+_ELEMENT = re.compile(r"\{[A-Za-z_][A-Za-z0-9_]*\[")
+_ENDS = frozenset("\n;&|)")
+_BEGINS_REDIRECTION = frozenset("<>&0123456789{")
+
+ReadFunction = Callable[[str], Function]
+ReadAlias = Callable[[str, str], None]
+
+
+class SimpleReader:
+    """Reads simple commands at a cursor, and follows what they do to the shell."""
+
+    def __init__(
+        self, words: WordReader, expansions: ExpansionReader, inside: tuple[str, ...]
+    ) -> None:
+        self.words = words
+        self.cursor: Cursor = words.cursor
+        self.expansions = expansions
+        self.shell: ShellState = expansions.shell
+        self.inside = inside
+
+    def read(self, *, function: ReadFunction, alias: ReadAlias) -> Simple | Function:
+        """Read the simple command here. What is a function's definition goes to `function`."""
+        cursor, findings = self.cursor, self.cursor.findings
+        start = end = cursor.place
+        fed_by, self.shell.fed_by = self.shell.fed_by, ()
+        place = len(findings.commands)
+        findings.commands.append(_READING)
+        words: list[Word] = []
+        assignments: list[tuple[Assignment, bool]] = []
+        given = Redirected()
+        lists: list[int] = []
+        node = _Spelled()
+        after_name = start
+        while True:
+            plain = None
+            if words or not cursor.pending:
+                plain = _PLAIN_WORD.match(cursor.text, cursor.place)
+            if plain is not None and (words or not _ASSIGNMENT.match(plain[1] or "")):
+                findings.count_word()
+                cursor.place = plain.end()
+                number = plain.lastindex
+                assert number is not None
+                words.append(Word(plain[number]))
+                node.words.append((Raw(plain[1]) if number == 1 else Quoted(plain[number]),))
+            elif not self._other(words, assignments, given=given, lists=lists, node=node):
+                break
+            end = cursor.place
+            if len(words) == 1 and after_name == start:
+                after_name = end
+                named = _FUNCTION.match(cursor.text, end)
+                if named is not None and not assignments and not given.redirections:
+                    del findings.commands[place:]
+                    cursor.place = named.end()
+                    return function(cursor.text[start:end])
+        self._finish(
+            place,
+            words,
+            assignments=assignments,
+            given=given,
+            text=cursor.text[start:end],
+            fed_by=fed_by,
+        )
+        if words:
+            bare = not (assignments or given.redirections or given.inputs)
+            spelled = SpelledCommand(cursor.spelled(start, end), tuple(lists), bare)
+            self._effects(tuple(words), given=given, spelled=spelled)
+            name = words[0].text
+            if self.shell.aliases and name in self.shell.aliases:
+                findings.aliased = True
+                alias(name, cursor.text[after_name:end])
+        return Simple(tuple(node.assignments), tuple(node.words), tuple(given.nodes))
+
+    def _other(
+        self,
+        words: list[Word],
+        assignments: list[tuple[Assignment, bool]],
+        *,
+        given: Redirected,
+        lists: list[int],
+        node: _Spelled,
+    ) -> bool:
+        """Read a word, assignment or redirection of any spelling; False at the command's end."""
+        cursor, text = self.cursor, self.cursor.text
+        cursor.skip_blanks()
+        char = cursor.peek()
+        if (not char or char in _ENDS) and not cursor.looking_at("&>"):
+            return False
+        if char == "#":
+            end = text.find("\n", cursor.place)
+            cursor.place = len(text) if end < 0 else end
+            return False
+        if char in _BEGINS_REDIRECTION and read_redirection(self.words, given, self.shell):
+            return True
+        cursor.findings.count_word()
+        start = cursor.place
+        if not words:
+            assigned = _ASSIGNMENT.match(text, start)
+            if assigned is not None:
+                assignments.append(self._assignment(assigned, node.assignments))
+                return True
+        elif declares(words[0]):
+            assigned = _ASSIGNMENT.match(text, start)
+            if assigned is not None and "=" in assigned[0]:
+                assignment, _ = self._assignment(assigned, node.words)
+                if text.startswith("(", assigned.end()):
+                    lists.append(len(words))
+                words.append(_declared(assignment))
+                return True
+        pieces = self.words.pieces()
+        if cursor.place == start:
+            raise NotReadable("a `(` that could not be read")
+        if not words and "\\\n" in text[start : cursor.place]:
+            raise NotReadable("a command whose name is spelled over two lines")
+        if char == "{" and cursor.peek() in ("<", ">") and _ELEMENT.match(text, start):
+            raise NotReadable("a descriptor in an element of an array")
+        words += to_words(pieces)
+        node.words.append(self.words.parts)
+        return True
+
+    def _assignment(
+        self, assigned: re.Match[str], nodes: list[Assigning] | list[Parts | Assigning]
+    ) -> tuple[Assignment, bool]:
+        """Read what is assigned; the second answer tells whether it surely is a number."""
+        cursor, text = self.cursor, self.cursor.text
+        start = cursor.place = assigned.end()
+        name, appends = assigned[1], assigned[2] == "+"
+        subscript: Parts | None = None
+        if assigned[2] is None:
+            subscript = self.expansions.arithmetic("]")
+            operator = _ASSIGNS.match(text, cursor.place)
+            if operator is None:
+                raise NotReadable("a subscript that could not be read")
+            start = cursor.place = operator.end()
+            appends = operator[0].startswith("+")
+        if cursor.peek() == "(":
+            cursor.place += 1
+            self.cursor.findings.computed.add(f"{name}()")
+            nodes.append(Assigning(name, self._array(), appends, subscript))
+            return Assignment(name, _UNKNOWN, appends or subscript is not None), False
+        if assigned[2] is None:
+            cursor.findings.computed.add(f"{name}()")
+        pieces = self.words.pieces()
+        nodes.append(Assigning(name, self.words.parts, appends, subscript))
+        value = self._value(pieces)
+        number = len(pieces) == 1 and _NUMERIC.fullmatch(text, start, cursor.place) is not None
+        number = number or _COUNTED.fullmatch(cursor.spelled(start, cursor.place)) is not None
+        # One value of an array leaves the others as they are.
+        element = subscript is not None
+        return Assignment(name, _UNKNOWN if element else value, appends or element), number
+
+    def _value(self, pieces: list[Piece]) -> Word:
+        """Return what is assigned: one word, in which globs and braces mean nothing."""
+        literal: list[Piece] = []
+        for kind, text in pieces:
+            if kind in ("glob", "bracket", "brace"):
+                kind = "text"
+            literal.append(("opaque", "") if kind == "many" else (kind, text))
+        literal = joined(literal)
+        if literal and literal[0][0] == "text" and literal[0][1].startswith("~:"):
+            # A `~` before a colon is the home folder too.
+            literal[0] = ("opaque", "")
+        return to_word(literal)
+
+    def _array(self) -> Values:
+        """Read the values of an array up to its `)`."""
+        cursor, text = self.cursor, self.cursor.text
+        values: list[Parts] = []
+        while True:
+            cursor.skip_blanks()
+            char = cursor.peek()
+            if char == ")":
+                cursor.place += 1
+                return Values(tuple(values))
+            if char == "\n" and not cursor.pending:
+                cursor.place += 1
+            elif char == "#":
+                end = text.find("\n", cursor.place)
+                cursor.place = len(text) if end < 0 else end
+            else:
+                start = cursor.place
+                pieces = self.words.pieces()
+                if cursor.place == start:
+                    raise NotReadable("an array that could not be read")
+                values.append(self.words.parts)
+                cursor.findings.count_word()
+                if pieces[0][0] == "bracket":
+                    self._element(text[start : cursor.place])
+
+    def _element(self, spelled: str) -> None:
+        """Note what the subscript of `[…]=value` computes, once its quotes are taken away."""
+        findings = self.cursor.findings
+        self.shell.may_drop()
+        subscript = _SUBSCRIPT.match(spelled)
+        if subscript is not None:
+            note_joined(subscript[0], findings)
+            findings.computed |= set(_NAME.findall(subscript[0]))
+        else:
+            findings.gap("a subscript that is not plain, which is computed")
+
+    def _finish(
+        self,
+        place: int,
+        words: list[Word],
+        *,
+        assignments: list[tuple[Assignment, bool]],
+        given: Redirected,
+        text: str,
+        fed_by: tuple[Word, ...],
+    ) -> None:
+        """Put the record where the command began."""
+        shell = self.shell
+        own = tuple(each for each, _ in assignments)
+        if words and words[0].known and words[0].text == "read":
+            # It splits by them what goes to variables; nothing else gets to see them.
+            own = tuple(each for each in own if each.name != "IFS")
+        if not words:
+            if not own and not given.redirections and not given.inputs:
+                raise NotReadable("an operator without a command")
+            for each, number in assignments:
+                shell.assign(each, number=number)
+        elif words[0].known and not words[0].text:
+            raise NotReadable("a command without a name")
+        else:
+            for each, number in assignments:
+                if not number:
+                    shell.note_text(each)
+        piped = shell.piped
+        if given.inputs:
+            piped = any(each.op == "<&" for each in given.redirections)
+        carried = shell.carried
+        folders = shell.folders
+        if sets_trap(tuple(words)):
+            shell.findings.failing = True
+            # Its commands run later, in a folder that others change.
+            folders = (None,)
+            shell.findings.bodies.append(place)
+        command = SimpleCommand(
+            words=tuple(words),
+            assignments=own if not (words and carried) else (*carried, *own),
+            redirections=tuple(given.redirections),
+            folders=folders[0],
+            stdin=given.stdin if given.inputs else shell.stdin,
+            piped=piped,
+            fed_by=fed_by if piped and not given.inputs else (),
+            local=bool(words) and words[0].known and words[0].text in shell.functions,
+            text=text,
+            number=place + 1,
+            inside=self.inside,
+        )
+        commands = shell.findings.commands
+        commands[place] = command
+        places = [place, *range(len(commands), len(commands) + len(folders) - 1)]
+        commands += [replace(command, folders=each) for each in folders[1:]]
+        for document in given.texts:
+            if given.inputs == 1:
+                document.commands += places
+
+    def _effects(
+        self, words: tuple[Word, ...], *, given: Redirected, spelled: SpelledCommand
+    ) -> None:
+        if not words[0].known or is_builtin(words[0].text, self.shell.findings.defined):
+            apply_builtin(words, self.shell, spelled=spelled)
+        if given.inputs and words[0].text == "exec":
+            # From here on the commands read what this opened.
+            self.shell.piped = True
+
+
+def _declared(given: Assignment) -> Word:
+    """Return the word of a declaration that also assigns."""
+    value, sign = given.value, "+=" if given.appends else "="
+    if value.home or not value.known:
+        return Word(f"{given.name}{sign}{'' if value.home else value.text}", "opaque")
+    return Word(f"{given.name}{sign}{value.text}")
+
+
+@dataclass(slots=True)
+class _Spelled:
+    """What a command is spelled with, as far as it is read."""
+
+    assignments: list[Assigning] = field(default_factory=list)
+    words: list[Parts | Assigning] = field(default_factory=list)
+
+
+_READING = SimpleCommand()

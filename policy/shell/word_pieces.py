@@ -1,0 +1,208 @@
+"""Pieces of a word as they were spelled in, the words that a program gets out.
+
+What was quoted, what a shell replaces by file names and what it expands are told apart, since
+braces, `~` and globs only mean something where no quote is around them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from policy.shell.word import Word
+
+# `text` stands for itself, `quoted` too, `glob` is `*` or `?`, `bracket` a `[`, `brace` one of
+# `{`, `,` and `}`; `home` is `$HOME`, `opaque` one unknown text, `many` any number of unknown
+# words, `file` one name that fits a glob, `pipe` a process substitution.
+Kind: TypeAlias = Literal[
+    "text", "quoted", "glob", "bracket", "brace", "home", "opaque", "many", "file", "pipe"
+]
+Piece: TypeAlias = tuple[Kind, str]
+
+# A word with braces may become so many words, and they so many pieces.
+_MOST_ALTERNATIVES = 64
+_MOST_WRITTEN_OUT = 20_000
+_LITERAL = frozenset({"glob", "bracket", "brace"})
+_ESCAPED = str.maketrans({char: f"\\{char}" for char in "\\*?[]"})
+_UNKNOWN = Word("", "opaque", many=True)
+
+
+def to_words(pieces: list[Piece]) -> list[Word]:
+    """Return the words that the pieces of one argument become."""
+    if not any(kind == "brace" for kind, _ in pieces):
+        return [to_word(pieces)]
+    alternatives = _expand(pieces)
+    if alternatives is None:
+        first = next(place for place, piece in enumerate(pieces) if piece[0] == "brace")
+        return [to_word([*pieces[:first], ("many", "")])]
+    return [to_word(each) for each in alternatives]
+
+
+def to_word(pieces: list[Piece]) -> Word:
+    """Return the one word that pieces without alternatives become."""
+    if [kind for kind, _ in pieces] == ["pipe"]:
+        return Word("/dev/fd/", "opaque", pipe=True)
+    home = _is_home(pieces)
+    if home is None:
+        return Word("", "opaque", many=any(kind == "many" for kind, _ in pieces))
+    texts: list[str] = []
+    spelled: list[str] = []
+    wild = many = False
+    closing = _last_closing(pieces)
+    for place, (kind, text) in enumerate(pieces):
+        if kind in ("opaque", "many", "pipe") or (kind == "home" and place):
+            return _opaque("".join(texts), pieces, home=home and bool(texts))
+        if kind in ("glob", "file") or (kind == "bracket" and place < closing):
+            wild = True
+            many = many or kind != "file"
+        if kind == "home":
+            text = "~"
+        if not wild:
+            texts.append(text)
+        spelled.append(text.translate(_ESCAPED) if kind == "quoted" else _escape(text, kind))
+    if wild:
+        return Word("".join(spelled), "glob", many=many, home=home)
+    return Word("".join(texts), home=home)
+
+
+def _escape(text: str, kind: Kind) -> str:
+    return text.replace("\\", "\\\\") if kind == "text" else text
+
+
+def _opaque(text: str, pieces: list[Piece], *, home: bool) -> Word:
+    many = any(kind in ("many", "glob", "bracket") for kind, _ in pieces)
+    return Word(text, "opaque", many=many, home=home)
+
+
+def _is_home(pieces: list[Piece]) -> bool | None:
+    """Tell whether the home folder begins the word; None for another user's or an unknown one."""
+    if not pieces:
+        return False
+    kind, text = pieces[0]
+    if kind == "home":
+        return True if len(pieces) == 1 or pieces[1][1].startswith("/") else None
+    if kind != "text" or not text.startswith("~"):
+        return False
+    name, slash, _ = text.partition("/")
+    if slash or len(pieces) == 1:
+        return True if name == "~" else None
+    # A quote in the name of the user makes all of it literal.
+    return False if pieces[1][0] == "quoted" else None
+
+
+def _last_closing(pieces: list[Piece]) -> int:
+    """Return the place of the last piece with a `]` that may close a bracket."""
+    for place in range(len(pieces) - 1, -1, -1):
+        if pieces[place][0] == "text" and "]" in pieces[place][1]:
+            return place
+    return -1
+
+
+def _expand(pieces: list[Piece]) -> list[list[Piece]] | None:
+    """Return the alternatives that braces spell out; None where they are not plainly known."""
+    if not _has_alternatives(pieces):
+        return [[("text", text) if kind == "brace" else (kind, text) for kind, text in pieces]]
+    reader = _Alternatives()
+    for piece in pieces:
+        if not reader.take(piece):
+            return None
+    words = reader.written_out()
+    if words is None:
+        return None
+    return [each for each in map(joined, words) if each]
+
+
+class _Alternatives:
+    """Reads a word with braces from left to right.
+
+    Alternatives share the runs of pieces between braces, so that each piece is copied once for
+    each word that it ends up in, and not once for each piece behind it.
+    """
+
+    def __init__(self) -> None:
+        self.run: list[Piece] = []
+        self.current: list[list[list[Piece]]] = [[]]
+        # For each open brace the alternatives before it, and those in it that are complete.
+        self.open: list[tuple[list[list[list[Piece]]], list[list[list[Piece]]]]] = []
+        self.complete = 0
+
+    def take(self, piece: Piece) -> bool:
+        """Take the next piece; False if the alternatives are not known or too many."""
+        kind, text = piece
+        if kind != "brace":
+            self.run.append(piece)
+            return not (kind == "text" and ".." in text and self.open)
+        if text == "{":
+            self.open.append((self._ended(), []))
+            self.current = [[]]
+        elif not self.open:
+            # A comma or a `}` outside of braces stands for itself.
+            self.run.append(("text", text))
+        elif text == ",":
+            choices = self._ended()
+            self.open[-1][1].extend(choices)
+            self.complete += len(choices)
+            self.current = [[]]
+        else:
+            before, choices = self.open.pop()
+            if not choices:
+                return False
+            self.complete -= len(choices)
+            choices += self._ended()
+            if len(before) * len(choices) > _MOST_ALTERNATIVES:
+                return False
+            self.current = [[*each, *choice] for each in before for choice in choices]
+        return self.complete + len(self.current) <= _MOST_ALTERNATIVES
+
+    def _ended(self) -> list[list[list[Piece]]]:
+        """Return the alternatives that are being read, with the run that ends here."""
+        run, self.run = self.run, []
+        return [[*each, run] for each in self.current] if run else self.current
+
+    def written_out(self) -> list[list[Piece]] | None:
+        """Return the pieces of each word; None if a brace is open or they are too many."""
+        words = self._ended()
+        size = sum(len(run) for runs in words for run in runs)
+        if self.open or size > _MOST_WRITTEN_OUT:
+            return None
+        return [
+            [piece for run in runs for piece in run if piece[1] or _is_sign(piece)]
+            for runs in words
+        ]
+
+
+def _has_alternatives(pieces: list[Piece]) -> bool:
+    """Tell whether braces, if they match, may be more than characters."""
+    opened = False
+    for kind, text in pieces:
+        if kind == "brace" and text == "{":
+            opened = True
+        elif opened and ((kind == "brace" and text == ",") or (kind == "text" and ".." in text)):
+            return True
+    return False
+
+
+def _is_sign(piece: Piece) -> bool:
+    """Tell whether a piece is one even without a text."""
+    return piece[0] not in ("text", "brace")
+
+
+def literal(pieces: list[Piece]) -> list[Piece]:
+    """Return the pieces of a word in which globs and braces mean nothing."""
+    return [("text", text) if kind in _LITERAL else (kind, text) for kind, text in pieces]
+
+
+def joined(pieces: list[Piece]) -> list[Piece]:
+    """Join neighbours that stand for themselves, so that a `~` is seen with what follows."""
+    result: list[Piece] = []
+    run: list[str] = []
+    for piece in pieces:
+        if piece[0] == "text":
+            run.append(piece[1])
+            continue
+        if run:
+            result.append(("text", "".join(run)))
+            run = []
+        result.append(piece)
+    if run:
+        result.append(("text", "".join(run)))
+    return result

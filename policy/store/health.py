@@ -1,0 +1,42 @@
+"""A status and what is frozen in; one word for how things stand, and all of it as JSON, out."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from policy.store.freezer import Freezing
+from policy.store.status import Status
+
+# `down`: nothing is in force, so everything is denied.
+Health: TypeAlias = Literal["up", "stale", "frozen", "down"]
+
+
+def health_of(status: Status, freezing: Freezing) -> Health:
+    """Return how things stand; of several things that are wrong, the one that stops most."""
+    if status.generation is None:
+        return "down"
+    if freezing:
+        return "frozen"
+    return "stale" if status.stale else "up"
+
+
+def health_record(status: Status, freezing: Freezing) -> dict[str, Any]:
+    """Return all that is known of how things stand."""
+    force, since = status.generation, status.stale_since
+    return {
+        "state": health_of(status, freezing),
+        "generation": None if force is None else {"number": force.number, "digest": force.digest},
+        "stale_since": None if since is None else since.isoformat(),
+        "because": status.because,
+        "checked_at": status.checked_at.isoformat(),
+        "freezes": [
+            {
+                "tools": list(one.tools),
+                "because": one.because,
+                "by": one.by,
+                "at": None if one.at is None else one.at.isoformat(),
+                "cancel": one.cancel,
+            }
+            for one in freezing.freezes
+        ],
+    }

@@ -1,0 +1,75 @@
+"""A path in, its generation out, once and for all; `PolicyStore` is for policies that change."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+
+from policy.catalog import Catalog, builtin_catalog
+from policy.generation import (
+    Builder,
+    Built,
+    Generation,
+    ProtectedFiles,
+    read_folder,
+    state_protected,
+)
+from policy.program import ALL_SHORTCUTS, Shortcuts
+from policy.store.collector_pause import no_collecting
+from policy.store.deprecated import accept_cache, chosen_engine
+from policy.syntax import Engine
+
+
+def read_policy(
+    path: str | os.PathLike[str],
+    *,
+    catalog: Catalog | None = None,
+    engine: Engine = "tables",
+    shortcuts: Shortcuts = ALL_SHORTCUTS,
+) -> Built:
+    """Read and check a policy folder or file; what is wrong is in the diagnostics.
+
+    `engine` and `shortcuts` as in `PolicyStore`.
+    """
+    builder = Builder(
+        remembering=False,
+        guarded=state_protected() if os.fspath(path) else ProtectedFiles(),
+        engine=engine,
+        shortcuts=shortcuts,
+    )
+    with no_collecting():
+        return builder.build(
+            read_folder(path),
+            catalog=catalog or builtin_catalog(),
+            number=1,
+            now=datetime.now(UTC),
+        )
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    catalog: Catalog | None = None,
+    cache: object = None,
+    remembering: bool = True,
+    engine: Engine = "tables",
+    plain: bool = False,
+    shortcuts: Shortcuts = ALL_SHORTCUTS,
+) -> Generation:
+    """Return the generation of a policy folder or file; the rest as in `read_policy`.
+
+    Raises PolicyInvalid with all diagnostics if any is an error. `cache` and `remembering`
+    have no effect here, and `plain=True` is the former name of `engine="lark"`.
+    """
+    accept_cache(cache)
+    built = read_policy(
+        path,
+        catalog=catalog,
+        engine=chosen_engine(engine, plain=plain),
+        shortcuts=shortcuts,
+    )
+    if built.generation is None:
+        from policy.model import PolicyInvalid  # most processes have no error to tell
+
+        raise PolicyInvalid(built.diagnostics)
+    return built.generation

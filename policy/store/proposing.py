@@ -1,0 +1,89 @@
+"""A policy folder and a call that asks in, the rule text that would allow just that call out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from types import MappingProxyType
+
+from policy.catalog import Catalog
+from policy.decision import Decision
+from policy.diagnostics import has_errors, visible
+from policy.generation import POLICY_SUFFIX, Builder, Generation, Snapshot, content_digest, decode
+from policy.model import Caller, Facts, ToolCall
+from policy.store.status import first_error
+from policy.syntax import Engine
+from policy.verify import ExactCall, Judge, NoProposal, Proposal, Situation, propose
+
+
+def propose_rule(
+    snapshot: Snapshot,
+    generation: Generation,
+    asked: tuple[ToolCall, Caller, Facts],
+    *,
+    catalog: Catalog,
+    name: str,
+    now: datetime,
+    builder: Builder | None = None,
+    engine: Engine = "tables",
+) -> Proposal | NoProposal:
+    """Return what the files of `snapshot`, which made `generation`, would have to say.
+
+    `catalog` is what they were built with, `builder` what may have built them; `name` is
+    for a new rule. `engine` is what reads statements. Nothing is written.
+    """
+    call, caller, facts = asked
+    facts = generation.complete(facts)
+    spec = generation.catalog.get(call.tool)
+    if spec is None:
+        return NoProposal(why=("the tool is not known any more",))
+    judge = _judge(generation)
+    decision = judge(call, caller, facts)
+    building = builder or Builder()
+
+    def rebuild(texts: Mapping[str, str]) -> Judge | str:
+        built = building.build(_with(snapshot, texts), catalog=catalog, number=1, now=now)
+        if built.generation is None or has_errors(built.diagnostics):
+            return visible(first_error(built.diagnostics) or "it cannot be built", 300)
+        return _judge(built.generation)
+
+    return propose(
+        Situation(
+            # As it would run: defaults filled in, rewrites applied.
+            asked=ExactCall(call=decision.call, caller=caller, facts=facts, spec=spec),
+            decision=decision,
+            texts=_texts(snapshot),
+            judge=judge,
+            rebuild=rebuild,
+            name=name,
+            tools=tuple(each.name for each in generation.catalog.specs),
+            engine=engine,
+        )
+    )
+
+
+def _judge(generation: Generation) -> Judge:
+    def judge(call: ToolCall, caller: Caller, facts: Facts) -> Decision:
+        return generation.decide(call, caller, facts=facts)
+
+    return judge
+
+
+def _texts(snapshot: Snapshot) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for name, file in snapshot.files.items():
+        source, _ = decode(name, file.content) if name.endswith(POLICY_SUFFIX) else (None, ())
+        if source is not None:
+            found[name] = source.text
+    return found
+
+
+def _with(snapshot: Snapshot, texts: Mapping[str, str]) -> Snapshot:
+    """Return the snapshot as it would be read with these texts in it."""
+    files = dict(snapshot.files)
+    for name, text in texts.items():
+        files[name] = replace(files[name], content=text.encode())
+    told = "\n".join(content_digest(files[name].content) for name in sorted(files))
+    digest = content_digest(told.encode())
+    return replace(snapshot, files=MappingProxyType(files), digest=digest)

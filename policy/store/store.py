@@ -1,0 +1,493 @@
+"""`PolicyStore`: the one mutable reference, to the generation in force.
+
+Readers take the reference and need no lock. Building is serialised, and what was built is only
+published if the folder still stands as it was read, so an older build never follows a newer one.
+Anything wrong keeps the last good generation and says since when it is stale, and why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from policy.catalog import Catalog, ToolSpec, builtin_catalog
+from policy.config_edit import Configured, Witness, configure
+from policy.decision import Answer, Decision, GenerationId
+from policy.diagnostics import Diagnostic
+from policy.generation import (
+    Builder,
+    Built,
+    Generation,
+    ProtectedFiles,
+    Signature,
+    Snapshot,
+    approvals_protected,
+    audit_protected,
+    is_cut,
+    place_of,
+    read_folder,
+    signature,
+    state_protected,
+    unexpected,
+)
+from policy.model import Caller, Facts, ToolCall
+from policy.program import ALL_SHORTCUTS, Shortcuts
+from policy.runtime import Threads
+from policy.store.collector_pause import no_collecting
+from policy.store.deprecated import accept_cache, chosen_engine
+from policy.store.freezer import Freezer
+from policy.store.no_generation import refuse_without_generation
+from policy.store.status import Reloaded, Status, first_error
+from policy.store.watcher import watch_path
+from policy.syntax import Engine
+
+# How often a folder that changes while it is being built is built again before what was read
+# last is published after all; the watcher looks again anyway.
+_ROUNDS = 10
+# What is in force counts as stale when nobody has looked at the files for so many polls, or for so
+# many seconds where that is longer.
+_POLLS_MISSED = 5
+_OVERDUE = 5.0
+_NOT_LOOKED_AT = "the files could not be looked at since"
+
+Subscriber: TypeAlias = Callable[[Reloaded], None]
+
+_SOMEBODY = Caller()
+_NOWHERE = Facts()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _State:
+    """What readers see: a generation and its status, swapped as one."""
+
+    generation: Generation | None
+    status: Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Work:
+    """What a build depends on: the files, the revision of the catalogue, and what is guarded."""
+
+    digest: str
+    tools: int
+    guarded: ProtectedFiles
+
+
+class PolicyStore:
+    """The generation in force for one policy folder or file.
+
+    The first load happens at once; if it fails, `current` is None and everything is denied.
+    `poll` and `settle` are in seconds: how often the folder is compared without an event, and how
+    long an error, or a file that was cut short, waits for one more read before it is believed (a
+    save may be half done).
+    `guarded` are files besides those of the policy that no tool may write, and `audit` the file of
+    records, with all that is kept beside it. Without `remembering`, every build checks everything
+    anew; `engine` is what reads statements (`plain=True` is the former name of Lark's);
+    `shortcuts` are those that deciding takes. None of them changes what comes out.
+    `clock` says what time it is, and `ticks` how much has passed. `freezer` is the emergency stop.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        catalog: Catalog | None = None,
+        poll: float = 1.0,
+        settle: float = 0.1,
+        on_change: Iterable[Subscriber] = (),
+        guarded: Iterable[str | os.PathLike[str]] = (),
+        audit: str | os.PathLike[str] | None = None,
+        cache: object = None,
+        remembering: bool = True,
+        engine: Engine = "tables",
+        plain: bool = False,
+        shortcuts: Shortcuts = ALL_SHORTCUTS,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        ticks: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._path = place_of(path)
+        self._catalog = builtin_catalog() if catalog is None else catalog
+        self._tools = 0
+        self._poll = poll
+        self._settle = settle
+        self._clock = clock
+        self._ticks = ticks
+        # When the last look that came to an end began, by `ticks` and by `clock`.
+        self._looked = (ticks(), clock())
+        self._watching = 0
+        # Reloading has a thread that no call of a tool can take.
+        self._aside = Threads("reloading", most=1)
+        self._subscribers: tuple[Subscriber, ...] = tuple(on_change)
+        self._building = threading.RLock()
+        kept = ProtectedFiles(files=frozenset(os.path.abspath(os.fspath(file)) for file in guarded))
+        kept |= state_protected() if self._path else ProtectedFiles()
+        if audit is not None:
+            kept |= audit_protected(audit)
+        accept_cache(cache)
+        self._builder, self._drafts = (
+            Builder(
+                guarded=kept,
+                remembering=remembering,
+                engine=chosen_engine(engine, plain=plain),
+                shortcuts=shortcuts,
+            )
+            # Edits are built beside what is being reloaded, one after the other.
+            for _ in range(2)
+        )
+        self._editing = threading.Lock()
+        self.freezer = Freezer.of(self._path) if self._path else Freezer()
+        self._done: _Work | None = None
+        self._good: _Work | None = None
+        # The files of what is in force, as they stood.
+        self._stood: Signature = ()
+        self._state = _State(
+            generation=None,
+            status=Status(
+                generation=None,
+                stale_since=None,
+                because=None,
+                diagnostics=(),
+                checked_at=clock(),
+            ),
+        )
+        self.reload()
+
+    @property
+    def path(self) -> str:
+        """The absolute path of the folder or file, empty where an empty one was given."""
+        return self._path
+
+    @property
+    def current(self) -> Generation | None:
+        """The generation in force; None if none could be loaded yet."""
+        return self._state.generation
+
+    @property
+    def status(self) -> Status:
+        """Which generation is in force, and whether the files say something newer.
+
+        While they are watched, it is stale too where nobody came to look at them for too long.
+        """
+        status = self._state.status
+        if status.stale or not self._is_overdue():
+            return status
+        return replace(status, stale_since=self._looked[1], because=_NOT_LOOKED_AT)
+
+    @property
+    def catalog(self) -> Catalog:
+        """The tools policies are checked against, besides those their own configuration adds."""
+        return self._catalog
+
+    def decide(
+        self, call: ToolCall, caller: Caller = _SOMEBODY, *, facts: Facts = _NOWHERE
+    ) -> Decision:
+        """Return the decision of the generation in force; deny if there is none."""
+        return self.answer(call.tool, call.input, caller=caller, facts=facts).decision
+
+    def answer(
+        self,
+        tool: str,
+        input: object,
+        *,
+        caller: Caller = _SOMEBODY,
+        facts: Facts = _NOWHERE,
+    ) -> Answer:
+        """Return the answer of the generation in force to a raw call; deny if there is none."""
+        generation = self._state.generation
+        if generation is None:
+            return refuse_without_generation(tool)
+        return generation.answer(tool, input, caller=caller, facts=facts)
+
+    def subscribe(self, callback: Subscriber) -> Callable[[], None]:
+        """Call `callback` after every swap and every change of the status; return how to stop.
+
+        It is called in the thread that reloads, in the order of the changes; that the files were
+        not looked at in time is told by the event loop that watches them.
+        """
+        with self._building:
+            self._subscribers = (*self._subscribers, callback)
+
+        def stop() -> None:
+            with self._building:
+                kept = list(self._subscribers)
+                with suppress(ValueError):
+                    kept.remove(callback)
+                self._subscribers = tuple(kept)
+
+        return stop
+
+    def extend_catalog(self, specs: Iterable[ToolSpec]) -> Reloaded:
+        """Add tools to the catalogue and check the policy against it again.
+
+        Raises CatalogError, and changes nothing, where the tools cannot stand in one catalogue.
+        """
+        with self._building:
+            extended = self._catalog.with_tools(specs, converting=True)
+            if extended != self._catalog or _reads_otherwise(extended, self._catalog):
+                self._catalog = extended
+                self._tools += 1
+            return self.reload()
+
+    def guard(
+        self,
+        *,
+        audit: str | os.PathLike[str] | None = None,
+        approvals: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Keep a file of records or a store of approvals from every tool, whatever is edited.
+
+        Who uses one that the configuration names calls this too: another name there leaves the one
+        in use as it is.
+        """
+        more = ProtectedFiles() if audit is None else audit_protected(audit)
+        more |= ProtectedFiles() if approvals is None else approvals_protected(approvals)
+        with self._building:
+            for builder in (self._builder, self._drafts):
+                builder.guarded |= more
+            generation, good = self._state.generation, self._good
+            if generation is None or good is None:
+                return
+            if more.is_in(generation.program.floor):
+                # What is in force has it already: the same files are no other policy.
+                self._good = replace(good, guarded=self._builder.guarded)
+                if self._done == good:
+                    self._done = self._good
+                return
+            self.reload()
+
+    def configure(
+        self,
+        key: str,
+        value: Any,
+        *,
+        witness: Witness | None = None,
+        dry_run: bool = False,
+    ) -> Configured:
+        """Set one key of `placet.toml`, None taking it away, and put that in force at once.
+
+        Raises PolicyInvalid and ConfigurationRefused, and changes nothing, where that cannot be.
+        The `generation` of the answer is the one in force. Blocks while it builds and writes.
+        """
+        with self._editing:
+            current = self.current
+            made = configure(
+                self._path,
+                key,
+                value,
+                catalog=self._catalog,
+                builder=self._drafts,
+                number=1 if current is None else current.id.number + 1,
+                witness=witness,
+                dry_run=dry_run,
+            )
+        if dry_run:
+            return made
+        reloaded = self.reload()
+        if reloaded.generation is None:
+            return made
+        return replace(made, generation=reloaded.generation, diagnostics=reloaded.diagnostics)
+
+    def reload(self) -> Reloaded:
+        """Read the files now and, if they say something new and right, put it in force.
+
+        The watcher does exactly this. Blocks while it reads and builds.
+        """
+        started = time.perf_counter()
+        with self._building, no_collecting():
+            before, looked = self._state, (self._ticks(), self._clock())
+            try:
+                self._bring_up_to_date()
+            except Exception as error:  # noqa: BLE001 — watching must outlive any flaw of ours
+                self._done = None
+                self._stay((unexpected(error),), self._clock())
+            self._looked = looked
+            after = self._state
+            outcome = Reloaded(
+                changed=after.generation is not before.generation,
+                generation=after.generation,
+                diagnostics=after.status.diagnostics,
+                status=after.status,
+                milliseconds=(time.perf_counter() - started) * 1000,
+            )
+            if outcome.changed or _told(before.status) != _told(after.status):
+                self._tell(outcome)
+        return outcome
+
+    @asynccontextmanager
+    async def watch(self) -> AsyncIterator[PolicyStore]:
+        """Reload in the background whenever the files change, until the block ends."""
+        ready = asyncio.Event()
+        watching = asyncio.create_task(
+            watch_path(
+                self._path,
+                self._reload_aside,
+                poll=self._poll,
+                ready=ready,
+                looked=self._has_looked,
+                ticks=self._ticks,
+            )
+        )
+        listening = asyncio.create_task(ready.wait())
+        timing = asyncio.create_task(self._tell_when_overdue())
+        try:
+            await asyncio.wait((watching, listening), return_when=asyncio.FIRST_COMPLETED)
+            if watching.done():
+                await watching
+            # What changed between the last load and the beginning of listening.
+            await self._reload_aside()
+            self._watching += 1
+            try:
+                yield self
+            finally:
+                self._watching -= 1
+        finally:
+            for task in (listening, watching, timing):
+                task.cancel()
+            await asyncio.gather(listening, watching, timing, return_exceptions=True)
+
+    async def _reload_aside(self) -> None:
+        """Reload in a thread, so that calls go on being served; cancelling waits for its end."""
+        work = asyncio.ensure_future(self._aside.run(self.reload))
+        try:
+            await asyncio.shield(work)
+        except asyncio.CancelledError:
+            await work
+            raise
+
+    def _has_looked(self, began: float) -> None:
+        """Note a look that found nothing new."""
+        if began > self._looked[0]:
+            self._looked = (began, self._clock())
+
+    @property
+    def _patience(self) -> float:
+        return max(_OVERDUE, _POLLS_MISSED * self._poll)
+
+    def _is_overdue(self) -> bool:
+        return self._watching > 0 and self._ticks() - self._looked[0] > self._patience
+
+    async def _tell_when_overdue(self) -> None:
+        """Tell subscribers when the files were not looked at in time, and when they are again."""
+        was_overdue, before = False, _told(self._state.status)
+        while True:
+            await asyncio.sleep(self._patience / 4)
+            generation, status, read = self.current, self.status, _told(self._state.status)
+            is_overdue = status.because == _NOT_LOOKED_AT
+            # What a reload has found out meanwhile, it has told itself.
+            if is_overdue != was_overdue and (is_overdue or read == before):
+                self._tell(
+                    Reloaded(
+                        changed=False,
+                        generation=generation,
+                        diagnostics=status.diagnostics,
+                        status=status,
+                        milliseconds=0.0,
+                    )
+                )
+            was_overdue, before = is_overdue, read
+
+    def _bring_up_to_date(self) -> None:
+        """Build until what was built is what stands on disk, and publish that."""
+        waited: tuple[_Work, Built] | None = None
+        for last in (*(False,) * _ROUNDS, True):
+            seen = signature(self._path)
+            snapshot = read_folder(self._path)
+            work = _Work(digest=snapshot.digest, tools=self._tools, guarded=self._builder.guarded)
+            if work == self._done:
+                self._checked()
+                return
+            if work == self._good:
+                self._restore(work)
+                return
+            if waited is not None and waited[0] == work:
+                built = waited[1]
+            else:
+                built = self._build(snapshot, work)
+                if (built.generation is None or is_cut(self._stood, seen)) and not last:
+                    # Perhaps half a save: it is believed when it is still there.
+                    waited = (work, built)
+                    time.sleep(self._settle)
+                    continue
+            if last or signature(self._path) == seen:
+                self._publish(built, work, seen)
+                return
+
+    def _checked(self) -> None:
+        before = self._state
+        self._state = replace(before, status=replace(before.status, checked_at=self._clock()))
+
+    def _build(self, snapshot: Snapshot, work: _Work) -> Built:
+        current, good = self._state.generation, self._good
+        number = 1 if current is None else current.id.number + 1
+        if current is not None and good is not None and replace(good, guarded=work.guarded) == work:
+            number = current.id.number  # the same policy, with more out of reach
+        return self._builder.build(
+            snapshot, catalog=self._catalog, number=number, now=self._clock()
+        )
+
+    def _publish(self, built: Built, work: _Work, seen: Signature) -> None:
+        self._done = work
+        now = self._clock()
+        if built.generation is not None:
+            self._good, self._stood = work, seen
+            self._state = _State(
+                generation=built.generation,
+                status=_fresh(built.generation, built.diagnostics, now),
+            )
+            return
+        self._stay(built.diagnostics, now)
+
+    def _stay(self, diagnostics: tuple[Diagnostic, ...], now: datetime) -> None:
+        """Keep what is in force, and say since when and why it is not what the files say."""
+        before = self._state
+        self._state = _State(
+            generation=before.generation,
+            status=Status(
+                generation=None if before.generation is None else before.generation.id,
+                stale_since=before.status.stale_since or now,
+                because=first_error(diagnostics),
+                diagnostics=diagnostics,
+                checked_at=now,
+            ),
+        )
+
+    def _restore(self, work: _Work) -> None:
+        """Take the status back: the files say again what is in force."""
+        generation = self._state.generation
+        assert generation is not None
+        self._done = work
+        status = _fresh(generation, generation.warnings, self._clock())
+        self._state = _State(generation=generation, status=status)
+
+    def _tell(self, outcome: Reloaded) -> None:
+        for subscriber in self._subscribers:
+            # A listener's mistake must not keep a policy from taking effect, nor from others.
+            with suppress(Exception):
+                subscriber(outcome)
+
+
+def _reads_otherwise(tools: Catalog, before: Catalog) -> bool:
+    """Tell whether a tool makes something else of its input, being the same otherwise."""
+    pairs = zip(tools.specs, before.specs, strict=True)
+    return any(one.coerce is not other.coerce for one, other in pairs)
+
+
+def _fresh(generation: Generation, diagnostics: tuple[Diagnostic, ...], now: datetime) -> Status:
+    return Status(
+        generation=generation.id,
+        stale_since=None,
+        because=None,
+        diagnostics=diagnostics,
+        checked_at=now,
+    )
+
+
+def _told(status: Status) -> tuple[GenerationId | None, datetime | None, str | None]:
+    return (status.generation, status.stale_since, status.because)

@@ -1,0 +1,30 @@
+"""The JSON Schema that a tool says of itself in; what reads its inputs, as they are, out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from policy.admission import RawCall, Refused, admit
+from policy.catalog import Catalog, ToolSpec
+from policy.model import thaw
+
+
+@dataclass(frozen=True, slots=True)
+class AsGiven:
+    """The arguments of a tool without a model: the JSON object itself, as it was judged."""
+
+    spec: ToolSpec
+
+    def read(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the input: that it fits the schema was seen to before."""
+        return given
+
+    def coerce(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the input as a call of the tool would have it; ValueError says what is wrong."""
+        name = self.spec.name
+        read = admit(RawCall(tool=name, input=given), Catalog(specs=(self.spec,)))
+        if isinstance(read, Refused):
+            raise ValueError(read.message)
+        coerced: dict[str, Any] = thaw(read.call.input)
+        return coerced

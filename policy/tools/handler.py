@@ -1,0 +1,63 @@
+"""What a registry holds: `ToolHandler`, which runs one tool, whatever stands behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from policy.catalog import ToolSpec
+from policy.decision import Decision
+from policy.model import Caller, Facts
+from policy.tools.service import ToolDefinition, ToolService
+from policy.tools.usage import Usage
+
+_NOBODY = Caller()
+_NOWHERE = Facts()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionContext:
+    """What a running tool may know of its call.
+
+    `workspace` is the folder it works in, `env` the environment for programs it starts, `facts`
+    the world as it was judged (its resolvers give the paths and addresses that were judged), and
+    `tools` the service as this caller sees it. `usage` counts what the tool says it used, and
+    `capabilities` are what it was granted.
+    """
+
+    call_id: str = ""
+    caller: Caller = _NOBODY
+    workspace: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    facts: Facts = _NOWHERE
+    decision: Decision | None = None
+    tools: ToolService | None = None
+    usage: Usage = field(default_factory=Usage)
+    capabilities: frozenset[str] = frozenset()
+
+    def report_tokens(self, count: int) -> None:
+        """Add tokens to what this call used; it is recorded even if the call fails."""
+        self.usage.add(count)
+
+
+class ToolHandler(Protocol):
+    """Runs one tool: built in, on an MCP server, or in an extension.
+
+    `spec` is what policies know of it, `definition` what models see. `invoke` gets a plain JSON
+    object of its own, to keep or change, and returns a JSON value or a ToolOutput.
+    """
+
+    @property
+    def spec(self) -> ToolSpec:
+        """The tool's definition for policies."""
+        ...
+
+    @property
+    def definition(self) -> ToolDefinition:
+        """The tool's definition for models."""
+        ...
+
+    async def invoke(self, input: dict[str, Any], ctx: ExecutionContext) -> Any:
+        """Run the tool on a judged input; raise if it failed."""
+        ...

@@ -1,0 +1,24 @@
+"""The built-in tools as handlers: the catalogue says what they are, the modules beside do them."""
+
+from __future__ import annotations
+
+from policy.catalog import builtin_catalog
+from policy.tools.handlers.files import file_tools
+from policy.tools.handlers.limits import Limits
+from policy.tools.handlers.meta import get_tool_schema, list_tools
+from policy.tools.handlers.native import NativeHandler, Run
+from policy.tools.handlers.shell import bash_exec
+from policy.tools.handlers.web import web_fetch
+
+
+def builtin_handlers(limits: Limits | None = None) -> tuple[NativeHandler, ...]:
+    """Return a handler for every tool of the built-in catalogue."""
+    allowed = limits or Limits()
+    runs: dict[str, Run] = {
+        **file_tools(allowed),
+        "bash_exec": bash_exec(allowed),
+        "web_fetch": web_fetch(allowed),
+        "list_tools": list_tools,
+        "get_tool_schema": get_tool_schema,
+    }
+    return tuple(NativeHandler(spec, runs[spec.name]) for spec in builtin_catalog().specs)

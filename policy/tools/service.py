@@ -1,0 +1,127 @@
+"""The one interface in front of every tool: a name and a JSON input in, a `ToolOutput` out.
+
+Everything that consumes tools (agent loops, MCP servers, extensions) sees a `ToolService` and
+nothing behind it. `execute` waits for people and tools, so it is a coroutine; `list` and
+`describe` only look, so they are plain functions.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+from policy.catalog import VERSION_MARK, ToolSpec
+from policy.decision import GenerationId
+from policy.model import EMPTY
+
+ToolSource: TypeAlias = Literal["builtin", "mcp", "extension"]
+_SOURCES: dict[str, ToolSource] = {"host": "builtin", "mcp": "mcp", "ext": "extension"}
+
+
+def source_of(spec: ToolSpec) -> ToolSource:
+    """Return which kind of handler runs a tool."""
+    return _SOURCES[spec.origin.kind]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutputMetadata:
+    """How an output came to be. `latency_ms` runs from the call's arrival to its end.
+
+    `generation` is the policy that let the call run, `rewritten` whether a context rule changed
+    the input, `repairs` what was done to the name and input before anything was decided.
+    """
+
+    latency_ms: int = 0
+    tokens_used: int | None = None
+    source: ToolSource = "builtin"
+    call_id: str = ""
+    tool: str = ""
+    generation: GenerationId | None = None
+    rewritten: bool = False
+    repairs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowUp:
+    """A further call of the same tool, which a tool wants made instead of giving an answer.
+
+    `because` says why, to whoever made the first call and is refused the next.
+    """
+
+    input: Mapping[str, Any]
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutput:
+    """What a tool returned, as a JSON value, and how it came to be.
+
+    A tool sets `then` where only another call can answer this one: that call is judged, recorded
+    and limited like any other, and its output is what the caller gets.
+    """
+
+    value: Any
+    metadata: ToolOutputMetadata = field(default_factory=ToolOutputMetadata)
+    then: FollowUp | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDefinition:
+    """A tool as models and people see it.
+
+    `parameters` is its JSON Schema, strict where `strict` says so; `output` that of what it
+    returns, where known. `llm_context` holds examples of use, `usage_rule` a line for the prompt
+    of whoever has the tool. `may_ask` says that a call may wait for an approval.
+    """
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    category: str | None = None
+    requires_confirmation: bool = False
+    strict: bool = False
+    llm_context: str | None = None
+    output: Mapping[str, Any] | None = None
+    usage_rule: str | None = None
+    version: int | None = None
+    may_ask: bool = False
+    source: ToolSource = "builtin"
+
+    @property
+    def full_name(self) -> str:
+        """The name of this very version, whatever `name` it is shown by."""
+        mark = "" if self.version is None else f"{VERSION_MARK}{self.version}"
+        return self.name if self.name.endswith(mark) else f"{self.name}{mark}"
+
+
+class ToolService(Protocol):
+    """What runs tools. Each middleware is one, around the next."""
+
+    async def execute(self, name: str, input: Any) -> ToolOutput:
+        """Run a tool; raise ToolError if that did not end in an output."""
+        ...
+
+    def list(self) -> builtins.list[ToolDefinition]:
+        """Return the tools there are, by name."""
+        ...
+
+    def describe(self, name: str) -> ToolDefinition | None:
+        """Return one tool, None if there is none of this name."""
+        ...
+
+
+class PassThrough:
+    """The half of a middleware that is always the same: `list` and `describe` ask the inner one."""
+
+    def __init__(self, inner: ToolService) -> None:
+        self.inner = inner
+
+    def list(self) -> builtins.list[ToolDefinition]:
+        """Return the inner service's tools."""
+        return self.inner.list()
+
+    def describe(self, name: str) -> ToolDefinition | None:
+        """Return the inner service's tool of this name."""
+        return self.inner.describe(name)

@@ -1,0 +1,211 @@
+r"""Wildcard patterns in, tests on text out: anchored, case-sensitive, and bounded in their steps.
+
+`*` is any run and `?` one character; a backslash makes the `*`, `?` or `\` after it literal.
+In a path glob both stay within a segment, and `**` as a whole segment is any run of segments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TypeAlias, TypeVar
+
+Test: TypeAlias = Callable[[str], bool]
+Item = TypeVar("Item")
+
+
+class _Wildcard(str):
+    """The text of one wildcard; being another type tells it from the same literal character."""
+
+    __slots__ = ()
+
+
+_RUN = _Wildcard("*")
+_ONE = _Wildcard("?")
+
+
+def escape_glob(text: str) -> str:
+    """Return a pattern that fits `text` alone."""
+    return text.replace("\\", "\\\\").replace("*", "\\*").replace("?", "\\?")
+
+
+def has_wildcard(pattern: str) -> bool:
+    """Tell whether `pattern` can fit anything but one text."""
+    return any(isinstance(part, _Wildcard) for part in _parts(pattern))
+
+
+def literal_text(pattern: str) -> str | None:
+    """Return the one text that `pattern` fits, or None if it has wildcards."""
+    parts = _parts(pattern)
+    return None if any(isinstance(part, _Wildcard) for part in parts) else "".join(parts)
+
+
+def matches_sequence(
+    pattern: Sequence[Callable[[Item], bool] | None],
+    items: Sequence[Item],
+    *,
+    run_takes: Callable[[Item], bool] | None = None,
+) -> bool:
+    """Tell whether `pattern` fits all of `items`; None in it stands for any run of items.
+
+    `run_takes` says which items a run may hold, the same for every run: an item that none may
+    hold has to be met by a test, so that going back further could not help there either. Goes
+    back to the latest run only, hence at most len(pattern) * len(items) tests.
+    """
+    at = place = 0
+    run: int | None = None
+    resume = 0
+    while place < len(items):
+        test = pattern[at] if at < len(pattern) else _NEVER
+        if test is None:
+            run, resume = at, place
+            at += 1
+        elif test(items[place]):
+            at += 1
+            place += 1
+        elif run is not None and (run_takes is None or run_takes(items[resume])):
+            resume += 1
+            at, place = run + 1, resume
+        else:
+            return False
+    return all(test is None for test in pattern[at:])
+
+
+def compile_name_glob(pattern: str) -> Test:
+    """Return the test for the name of a tool or an agent."""
+    return _compile_flat(pattern)
+
+
+def compile_text_glob(pattern: str) -> Test:
+    """Return the test behind `like`: on any text, `*` crosses everything, new lines included."""
+    return _compile_flat(pattern)
+
+
+@lru_cache(maxsize=4096)
+def compile_path_glob(pattern: str) -> Test:
+    """Return the test for a normalised path: `X/**` fits `X` too, `**/name` at any depth."""
+    segments = path_segments(pattern)
+    steps = [None if segment == "**" else _compile_flat(segment) for segment in segments]
+    literals = [None if segment == "**" else literal_text(segment) for segment in segments]
+    if steps == [None]:
+        return _always
+    if None not in literals:
+        return _compile_literal("/" if literals == [""] else _joined(literals))
+    if steps[-1] is None and None not in literals[:-1]:
+        return _compile_below(_joined(literals[:-1]))
+    if len(steps) == 2 and steps[0] is None and literals[1] is not None:
+        return _compile_named(literals[1])
+    return lambda text: matches_sequence(steps, path_segments(text))
+
+
+def path_segments(text: str) -> tuple[str, ...]:
+    """Return the segments of a path; an absolute one begins with an empty segment."""
+    if text in ("", "/"):
+        return () if not text else ("",)
+    return tuple(text.split("/"))
+
+
+def _joined(literals: list[str | None]) -> str:
+    return "/".join(text or "" for text in literals)
+
+
+def _compile_named(name: str) -> Test:
+    below = "/" + name
+    return lambda text: text == name or text.endswith(below)
+
+
+def _compile_literal(wanted: str) -> Test:
+    return lambda text: text == wanted
+
+
+def _compile_below(folder: str) -> Test:
+    inside = folder + "/"
+    if not folder:
+        return lambda text: text.startswith(inside)
+    return lambda text: text == folder or text.startswith(inside)
+
+
+@lru_cache(maxsize=4096)
+def _compile_flat(pattern: str) -> Test:
+    parts = _parts(pattern)
+    match parts:
+        case ():
+            return lambda text: not text
+        case (str(only),) if not isinstance(only, _Wildcard):
+            return _compile_literal(only)
+        case (run,) if run is _RUN:
+            return _ALWAYS
+        case (str(head), run) if run is _RUN and not isinstance(head, _Wildcard):
+            return lambda text: text.startswith(head)
+        case (run, str(tail)) if run is _RUN and not isinstance(tail, _Wildcard):
+            return lambda text: text.endswith(tail)
+    if _ONE not in [part for part in parts if isinstance(part, _Wildcard)]:
+        return _compile_pieces(parts)
+    steps: list[Callable[[str], bool] | None] = []
+    for part in parts:
+        if part is _RUN:
+            steps.append(None)
+        elif part is _ONE:
+            steps.append(_ALWAYS)
+        else:
+            steps.extend(_compile_literal(char) for char in part)
+    return lambda text: matches_sequence(steps, text)
+
+
+def _compile_pieces(parts: tuple[str, ...]) -> Test:
+    """Compile literals between runs: each is looked for at the first place after the last one."""
+    head = "" if parts[0] is _RUN else parts[0]
+    tail = "" if parts[-1] is _RUN else parts[-1]
+    middle = [part for part in parts[1:-1] if part is not _RUN]
+    least = len(head) + len(tail)
+
+    def fits(text: str) -> bool:
+        if len(text) < least or not text.startswith(head) or not text.endswith(tail):
+            return False
+        place, stop = len(head), len(text) - len(tail)
+        for piece in middle:
+            found = text.find(piece, place, stop)
+            if found < 0:
+                return False
+            place = found + len(piece)
+        return True
+
+    return fits
+
+
+@lru_cache(maxsize=4096)
+def _parts(pattern: str) -> tuple[str, ...]:
+    """Cut a pattern into literals and wildcards; runs beside each other are one."""
+    parts: list[str] = []
+    literal: list[str] = []
+    place = 0
+    while place < len(pattern):
+        char = pattern[place]
+        if char == "\\" and pattern[place + 1 : place + 2] in ("*", "?", "\\"):
+            place += 1
+            literal.append(pattern[place])
+        elif char in "*?":
+            if literal:
+                parts.append("".join(literal))
+                literal = []
+            wildcard = _RUN if char == "*" else _ONE
+            if not (wildcard is _RUN and parts and parts[-1] is _RUN):
+                parts.append(wildcard)
+        else:
+            literal.append(char)
+        place += 1
+    if literal:
+        parts.append("".join(literal))
+    return tuple(parts)
+
+
+def _always(_: object) -> bool:
+    return True
+
+
+def _never(_: object) -> bool:
+    return False
+
+
+_ALWAYS = _always
+_NEVER = _never

@@ -1,0 +1,1 @@
+"""Hosts, addresses, endpoints and URLs, with the patterns that rules write for them."""

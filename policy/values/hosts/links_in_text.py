@@ -1,0 +1,172 @@
+"""Free text in, the URLs and hosts inside it out, as they are spelled, in linear time.
+
+More is found than a careful reader would follow: what mail readers, chat rooms and browsers make
+of the same text differs, and a link that was overlooked protects nobody. What is found and is no
+plain URL is for `read_endpoint` to refuse.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from operator import itemgetter
+
+from policy.values.hosts.domain_endings import is_usual_ending
+from policy.values.hosts.endpoint import read_endpoint
+from policy.values.text import is_ordinary, without_invisible
+
+# `scheme://`, a web scheme with fewer slashes or none, `//` where markup takes an address.
+_START = re.compile(
+    r"[a-z][a-z0-9+.-]{0,15}://"
+    r"|(?<![a-z0-9+.-])(?:https?|hxxps?|wss?|ftps?):(?=[^\s/:<>\"'`)\]},;!?])"
+    r"|(?<![a-z0-9+.-])(?:https?|hxxps?|wss?|ftps?):[/\\]+(?=[^\s/\\])"
+    r"|(?<=[\"'=(<\[])[/\\]{2}(?=[^\s/\\])"
+    r"|(?<![\w.@/-])www[.。．｡]",
+    re.IGNORECASE,
+)
+_NOTHING = re.compile(r"[a-z][a-z0-9+.-]*:(//)?|www", re.IGNORECASE)
+_WEB = re.compile(r"(?:https?|wss?|ftps?|hxxps?)://\Z", re.IGNORECASE)
+# What any reader may take for one link: some end it only at a plain blank.
+_WORD = re.compile(r"[^ \t\n\r\f\v<]+")
+_HINT = re.compile(r"[.。．｡:]\w|//|\\|[\[(](?:\.|dot)[\])]|:/|localhost", re.IGNORECASE)
+# What ends a link in a word. Backslashes count before the path: there readers disagree on them.
+_END = re.compile(r"[\"'`|\\^{}>\x00-\x1f\x7f]|\s|\]\(")
+_QUOTES = {'"': '"', "'": "'", "`": "`", "<": ">"}
+_PATH = re.compile(r"[/?#]")
+_HOST_GOES_ON = re.compile(r"[^/?#]*(?:@|[.。．｡]\w)")
+_DOT = r"(?:[.。．｡]|\[\.\]|\(\.\)|\[dot\]|\(dot\))"
+_BARE = re.compile(
+    r"(?<![\w.。．｡@/\\-])"
+    r"(?P<user>(?:[\w.+-]{1,64}@)?)"
+    rf"(?:(?P<name>(?:[\w-]{{1,63}}{_DOT}){{1,60}})(?P<ending>[^\W\d_]{{2,63}}|xn--[\w-]{{2,59}})\.?"
+    r"|localhost|(?:[0-9]{1,3}\.){3}[0-9]{1,3})"
+    r"(?![\w@-])(?P<more>(?::[0-9]{1,5}(?![0-9]))?(?:[/?#][^\s<>\"'`|\\^{}]*)?)(?!\()",
+    re.IGNORECASE,
+)
+_ATTRIBUTE = re.compile(
+    r"(?:href|src|srcset|action|formaction|cite|data|poster|background)\s{0,9}=\s{0,9}"
+    r"(?:\"([^\"]{0,4096})\"|'([^']{0,4096})')",
+    re.IGNORECASE,
+)
+_LINE_ENDS = re.compile(r"[\t\r\n]")
+_ENDINGS = frozenset(".,;:!?*_~。，、；：！？…”’»")
+_CLOSING = {")": "(", "]": "[", "）": "（", "」": "「", "】": "【", "》": "《"}
+# Links inside links are told whole up to this many, then only as far as the next begins.
+_MOST_INSIDE = 8
+
+
+def links_in(text: str) -> tuple[str, ...]:
+    """Return the links in free text, in order, each once, also those with hidden characters.
+
+    Found are URLs of any scheme, `//host` in markup, `www.` and bare hosts that have a port, a
+    path or a usual ending. The punctuation of the sentence around a link is no part of it.
+    """
+    found = dict.fromkeys(_found(text))
+    for other in _other_readings(text):
+        for link in _found(other):
+            if link not in found and not _is_known(link, found):
+                found[link] = None
+    return tuple(found)
+
+
+def _other_readings(text: str) -> Iterator[str]:
+    """Yield the text as a reader has it who drops the invisible or resolves HTML."""
+    if not is_ordinary(text):
+        yield without_invisible(text)
+    if "&" in text:
+        yield without_invisible(html.unescape(text))
+    for match in _ATTRIBUTE.finditer(text):
+        value = html.unescape(match[1] or match[2] or "")
+        if _LINE_ENDS.search(value):
+            # Browsers drop line ends inside of an address.
+            yield f'"{_LINE_ENDS.sub("", without_invisible(value)).strip()}"'
+
+
+def _is_known(link: str, found: dict[str, None]) -> bool:
+    """Tell whether a link is one of those found, but for entities that change nothing of it."""
+    spelled = link.replace("&", "&amp;")
+    return spelled in found and read_endpoint(spelled) == read_endpoint(link)
+
+
+def _found(text: str) -> list[str]:
+    links: list[tuple[int, str]] = []
+    for word in _WORD.finditer(text):
+        # Few words hold a link, and most can be told by these.
+        if _HINT.search(word[0]):
+            links += sorted(_in_word(text, word), key=itemgetter(0))
+    return [link for _, link in links]
+
+
+def _in_word(text: str, word: re.Match[str]) -> list[tuple[int, str]]:
+    """Return the links of a run of text without blanks, with their places."""
+    stop = word.end()
+    starts = [_start(match) for match in _START.finditer(text, word.start(), stop)]
+    links = list(_from_starts(text, starts, stop))
+    covered = [(start, start + len(link)) for start, link in links]
+    place, end = 0, 0
+    for match in _BARE.finditer(text, word.start(), stop):
+        while place < len(covered) and covered[place][0] <= match.start():
+            end = max(end, covered[place][1])
+            place += 1
+        if match.start() >= end and _is_bare_link(match):
+            links.append((match.start(), _trim(match[0])))
+    return links
+
+
+def _from_starts(text: str, starts: list[int], stop: int) -> Iterator[tuple[int, str]]:
+    """Yield the links that begin at these places of a word."""
+    ends = [stop] * len(starts) if len(starts) <= _MOST_INSIDE else [*starts[1:], stop]
+    for start, end in zip(starts, ends, strict=True):
+        link = _trim(_cut(text[start:end], text[start - 1 : start]))
+        if not _NOTHING.fullmatch(link):
+            yield start, link
+
+
+def _start(match: re.Match[str]) -> int:
+    """Return where the scheme begins: `done.https://` is a missing blank."""
+    known = _WEB.search(match[0])
+    return match.start() + known.start() if known else match.start()
+
+
+def _cut(word: str, before: str) -> str:
+    """Cut a word where its link ends; `before` is the character in front of it."""
+    if before in _QUOTES:
+        word = word.partition(_QUOTES[before])[0]
+    scheme = word.find("//") + 2 if "//" in word else 0
+    path = _PATH.search(word, scheme)
+    authority = len(word) if path is None else path.start()
+    end = _END.search(word)
+    if end is None:
+        return word
+    if end.start() > authority or end[0] == "](":
+        return word[: end.start()]
+    # A host may hold odd characters, or what stands before them may be the name of a user.
+    goes_on = end[0] == "\\" or _HOST_GOES_ON.match(word, end.start())
+    return word if goes_on else word[: end.start()]
+
+
+def _is_bare_link(match: re.Match[str]) -> bool:
+    if match["more"]:
+        return True
+    # Without a path `name@host` is an e-mail address.
+    return not match["user"] and match["ending"] is not None and is_usual_ending(match["ending"])
+
+
+def _trim(link: str) -> str:
+    """Take away closing punctuation that the link itself did not open."""
+    if link[-1:].isalnum() or link.endswith("/"):
+        return link
+    extra = {closing: link.count(closing) - link.count(opening)
+             for closing, opening in _CLOSING.items()}  # fmt: skip
+    stop = len(link)
+    while stop:
+        last = link[stop - 1]
+        if last in _ENDINGS:
+            stop -= 1
+        elif extra.get(last, 0) > 0:
+            extra[last] -= 1
+            stop -= 1
+        else:
+            break
+    return link[:stop]

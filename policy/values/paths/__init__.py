@@ -1,0 +1,1 @@
+"""Paths and the patterns that rules write for them."""

@@ -1,0 +1,125 @@
+"""What a tree or a wildcard holds in; whether a floating pattern fits something of it out.
+
+The disk is asked when the first set with such a pattern wants to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from policy.model import DiskAnswer, DiskQuery, FolderContents, LookAt
+from policy.values.globs import compile_name_glob, literal_text, path_segments
+from policy.values.shell_globs import compile_step
+from policy.values.text import normalise, without_invisible
+
+# The path of something held, as spelled and as resolved, out; whether it is what is looked for.
+Judged = Callable[[str, str], bool | None]
+
+
+# Files that the call itself makes, as spelled and as resolved.
+Made = Callable[[], Iterable[tuple[str, str]]]
+
+
+def _nothing() -> tuple[tuple[str, str], ...]:
+    return ()
+
+
+class ContentsBelow:
+    """What stands below a path, as far as it is asked for, and what the call makes there."""
+
+    __slots__ = ("_look", "_made", "_seen", "asked")
+
+    def __init__(self, asked: DiskQuery, look: LookAt | None, made: Made = _nothing) -> None:
+        self.asked = asked
+        self._look = look
+        self._made = made
+        self._seen: tuple[DiskAnswer | None] | None = None
+
+    @property
+    def seen(self) -> DiskAnswer | None:
+        """What the disk says; None where it does not."""
+        if self._seen is None:
+            self._seen = (None if self._look is None else self._look(self.asked),)
+        return self._seen[0]
+
+    def some(
+        self, floating: tuple[str, ...], judged: Judged, *, folds: bool, everything: bool
+    ) -> bool | None:
+        """Tell whether something held is what `judged` looks for by these globs.
+
+        Only what has the name that a glob ends with is judged, unless `everything` is to be.
+        """
+        if not floating:
+            return False
+        seen = self.seen
+        if seen is None:
+            return None
+        answer: bool | None = False if seen.whole else None
+        for lexical, resolved in self._made():
+            if _may_be_named(lexical, self.asked):
+                found = judged(lexical, resolved)
+                if found:
+                    return True
+                answer = None if found is None else answer
+        for held in seen.held:
+            for below in _candidates(held, floating, folds=folds, everything=everything):
+                found = judged(_below(held.lexical, below), _below(held.resolved, below))
+                if found:
+                    return True
+                if found is None:
+                    answer = None
+        return answer
+
+
+def _may_be_named(path: str, asked: DiskQuery) -> bool:
+    """Tell whether a file that is made may be one of those that are meant."""
+    if not path.startswith(asked.place.rstrip("/") + "/") and not path.startswith(
+        asked.spelled.rstrip("/") + "/"
+    ):
+        return False
+    if not asked.steps or asked.tree:
+        return True
+    return compile_step(asked.steps[-1], loose=asked.loose)(path.rpartition("/")[2])
+
+
+def _candidates(
+    held: FolderContents, floating: tuple[str, ...], *, folds: bool, everything: bool
+) -> Iterator[str]:
+    """Yield what has a name that one of the globs ends with."""
+    names = held.names
+    wanted: set[str] = set()
+    tests = []
+    odd = [name for name in names if not name.isascii()]
+    for glob in floating:
+        asked = [segment for segment in path_segments(glob) if segment != "**"]
+        if not asked or everything:
+            wanted.update(names)
+            continue
+        literal = literal_text(asked[-1])
+        if literal is not None and literal in names:
+            wanted.add(literal)
+        if folds:
+            tests.append((compile_name_glob(asked[-1].casefold()), list(names)))
+        else:
+            tests.append(
+                (compile_name_glob(asked[-1]), odd if literal is not None else list(names))
+            )
+    for test, tried in tests:
+        for name in tried:
+            for other in _readings(name, folds=folds):
+                if test(other):
+                    wanted.add(name)
+    for name in wanted:
+        yield from names[name]
+
+
+def _readings(name: str, *, folds: bool) -> tuple[str, ...]:
+    if name.isascii():
+        return (name.casefold() if folds else name,)
+    settled = normalise(name)
+    found = (settled, without_invisible(settled))
+    return tuple(without_invisible(one).casefold() for one in found) if folds else found
+
+
+def _below(folder: str, way: str) -> str:
+    return f"{folder.rstrip('/')}/{way}"

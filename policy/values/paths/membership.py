@@ -1,0 +1,215 @@
+"""Paths and sets of patterns in; whether the one is in the other out, in three values.
+
+A path is judged as spelled and as resolved, with and without invisible characters, and where the
+file system may fold case, folded too. Where the readings disagree, the answer is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import TypeAlias
+
+from policy.model import ResolvePath
+from policy.values.globs import compile_name_glob, compile_path_glob, literal_text, path_segments
+from policy.values.logic import any_of, both, negate
+from policy.values.paths.path import Path, PathContext
+from policy.values.paths.pattern import PathPattern, glob_below
+from policy.values.paths.possible_names import may_name
+from policy.values.text import is_ordinary, normalise, without_invisible
+
+Judge: TypeAlias = Callable[[str, str], bool]
+# Globs as they stand in one reading; None where the folder they are below is not known.
+_Globs: TypeAlias = tuple[str | None, ...]
+
+
+def path_in(
+    path: Path,
+    patterns: tuple[PathPattern, ...],
+    excluded: tuple[PathPattern, ...],
+    context: PathContext,
+) -> bool | None:
+    """Tell whether the path, or some part of the tree, is in `patterns` without `excluded`."""
+    return path_meets(path, patterns, excluded, context=context)
+
+
+def path_meets(
+    path: Path,
+    patterns: tuple[PathPattern, ...],
+    excluded: tuple[PathPattern, ...],
+    *,
+    context: PathContext,
+) -> bool | None:
+    """Tell whether some part of the path is in; a floating item meets only what is spelled."""
+    wanted, unwanted = (_meets, _covers) if path.tree else (_fits, _fits)
+    answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
+    if answer is False and may_mean(path, patterns):
+        answer = None
+    if path.held is None or answer is True:
+        return answer
+    return any_of((answer, _holds(path, patterns, excluded, context=context)))
+
+
+def path_within(
+    path: Path,
+    patterns: tuple[PathPattern, ...],
+    excluded: tuple[PathPattern, ...],
+    *,
+    context: PathContext,
+) -> bool | None:
+    """Tell whether all of the path is in: of a tree, everything that may be below it."""
+    wanted, unwanted = (_covers, _meets) if path.tree else (_fits, _fits)
+    answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
+    if answer and may_mean(path, excluded):
+        answer = None
+    if path.held is None or answer is False:
+        return answer
+    return both(answer, negate(_holds(path, excluded, (), context=context)))
+
+
+def _holds(
+    path: Path,
+    patterns: tuple[PathPattern, ...],
+    excluded: tuple[PathPattern, ...],
+    *,
+    context: PathContext,
+) -> bool | None:
+    """Tell whether something that stands in the tree is what a floating item means."""
+    assert path.held is not None
+    floating = tuple(pattern.glob for pattern in patterns if pattern.base == "floating")
+
+    def judged(lexical: str, resolved: str) -> bool | None:
+        known = None if path.resolved is None else resolved
+        file = Path(lexical=lexical, resolved=known, folds=path.folds)
+        return path_meets(file, patterns, excluded, context=context)
+
+    return path.held.some(floating, judged, folds=path.folds, everything=bool(excluded))
+
+
+def may_mean(path: Path, patterns: tuple[PathPattern, ...]) -> bool:
+    """Tell whether a wildcard may name what a floating item asks for."""
+    if not path.names:
+        return False
+    names = without_invisible(path.names).casefold() if path.folds else path.names
+    return any(
+        may_name(names, pattern.glob.casefold() if path.folds else pattern.glob)
+        for pattern in patterns
+        if pattern.base == "floating"
+    )
+
+
+_Side: TypeAlias = tuple[tuple[PathPattern, ...], Judge]
+
+
+def _judge(path: Path, wanted: _Side, unwanted: _Side, *, context: PathContext) -> bool | None:
+    """Judge every reading of the path; None where two disagree or one cannot be judged."""
+    (patterns, fits), (exceptions, fits_exception) = wanted, unwanted
+    answer: bool | None = None
+    for count, (text, globs, outs) in enumerate(_readings(path, patterns, exceptions, context)):
+        inside = _fits_some(fits, globs, text)
+        if outs and inside is not False:
+            inside = both(inside, negate(_fits_some(fits_exception, outs, text)))
+        if inside is None or (count and inside != answer):
+            return None
+        answer = inside
+    return answer
+
+
+def _readings(
+    path: Path,
+    patterns: tuple[PathPattern, ...],
+    exceptions: tuple[PathPattern, ...],
+    context: PathContext,
+) -> Iterator[tuple[str, _Globs, _Globs]]:
+    """Yield each text to judge with the globs to judge it by, the same ones but once."""
+    globs = tuple([absolute_glob(pattern, context) for pattern in patterns])
+    outs = tuple([absolute_glob(pattern, context) for pattern in exceptions])
+    yield from _variants(path.lexical, globs, outs, folds=path.folds)
+    if path.resolved is None:
+        return
+    leads, leads_out = globs, outs
+    if context.resolve is not None:
+        leads = tuple([resolved_glob(glob, context.resolve) for glob in globs])
+        leads_out = tuple([resolved_glob(glob, context.resolve) for glob in outs])
+    if path.resolved != path.lexical or leads != globs or leads_out != outs:
+        yield from _variants(path.resolved, leads, leads_out, folds=path.folds)
+
+
+def _variants(
+    text: str, globs: _Globs, outs: _Globs, *, folds: bool
+) -> Iterator[tuple[str, _Globs, _Globs]]:
+    yield text, globs, outs
+    if not is_ordinary(text):
+        yield without_invisible(text), globs, outs
+    if folds:
+        yield without_invisible(text).casefold(), case_folded(globs), case_folded(outs)
+
+
+def case_folded(globs: _Globs) -> _Globs:
+    """Return the globs for texts in which letter case makes no difference."""
+    return tuple([None if glob is None else normalise(glob.casefold()) for glob in globs])
+
+
+def _fits_some(judge: Judge, globs: _Globs, text: str) -> bool | None:
+    unknown = False
+    for glob in globs:
+        if glob is None:
+            unknown = True
+        elif judge(glob, text):
+            return True
+    return None if unknown else False
+
+
+def absolute_glob(pattern: PathPattern, context: PathContext) -> str | None:
+    """Return the glob below its base; None where that folder is not known."""
+    if pattern.base in ("root", "floating"):
+        return pattern.glob
+    folder = context.home if pattern.base == "home" else context.workspace
+    return None if folder is None else glob_below(folder, pattern.glob)
+
+
+def resolved_glob(glob: str | None, resolve: ResolvePath) -> str | None:
+    """Return the glob with the folders that it spells resolved; None where they lead nowhere."""
+    if glob is None or not glob.startswith("/"):
+        return glob
+    fixed, rest = fixed_part(glob)
+    leads = resolve(fixed)
+    if leads == fixed:
+        return glob
+    return None if leads is None else glob_below(leads, rest)
+
+
+@lru_cache(maxsize=4096)
+def fixed_part(glob: str) -> tuple[str, str]:
+    """Cut an absolute glob into the literal path it begins with and what follows."""
+    segments = path_segments(glob)
+    literals: list[str] = []
+    for segment in segments:
+        literal = None if segment == "**" else literal_text(segment)
+        if literal is None:
+            break
+        literals.append(literal)
+    return "/".join(literals) or "/", "/".join(segments[len(literals) :])
+
+
+def _fits(glob: str, text: str) -> bool:
+    return compile_path_glob(glob)(text)
+
+
+def _covers(glob: str, text: str) -> bool:
+    """Tell whether the glob fits the folder and all that can be below it."""
+    return (glob == "**" or glob.endswith("/**")) and compile_path_glob(glob)(text)
+
+
+def _meets(glob: str, text: str) -> bool:
+    """Tell whether the glob fits the folder, or something that can be below it."""
+    if compile_path_glob(glob)(text):
+        return True
+    if not glob.startswith("/"):
+        return False
+    for wanted, name in zip(path_segments(glob), path_segments(text), strict=False):
+        if wanted == "**":
+            return True
+        if not compile_name_glob(wanted)(name):
+            return False
+    return len(path_segments(text)) < len(path_segments(glob))

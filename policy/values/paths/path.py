@@ -1,0 +1,233 @@
+"""Paths: text in, its lexical and its resolved form out, or why it may name another file.
+
+A path is Unreadable where another reader would take the text for another file (a backslash, an
+encoded character), or where another process would get to another place (`/proc/self/cwd`). Links
+are followed by the resolver of the context, where there is one.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from policy.model import FoldsCase, HasOtherNames, LookAt, ResolvePath
+from policy.values.paths.contents import ContentsBelow
+from policy.values.paths.spelling import path_spelled
+from policy.values.text import normalise, quote
+from policy.values.unreadable import Unreadable
+
+_LONGEST = 4096
+# Ways to files that depend on who walks them.
+_MAGIC = re.compile(
+    r"/proc/(thread-self|[^/]+/(root|cwd|fd|fdinfo|exe|map_files|task))(/|$)|/dev/fd(/|$)"
+)
+# What all readers read alike (as `path_text` has it), with nothing in it to settle.
+_SETTLED = re.compile(r"(?:/(?!\.\.?(?:/|\Z))[A-Za-z0-9_.+@=,#()\[\]-]+)+")
+_MAY_BE_MAGIC = ("/proc/", "/dev/")
+# What a process has open already: its redirections say which files these are.
+_STREAMS = frozenset({"/dev/stdin", "/dev/stdout", "/dev/stderr"})
+# Names that systems which fold case may take for others: `a.`, `a `, `A~1`, `a::$DATA`.
+_WINDOWS_ALIAS = re.compile(r"[. ](/|$)|~[0-9]|:")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathContext:
+    """Where a path is read: folders as absolute paths, and what the disk says, if asked.
+
+    Relative paths are below `cwd`, else below `workspace`, and Unreadable where `lost`: in a
+    script whose `cd` may have worked or not. `look` says what trees hold, and `links_below` whether
+    a command that ran before may have made a link below a folder. `resolve` is asked again for
+    every pattern and path, so it is best given with a memory of this call; `known_sets` is such a
+    memory of the sets that paths of this call are held against.
+    """
+
+    cwd: str | None = None
+    home: str | None = None
+    workspace: str | None = None
+    resolve: ResolvePath | None = None
+    folds: FoldsCase | None = None
+    other_names: HasOtherNames | None = None
+    look: LookAt | None = None
+    links_below: Callable[[str], bool] | None = None
+    lost: bool = False
+    known_sets: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Path:
+    """An absolute path, normalised as spelled and with links followed; a tree is all below too.
+
+    `resolved` is None where nobody follows links. `folds` says that letter case may make no
+    difference there. `walked` is the way as spelled, dots included, where links lead off it.
+    `names` is the glob of what is meant below a tree, where a wildcard of a command spelled it.
+    `held` is what stands there, where the disk is asked for it.
+    """
+
+    lexical: str
+    resolved: str | None = None
+    tree: bool = False
+    folds: bool = False
+    names: str = ""
+    walked: str | None = field(default=None, compare=False, repr=False)
+    held: ContentsBelow | None = field(default=None, compare=False, repr=False)
+
+
+def read_path(text: str, context: PathContext, *, tree: bool = False) -> Path | Unreadable:
+    """Read what a tool would be given as a path: plain, `~/…` or a `file:` URL."""
+    if len(text) <= _LONGEST and _SETTLED.fullmatch(text):
+        absolute = settled = lexical = text
+    else:
+        spelled = _absolute(text, context)
+        if isinstance(spelled, Unreadable):
+            return spelled
+        absolute, settled = spelled, normal_path(spelled)
+        lexical = normalise(settled)
+    if lexical.startswith(_MAY_BE_MAGIC) and _MAGIC.match(lexical):
+        return Unreadable(reason=f"leads to another place for every process: {quote(text)}")
+    resolved = None
+    if context.resolve is not None:
+        exact = _leads(absolute, settled, resolve=context.resolve)
+        if exact is None:
+            return Unreadable(reason=_lost_way(text, absolute, context.resolve))
+        if exact.startswith(_MAY_BE_MAGIC) and _MAGIC.match(exact):
+            return Unreadable(reason=f"leads to another place for every process: {quote(text)}")
+        if context.other_names is not None and context.other_names(exact):
+            return Unreadable(reason=f"a file that has other names too (hard links): {quote(text)}")
+        resolved = normalise(exact)
+    folds = False
+    if context.folds is not None:
+        folds = context.folds(lexical)
+        if resolved is not None and resolved != lexical:
+            folds = folds or context.folds(resolved)
+    if folds and _WINDOWS_ALIAS.search(lexical):
+        return Unreadable(reason=f"may be another name of a file: {quote(text)}")
+    return Path(
+        lexical=lexical,
+        resolved=resolved,
+        tree=tree,
+        folds=folds,
+        walked=absolute if resolved is not None and resolved != lexical else None,
+    )
+
+
+def exact_path(text: str, context: PathContext) -> str | Unreadable:
+    """Return the path to open for `text`: links followed, and each name as the disk spells it."""
+    absolute = _absolute(text, context)
+    if isinstance(absolute, Unreadable):
+        return absolute
+    settled = normal_path(absolute)
+    if context.resolve is None:
+        return settled
+    exact = _leads(absolute, settled, resolve=context.resolve)
+    if exact is None:
+        return Unreadable(reason=_lost_way(text, absolute, context.resolve))
+    return exact
+
+
+def spelled_path(text: str, context: PathContext) -> str | Unreadable:
+    """Return the way that `text` spells from the root, dots and links included."""
+    return _absolute(text, context)
+
+
+def links_passed(path: Path, context: PathContext) -> tuple[str, ...]:
+    """Return the links that lead off the path as spelled, each where it stands, in order.
+
+    Of links that lead to links, the first is named.
+    """
+    if path.walked is None or context.resolve is None:
+        return ()
+    passed: list[str] = []
+    here = "/"
+    for part in path.walked.split("/"):
+        if part in ("", "."):
+            continue
+        if part == "..":
+            here = posixpath.dirname(here)
+            continue
+        there = posixpath.join(here, part)
+        leads = context.resolve(there)
+        if leads is None:
+            break
+        if leads != there:
+            passed.append(there)
+        here = leads
+    return tuple(passed)
+
+
+def after_cd(folders: tuple[str, ...] | None, context: PathContext) -> PathContext:
+    """Return the context of a command that runs after `cd` to each of `folders`; None: unknown.
+
+    The folder is the one that links lead to, where links are followed.
+    """
+    for folder in folders or ():
+        place = read_path(folder, context)
+        if isinstance(place, Unreadable):
+            folders = None
+            break
+        context = replace(context, cwd=place.resolved or place.lexical)
+    return replace(context, lost=True) if folders is None else context
+
+
+def normal_path(text: str) -> str:
+    """Settle `.`, `..` and repeated separators; two at the beginning are one here."""
+    settled = posixpath.normpath(text)
+    return settled[1:] if settled.startswith("//") else settled
+
+
+def _absolute(text: str, context: PathContext) -> str | Unreadable:
+    """Return the way that the text spells from the root, dots and all."""
+    if len(text) > _LONGEST:
+        return Unreadable(reason="a path that is too long")
+    spelled = path_spelled(text)
+    if isinstance(spelled, Unreadable):
+        return spelled
+    if spelled.startswith("/"):
+        return spelled
+    if spelled.startswith("~"):
+        name, _, rest = spelled.partition("/")
+        if name != "~":
+            return Unreadable(reason=f"the home of another user: {quote(text)}")
+        if context.home is None:
+            return Unreadable(reason="the home folder is not known")
+        absolute = f"{context.home}/{rest}"
+    else:
+        folder = context.cwd if context.cwd is not None else context.workspace
+        if folder is None or context.lost:
+            return Unreadable(reason=f"relative to a folder that is not known: {quote(text)}")
+        absolute = f"{folder}/{spelled}"
+    if len(absolute) > _LONGEST:
+        return Unreadable(reason="a path that is too long")
+    return absolute
+
+
+def _leads(absolute: str, settled: str, *, resolve: ResolvePath) -> str | None:
+    """Walk as the system does: `..` leaves the folder that a link leads to, not the link."""
+    if settled in _STREAMS:
+        return settled
+    if ".." not in absolute:
+        return resolve(settled)
+    names: list[str] = []
+    for part in absolute.split("/"):
+        if part == "..":
+            folder = resolve("/" + "/".join(names))
+            if folder is None:
+                return None
+            names = folder.split("/")[1:-1]
+        elif part not in ("", "."):
+            names.append(part)
+    return resolve("/" + "/".join(names))
+
+
+def _lost_way(text: str, absolute: str, resolve: ResolvePath) -> str:
+    """Say from where on nobody can know where the path leads."""
+    place = "/"
+    for part in absolute.split("/"):
+        if part in ("", ".", ".."):
+            continue
+        place = posixpath.join(place, part)
+        if resolve(place) is None:
+            break
+    return f"where {quote(place)} leads cannot be known: {quote(text)}"

@@ -1,0 +1,63 @@
+r"""Names as a wildcard of a command spells them in, whether a floating pattern may mean one out.
+
+A `*` alone spells nothing: it is the folder, as a recursive listing would be. `.e*` spells a part
+of `.env`, and `*.pem` what `**/*.pem` asks for.
+"""
+
+from __future__ import annotations
+
+import re
+
+from policy.values.globs import compile_name_glob, literal_text, path_segments
+
+_BEFORE = re.compile(r"(?:[^*?\\]|\\.)*", re.DOTALL)
+_AFTER = re.compile(r"[^*?\\]*\Z")
+
+
+def may_name(names: str, pattern: str) -> bool:
+    """Tell whether the glob `names` of a relative path may become what `pattern` asks for."""
+    wanted = path_segments(pattern)
+    given = path_segments(names)
+    asked = [segment for segment in wanted if segment != "**"]
+    if not given or not asked:
+        return False
+    below = wanted[-1] == "**"
+    return any(_may_be(one, asked[-1]) for one in (given if below else given[-1:]))
+
+
+def _may_be(given: str, asked: str) -> bool:
+    if not given.strip("*"):
+        return False
+    literal = literal_text(asked)
+    if literal is not None:
+        return compile_name_glob(given)(literal)
+    return (
+        _agree(_before(given), _before(asked), ends=False)
+        or _agree(_after(given), _after(asked), ends=True)
+        or _has_a_part(given, _after(asked))
+    )
+
+
+def _has_a_part(given: str, ending: str) -> bool:
+    """Tell whether some of the ending is spelled in the middle: the `.p` of `k*.p*`."""
+    pieces = [piece for piece in re.split(r"[*?]", given)[1:] if len(piece) > 1]
+    return any(ending.startswith(piece) for piece in pieces)
+
+
+def _agree(one: str, other: str, *, ends: bool) -> bool:
+    """Tell whether both spell something here, the one no more than a part of the other."""
+    if not one or not other:
+        return False
+    if ends:
+        return one.endswith(other) or other.endswith(one)
+    return one.startswith(other) or other.startswith(one)
+
+
+def _before(glob: str) -> str:
+    found = _BEFORE.match(glob)
+    return re.sub(r"\\(.)", r"\1", found[0], flags=re.DOTALL) if found else ""
+
+
+def _after(glob: str) -> str:
+    found = _AFTER.search(glob)
+    return found[0] if found else ""

@@ -1,0 +1,98 @@
+"""The text of a path argument in; the path that it spells out, or why readers may differ.
+
+What other readers would take otherwise is Unreadable: backslashes, encoded characters, variables,
+drives, and characters that another form of Unicode turns into separators or dots.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from urllib.parse import unquote_to_bytes
+
+from policy.values.text import has_control, is_encodable, quote
+from policy.values.unreadable import Unreadable
+
+# What all readers read alike, which most paths are.
+_PLAIN = re.compile(r"[A-Za-z0-9_./+@=,#()\[\]-]+")
+_ENCODED = re.compile(r"%[0-9A-Fa-f]{2}")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+_DRIVE = re.compile(r"[A-Za-z]:")
+_VARIABLE = re.compile(r"\$[A-Za-z_{(]")
+
+
+def path_spelled(text: str) -> str | Unreadable:
+    """Return the path that plain text or a `file:` URL spells, `~` and dots unsettled."""
+    if _PLAIN.fullmatch(text):
+        return text
+    problem = _problem(text)
+    if problem is not None:
+        return Unreadable(reason=problem)
+    return _from_url(text) if text[:5].lower() == "file:" else _from_plain(text)
+
+
+def _problem(text: str) -> str | None:
+    if not text:
+        return "an empty path"
+    if not is_encodable(text):
+        return "a path that is no valid Unicode"
+    if has_control(text):
+        return f"a path with control characters: {quote(text)}"
+    if "\\" in text:
+        return f"a backslash may be a separator or not: {quote(text)}"
+    if text != text.strip():
+        return f"a path with white space around it: {quote(text)}"
+    if not text.isascii() and _compatible_differs(text):
+        return f"another form of Unicode is another path: {quote(text)}"
+    return None
+
+
+def _compatible_differs(text: str) -> bool:
+    """Tell whether full-width and like characters would become separators or folders of dots."""
+    other = unicodedata.normalize("NFKC", text)
+    if other.count("/") != text.count("/") or "\\" in other:
+        return True
+    return _dots(other) != _dots(text)
+
+
+def _dots(text: str) -> int:
+    return sum(part in (".", "..") for part in text.split("/"))
+
+
+def _from_url(text: str) -> str | Unreadable:
+    """Return the path of a `file:` URL, decoded once."""
+    rest = text[5:]
+    if "?" in rest or "#" in rest:
+        return Unreadable(reason=f"a file URL with a query or fragment: {quote(text)}")
+    if rest.startswith("//"):
+        host, slash, path = rest[2:].partition("/")
+        if host.lower() not in ("", "localhost"):
+            return Unreadable(reason=f"a file URL of another host: {quote(text)}")
+        rest = slash + path
+    if not rest.startswith("/"):
+        return Unreadable(reason=f"a file URL without an absolute path: {quote(text)}")
+    if rest.startswith("//"):
+        return Unreadable(reason=f"a file URL that may name another host: {quote(text)}")
+    if _DRIVE.match(rest[1:]):
+        return Unreadable(reason=f"a path on a Windows drive: {quote(text)}")
+    if "%" in _ENCODED.sub("", rest):
+        return Unreadable(reason=f"a stray `%` in a URL: {quote(text)}")
+    try:
+        decoded = unquote_to_bytes(rest).decode()
+    except UnicodeDecodeError:
+        return Unreadable(reason=f"a file URL that is no valid UTF-8: {quote(text)}")
+    if decoded.count("/") != rest.count("/") or _problem(decoded) or _ENCODED.search(decoded):
+        return Unreadable(reason=f"a file URL that may be decoded otherwise: {quote(text)}")
+    return decoded
+
+
+def _from_plain(text: str) -> str | Unreadable:
+    if _SCHEME.match(text):
+        return Unreadable(reason=f"a URL where a path is needed: {quote(text)}")
+    if _DRIVE.match(text):
+        return Unreadable(reason=f"a path on a Windows drive: {quote(text)}")
+    if _ENCODED.search(text):
+        return Unreadable(reason=f"encoded characters may be decoded or not: {quote(text)}")
+    if _VARIABLE.match(text) or "${" in text:
+        return Unreadable(reason=f"a variable may be replaced or not: {quote(text)}")
+    return text

@@ -1,0 +1,177 @@
+"""Regular expressions, RE2 source in, linear tests on text out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+import re2
+
+from policy.values.regex.string_tests import (
+    RegexPlan,
+    StringRegex,
+    TextTest,
+    compile_plain,
+    plan_regex,
+)
+from policy.values.text import escape_for_people, is_encodable
+from policy.values.unreadable import Unreadable
+
+_LONGEST_SOURCE = 10_000
+# Parts found times bytes of the text, where one search may run far beyond the part it finds:
+# some seconds at the very worst.
+_MOST_WORK = 1_000_000_000
+_BOUNDED = re.compile(r"[{][0-9]+(,[0-9]+)?[}]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regex:
+    """A compiled expression. On text that is no valid Unicode it answers None.
+
+    `found_plainly` and `whole_plainly` are the same test in simpler terms, where there are such;
+    RE2 is asked where there are none, and of text beyond ASCII where letter case is folded.
+
+    One search is linear in the text; finding all parts is one search after each part, so `spans`
+    and `replace_all` answer None too where that could become too much work.
+    """
+
+    source: str
+    found_plainly: StringRegex | None = field(default=None, repr=False, compare=False)
+    whole_plainly: StringRegex | None = field(default=None, repr=False, compare=False)
+    _compiled: Any = field(repr=False, compare=False)
+    _found: TextTest = field(repr=False, compare=False)
+    _whole: TextTest = field(repr=False, compare=False)
+
+    def fits_whole(self, text: str) -> bool | None:
+        """Tell whether the expression fits all of `text`."""
+        return self._whole(text) if text.isascii() or is_encodable(text) else None
+
+    def found_in(self, text: str) -> bool | None:
+        """Tell whether the expression fits some part of `text`."""
+        return self._found(text) if text.isascii() or is_encodable(text) else None
+
+    def spans(self, text: str) -> tuple[tuple[int, int], ...] | None:
+        """Return where it fits, in characters, from the left, without empty places."""
+        if not is_encodable(text):
+            return None
+        encoded = text.encode()
+        most = len(encoded) + 2 if self._is_bounded() else _MOST_WORK // (len(encoded) + 1)
+        found = [match.span() for match in islice(self._compiled.finditer(encoded), most)]
+        if len(found) == most:
+            return None
+        places = [(start, end) for start, end in found if start < end]
+        return tuple(places) if text.isascii() else _in_characters(encoded, places)
+
+    def _is_bounded(self) -> bool:
+        """Tell whether no part it fits, and so no search, can be longer than the source says."""
+        return set("*+{").isdisjoint(_BOUNDED.sub("", self.source))
+
+    def replace_all(self, text: str, replacement: str, *, literal: bool = True) -> str | None:
+        """Replace every part that fits and is not empty.
+
+        Unless literal, a backslash and a digit in the replacement stand for a group.
+        """
+        if not is_encodable(text):
+            return None
+        if not literal:
+            return str(self._compiled.sub(replacement.encode(), text.encode()).decode())
+        pieces: list[str] = []
+        last = 0
+        places = self.spans(text)
+        if places is None:
+            return None
+        for start, end in places:
+            pieces += (text[last:start], replacement)
+            last = end
+        return "".join((*pieces, text[last:]))
+
+
+@lru_cache(maxsize=1024)
+def compile_regex(source: str) -> Regex | Unreadable:
+    """Compile RE2 syntax with RE2's defaults; the reason names what RE2 does not take."""
+    return read_regex(source, plan=plan_regex)
+
+
+def read_regex(source: str, *, plan: Callable[[str], RegexPlan]) -> Regex | Unreadable:
+    """Compile a source; `plan` says how much of the tests can do without RE2."""
+    if len(source) > _LONGEST_SOURCE:
+        return Unreadable(reason="the expression is too long")
+    if not is_encodable(source):
+        return Unreadable(reason="the expression is no valid Unicode")
+    if _has_byte_class(source):
+        return Unreadable(reason="`\\C` fits single bytes, and text is made of characters")
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        compiled = re2.compile(source, options)
+    except re2.error as error:
+        return Unreadable(reason=f"not an RE2 expression: {_what(error)}")
+    ways = plan(source)
+    return Regex(
+        source=source,
+        found_plainly=ways.found,
+        whole_plainly=ways.whole,
+        _compiled=compiled,
+        _found=_test(ways, ways.found, compiled.search),
+        _whole=_test(ways, ways.whole, compiled.fullmatch),
+    )
+
+
+def by_re2_alone(source: str) -> Regex | Unreadable:
+    """Compile a source so that RE2 does all tests, against which the quick ones are held."""
+    return read_regex(source, plan=lambda _: RegexPlan())
+
+
+def _test(ways: RegexPlan, plain: StringRegex | None, ask: Callable[[bytes], Any]) -> TextTest:
+    """Return the cheapest test of valid text: plain, RE2 on what holds a needed piece, or RE2."""
+    needs, lower = ways.needs, ways.lower
+
+    def by_re2(text: str) -> bool:
+        return ask(text.encode()) is not None
+
+    def by_need(text: str) -> bool:
+        if lower and not text.isascii():
+            return by_re2(text)
+        searched = text.lower() if lower else text
+        for piece in needs:
+            if piece in searched:
+                return by_re2(text)
+        return False
+
+    if plain is not None:
+        quick = compile_plain(plain)
+        if not plain.lower:
+            return quick
+        return lambda text: quick(text) if text.isascii() else by_re2(text)
+    return by_need if needs else by_re2
+
+
+def _has_byte_class(source: str) -> bool:
+    place = source.find("\\")
+    while place >= 0:
+        if source[place + 1 : place + 2] == "C":
+            return True
+        place = source.find("\\", place + 2)
+    return False
+
+
+def _what(error: Exception) -> str:
+    said = error.args[0] if error.args else ""
+    text = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+    return escape_for_people(text, 40)
+
+
+def _in_characters(encoded: bytes, places: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Turn rising byte offsets into character offsets in one walk."""
+    spans: list[tuple[int, int]] = []
+    byte = char = 0
+    for start, end in places:
+        first = char + len(encoded[byte:start].decode())
+        last = first + len(encoded[start:end].decode())
+        spans.append((first, last))
+        byte, char = end, last
+    return tuple(spans)

@@ -1,0 +1,79 @@
+r"""A shell's glob in, a test of names for each of its segments out.
+
+A test may take more names than a shell would, never fewer: `[…]` is any one letter. A backslash
+makes the letter after it literal.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from policy.values.globs import Test, compile_name_glob, escape_glob
+
+# Any number of folders, as a search goes through them; nothing a shell's glob spells is this.
+ANY_DEPTH = "**/"
+
+
+def step_text(step: str) -> str | None:
+    """Return the one name that a segment stands for; None where it has a wildcard."""
+    pieces: list[str] = []
+    place = 0
+    while place < len(step):
+        char = step[place]
+        if char == "\\" and place + 1 < len(step):
+            place += 1
+            char = step[place]
+        elif char in "*?[":
+            return None
+        pieces.append(char)
+        place += 1
+    return "".join(pieces)
+
+
+@lru_cache(maxsize=4096)
+def compile_step(step: str, *, loose: bool = False) -> Test:
+    """Return the test of a name; hidden ones, and other letter case, are taken if it is loose."""
+    fits = compile_name_glob(_as_glob(step.casefold() if loose else step))
+    if loose:
+        return lambda name: fits(name.casefold())
+    if step.startswith((".", "\\.")):
+        return fits
+    return lambda name: not name.startswith(".") and fits(name)
+
+
+def _as_glob(step: str) -> str:
+    pieces: list[str] = []
+    place = 0
+    while place < len(step):
+        char = step[place]
+        if char == "\\" and place + 1 < len(step):
+            place += 1
+            pieces.append(escape_glob(step[place]))
+        elif char in "*?":
+            pieces.append(char)
+        elif char == "[" and (end := set_end(step, place)) is not None:
+            pieces.append("?")
+            place = end
+        else:
+            pieces.append(escape_glob(char))
+        place += 1
+    return "".join(pieces)
+
+
+def set_end(text: str, start: int) -> int | None:
+    """Return where the set of letters ends that begins at a `[`; None where it has no end."""
+    place = start + 1
+    if text[place : place + 1] in ("!", "^"):
+        place += 1
+    first = place
+    while place < len(text):
+        char = text[place]
+        if char == "]" and place > first:
+            return place
+        if char == "[" and text[place + 1 : place + 2] in (":", ".", "="):
+            closed = text.find(text[place + 1] + "]", place + 2)
+            place = closed + 1 if closed > 0 else place
+        elif char == "\\":
+            place += 1
+        place += 1
+    return None

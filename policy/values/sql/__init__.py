@@ -1,0 +1,1 @@
+"""SQL scripts: the tables that their statements read and write."""

@@ -1,0 +1,143 @@
+"""The `given` lines of a test in, the caller and the facts that its cases run with out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from policy.model import EMPTY, Caller, Facts, GuestScope
+from policy.syntax import tree
+from policy.values import Unreadable, parse_time
+
+Steps = tuple[str, ...]
+
+# What a test may give, besides `context.…`; the words are those of the language's facts.
+FACTS: tuple[str, ...] = (
+    "agent.name",
+    "agent.parent",
+    "session.id",
+    "session.role",
+    "session.scope",
+    "user.id",
+    "user.groups",
+    "user.said",
+    "now",
+    "workspace",
+    "cwd",
+    "home",
+)
+
+
+class NotGivable(Exception):
+    """A fact whose value is of the wrong kind; the message says which kind is right."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestSetup:
+    """Who calls in a test, and the world it is called in; links and names are not resolved."""
+
+    caller: Caller
+    facts: Facts
+
+
+# A test that gives no folders is about none in particular: these stand in, so that relative paths
+# and items such as `~/.ssh/**` can be read.
+NOBODY_SAID = TestSetup(caller=Caller(), facts=Facts(home="/home/user", workspace="/workspace"))
+
+
+def fact_name(path: tree.FieldPath) -> str:
+    """Return a fact's name as written, `agent.name`."""
+    steps = (step if isinstance(step, str) else "[…]" for step in path.steps)
+    return ".".join((path.root, *steps))
+
+
+def with_fact(circumstances: TestSetup, path: tree.FieldPath, value: Any) -> TestSetup:
+    """Return the circumstances with one fact given.
+
+    Raises KeyError for what is no fact a test can give, NotGivable for a value of another kind.
+    """
+    steps = tuple(step for step in path.steps if isinstance(step, str))
+    if path.root == "context" and steps and len(steps) == len(path.steps):
+        facts = circumstances.facts
+        context = _with(facts.context, steps, value)
+        return replace(circumstances, facts=replace(facts, context=context))
+    name = fact_name(path)
+    if name in _OF_THE_CALLER:
+        caller = _OF_THE_CALLER[name](circumstances.caller, value)
+        return replace(circumstances, caller=caller)
+    facts = _OF_THE_WORLD[name](circumstances.facts, value)
+    return replace(circumstances, facts=facts)
+
+
+def _with(known: Mapping[str, Any], steps: Steps, value: Any) -> Mapping[str, Any]:
+    first, rest = steps[0], steps[1:]
+    if rest:
+        below = known.get(first, EMPTY)
+        value = _with(below if isinstance(below, Mapping) else EMPTY, rest, value)
+    return MappingProxyType({**known, first: value})
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise NotGivable("a text")
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, tuple) or not all(isinstance(item, str) for item in value):
+        raise NotGivable("a list of texts")
+    return value
+
+
+def _path(value: Any) -> str:
+    text = _text(value)
+    if not text.startswith("/"):
+        raise NotGivable("an absolute path")
+    return text
+
+
+def _moment(value: Any) -> datetime:
+    read = parse_time(_text(value))
+    if isinstance(read, Unreadable):
+        raise NotGivable('a time such as "2026-06-03T10:00:00Z"')
+    return read
+
+
+def _scope(value: Any) -> GuestScope:
+    if not isinstance(value, Mapping) or not value.keys() <= {"allowed_tools", "expires_at"}:
+        raise NotGivable('like {allowed_tools: ["memory_*"], expires_at: "…"}')
+    expires = value.get("expires_at")
+    return GuestScope(
+        allowed_tools=_texts(value.get("allowed_tools", ())),
+        expires_at=None if expires is None else _moment(expires),
+    )
+
+
+_OF_THE_CALLER = {
+    "agent.name": lambda caller, v: replace(caller, agent=_text(v)),
+    "agent.parent": lambda caller, v: replace(
+        caller, parent=replace(caller, agent=_text(v), parent=None)
+    ),
+    "session.id": lambda caller, v: replace(caller, session=_text(v)),
+    "session.role": lambda caller, v: replace(caller, role=_text(v)),
+    "session.scope": lambda caller, v: replace(caller, scope=_scope(v)),
+    "user.id": lambda caller, v: replace(caller, user=_text(v)),
+    "user.groups": lambda caller, v: replace(caller, groups=_texts(v)),
+}
+
+_OF_THE_WORLD = {
+    "user.said": lambda facts, v: replace(facts, said=_texts(v)),
+    "now": lambda facts, v: replace(facts, now=_moment(v)),
+    "workspace": lambda facts, v: replace(
+        facts,
+        workspace=_path(v),
+        cwd=_path(v) if facts.cwd in (None, facts.workspace) else facts.cwd,
+    ),
+    "cwd": lambda facts, v: replace(facts, cwd=_path(v)),
+    "home": lambda facts, v: replace(facts, home=_path(v)),
+}

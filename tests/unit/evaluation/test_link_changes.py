@@ -1,0 +1,155 @@
+"""Paths after links that the same script may have made: what is told of them, and of all others."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import policy
+from policy.environment import Disk
+from policy.model import Resolvers, Verdict
+
+_DENIES = """\
+policy for every agent
+
+default allow
+
+keep: deny * when writes "keep/**"
+secret: deny * when reads "secret.txt"
+"""
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with one link that was there before."""
+    folder = Path(os.path.realpath(tmp_path_factory.mktemp("made"))) / "ws"
+    for name in ("keep", "sub", "src", "out"):
+        (folder / name).mkdir(parents=True)
+    for name in ("a.txt", "b.txt", "secret.txt", "keep/data", "sub/f", "src/f"):
+        (folder / name).write_text("x")
+    (folder / "sub/link").symlink_to("../secret.txt")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def generation(tmp_path_factory: pytest.TempPathFactory) -> policy.Generation:
+    file: Path = tmp_path_factory.mktemp("denies") / "global.policy"
+    file.write_text(_DENIES)
+    return policy.load(file)
+
+
+def verdict(
+    generation: policy.Generation, command: str, here: Path, *, disk: bool = True
+) -> Verdict:
+    resolvers = Disk().resolvers() if disk else Resolvers()
+    facts = policy.Facts(cwd=str(here), workspace=str(here), home="/none", resolvers=resolvers)
+    call = policy.ToolCall(tool="bash_exec", input={"command": command})
+    return generation.decide(call, facts=facts).verdict
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ln -s keep kk",  # a link is judged by what it leads to
+        "ln -s sub kk; echo x > kk/data",
+        "ln -s sub kk; cd kk; cat f",
+        "ln -s sub kk; cat < kk/f",
+        "ln -s sub KK; cat kk/f",  # letters that some disks take for others
+        "ln sub/f kk; echo x > kk",
+        "cp -s /w/x kk; cat kk",
+        "mv sub/link out/; cat out/link",
+        "mv -t out sub/link; cat out/link",
+        "mv sub s2; cat s2/link",
+        "mv sub s2; mv s2 s3; cat s3/link",  # where it came from is no place of the disk
+        "ln -s ../b.txt src/k; mv src lib; cat lib/k",
+        "mv a.txt c.txt & mv c.txt a.txt; cat c.txt",
+        "mv --exchange a.txt sub/link; cat a.txt",
+        "mv -b a.txt sub/link; cat sub/link~",
+        "cp --backup=numbered b.txt sub/link; cat sub/link.~1~",
+        "sed -i.old s/a/b/ sub/link; cat sub/link.old",
+        "cp -a sub s2; cat s2/link",
+        "cp -r sub out; cat out/sub/link",
+        "cp --no-deref sub/link kk; cat kk",
+        "cp $OPTIONS sub/link kk; cat kk",
+        "cd out && tar xf ../a.tar && cat x",
+        "tar xf a.tar -C out; cat out/x",
+        "unzip a.zip -d out; cat out/x",
+        "rsync -a sub/ out; cat out/x",
+        "cd out && git checkout main && cat x",
+        "git clone https://corp.example/x.git; cat x/f",
+        "ln -s sub kk; unknown-program kk/f",
+        "ln -s sub kk; ln -s ../b.txt kk/z; cat z",  # a link that is made behind a link
+        # Beside others, before them, or again.
+        "cat kk | ln -s sub kk",
+        "cat kk & ln -s sub kk",
+        "for i in 1 2; do cat kk; ln -s sub kk; done",
+        "for i in 1 2; do mv kk/f b2; ln -s sub kk; done; cat b2",
+        "while true; do ln -s sub kk; done",
+        "f() { cat kk; }; ln -s sub kk; f",
+        "trap 'cat kk' EXIT; ln -s sub kk",
+        "cat kk $(ln -s sub kk)",
+        "setsid -f cat kk; ln -s sub kk",
+        "find . -maxdepth 1 -exec ln -s sub kk ';'",
+        "bash -c 'ln -s sub kk'; cat kk/f",
+    ],
+)
+def test_what_may_be_a_link_by_then_is_not_known(
+    command: str, generation: policy.Generation, here: Path
+) -> None:
+    assert verdict(generation, command, here) is not Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat b.txt; ln -s sub kk",
+        "cat kk; ln -s sub kk",
+        "ln -s sub kk; cat b.txt",
+        "ln -s sub kk; cat kkk",
+        "mv a.txt c.txt; cat c.txt",
+        "mv a.txt out; cat out/a.txt",
+        "mv src lib; cat lib/f",
+        "cp a.txt c.txt; cat c.txt",
+        "cp -r src out; cat out/src/f",
+        "cp -a src/. out; cat out/f",
+        "sed -i.old s/a/b/ a.txt; cat a.txt a.txt.old",
+        "cp -r sub s2; cat s2/f",
+        "tar xf a.tar -C out; cat b.txt",
+        "tar xf a.tar -C out; ls out",
+        "rm -r out; cat out/x",
+        "mv src s2; mv s2 s3; cat s3/f",
+        "mv src s2 && mv out src && mv s2 out && cat out/f",
+    ],
+)
+def test_what_surely_is_none_is_known(
+    command: str, generation: policy.Generation, here: Path
+) -> None:
+    assert verdict(generation, command, here) is Verdict.ALLOW
+
+
+def test_without_a_disk_what_is_taken_along_is_as_it_is_spelled(
+    generation: policy.Generation, here: Path
+) -> None:
+    assert verdict(generation, "mv sub s2; cat s2/f", here, disk=False) is Verdict.ALLOW
+    assert verdict(generation, "ln -s sub s2; cat s2/f", here, disk=False) is Verdict.DENY
+
+
+def test_so_many_links_that_nobody_looks_at_each(generation: policy.Generation, here: Path) -> None:
+    moves = "; ".join("mv a.txt c.txt" for _ in range(100))
+    assert verdict(generation, f"{moves}; cat c.txt", here) is Verdict.DENY
+
+
+@pytest.mark.parametrize("glob", [".?", ".*", "\\.?", "'.'?", ".[.]", "?/../..", ".[^a]"])
+def test_a_glob_that_some_shells_take_for_the_folder_above_is_that(
+    glob: str, generation: policy.Generation, here: Path
+) -> None:
+    assert verdict(generation, f"cd sub && cat {glob}/f", here) is Verdict.DENY
+
+
+@pytest.mark.parametrize("glob", [".[!.]*", ".??*", ".env*", "*.py", ".git/*"])
+def test_a_glob_that_no_shell_takes_for_the_folder_above_is_below(
+    glob: str, generation: policy.Generation, here: Path
+) -> None:
+    assert verdict(generation, f"cd sub && cat {glob}", here) is Verdict.ALLOW

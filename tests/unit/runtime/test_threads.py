@@ -1,0 +1,103 @@
+"""Blocking work beside the loop: bounded, told apart, and waited for by nobody at the end."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextvars
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import policy
+from policy.runtime import NoThreadFree, Threads
+
+PATIENCE = 30.0  # seconds until a test gives up
+
+
+async def test_results_errors_and_the_context_come_through() -> None:
+    variable = contextvars.ContextVar("variable", default="")
+    variable.set("mine")
+    threads = Threads("tests", most=1)
+    assert await threads.run(variable.get) == "mine"
+    with pytest.raises(KeyError):
+        await threads.run({}.__getitem__, "x")
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        await threads.run(next, iter(()))
+
+
+async def test_what_finds_no_thread_in_time_is_told_so() -> None:
+    go = threading.Event()
+    threads = Threads("tests", most=2, patience=0.05)
+    busy = [asyncio.create_task(threads.run(go.wait, PATIENCE)) for _ in range(2)]
+    await asyncio.sleep(0)
+    with pytest.raises(NoThreadFree, match="all 2 threads for tests are taken"):
+        await threads.run(int)
+    go.set()
+    assert await asyncio.gather(*busy) == [True, True]
+    assert await threads.run(int) == 0
+
+
+async def test_work_that_outlives_its_call_keeps_its_place() -> None:
+    go = threading.Event()
+    threads = Threads("tests", most=1, patience=0.05)
+    call = asyncio.create_task(threads.run(go.wait, PATIENCE))
+    await asyncio.sleep(0)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    with pytest.raises(NoThreadFree):
+        await threads.run(int)
+    go.set()
+    assert await Threads("tests", most=1).run(int) == 0
+
+
+async def test_whoever_waits_gets_the_next_thread_that_comes_free() -> None:
+    go = threading.Event()
+    threads = Threads("tests", most=1)
+    first = asyncio.create_task(threads.run(go.wait, PATIENCE))
+    second = asyncio.create_task(threads.run(int))
+    await asyncio.sleep(0)
+    go.set()
+    async with asyncio.timeout(PATIENCE):
+        assert [await first, await second] == [True, 0]
+
+
+def test_a_process_ends_although_work_does_not() -> None:
+    script = """
+import asyncio, threading
+from policy.runtime import Threads
+
+async def main():
+    begun = threading.Event()
+    def hang():
+        begun.set()
+        threading.Event().wait()
+    asyncio.create_task(Threads("tests", most=1).run(hang))
+    while not begun.is_set():
+        await asyncio.sleep(0)
+
+asyncio.run(main())
+"""
+    root = Path(__file__).resolve().parents[3]
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=PATIENCE, cwd=root)
+
+
+def test_nothing_uses_the_pool_that_is_one_for_everything() -> None:
+    """What a call waits in must never be what a reload needs."""
+    shared = {"to_thread", "getaddrinfo", "getnameinfo", "set_default_executor"}
+    found = []
+    for file in Path(policy.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            of = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
+            default = node.func.attr == "run_in_executor" and (
+                isinstance(node.args[0], ast.Constant) and node.args[0].value is None
+            )
+            if default or (node.func.attr in shared and of != "socket"):
+                found.append(f"{file.name}:{node.lineno}")
+    assert found == []

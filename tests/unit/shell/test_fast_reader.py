@@ -1,0 +1,20 @@
+"""What is remembered of plain scripts is bounded, however long their words are."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+from policy.shell import read_script
+
+_LONG = 100_000
+
+
+def test_long_words_take_no_memory_for_good() -> None:
+    tracemalloc.start()
+    try:
+        for number in range(40):
+            read_script(f"echo {number}".ljust(_LONG, "x"))
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 10 * _LONG

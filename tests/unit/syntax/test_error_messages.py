@@ -1,0 +1,30 @@
+"""Common mistakes are told in the language's words, at the token that is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from policy.model import Source
+from policy.syntax import parse
+from policy.syntax.error_messages import MISTAKES, Mistake
+
+
+def _marked(example: str) -> tuple[str, str]:
+    """Return the example without its marks, and the marked token."""
+    first, _, rest = example.partition("«")
+    token, _, last = rest.rpartition("»")
+    return first + token + last, token
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: str(mistake.example))
+def test_an_example_is_told_at_its_token(mistake: Mistake) -> None:
+    text, token = _marked(mistake.example)
+    header = "" if text.startswith("policy") else "policy for every agent\n"
+    source = Source(name="a.policy", text=f"{header}{text}\n")
+    found = [d for d in parse(source).diagnostics if d.code != "missing-header"]
+    assert [d.code for d in found] == [mistake.code]
+    assert found[0].message == mistake.message.replace("{}", token)
+    assert found[0].help == mistake.help
+    span = found[0].span
+    assert span is not None
+    assert source.text[span.start : span.end] == token
