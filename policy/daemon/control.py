@@ -22,8 +22,12 @@ def daemons() -> list[dict[str, Any]]:
 
     One that does not answer has a `problem`. Raises OSError where their folder cannot be used.
     """
+    import os
+
     from policy.daemon.place import PlaceUnusable, sockets
 
+    if os.name != "posix":
+        return []
     try:
         found = sockets()
     except PlaceUnusable as error:

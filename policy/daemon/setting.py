@@ -46,8 +46,9 @@ class Setting:
         if own is not None and self.settings_folder is not None:
             names = {os.path.basename(place) for place in own.settings}
             named += [os.path.join(self.settings_folder, name) for name in sorted(names)]
-        with suppress(PlaceUnusable):  # without a place for it there is no daemon either
-            named += Place(self.policy).files
+        if os.name == "posix":
+            with suppress(PlaceUnusable):  # without a place for it there is no daemon either
+                named += Place(self.policy).files
         return [*named, *(os.path.realpath(path) for path in named)]
 
     def _place(self, place: str) -> str:

@@ -14,11 +14,13 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.e2e.hooks import POLICY, Scene, scene_in
 
+RECORDED = Path(__file__).resolve().parents[1] / "data" / "hooks"
 CLAUDE, GEMINI, CODEX = "claude-code", "gemini-cli", "codex"
 
 
@@ -49,56 +51,45 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         yield made
 
 
-def test_claude_code_is_told_to_allow(shared: Scene) -> None:
-    done = shared.call(CLAUDE, "Bash", {"command": "ls -la", "description": "List"})
-    assert (done.status, done.stderr) == (0, "")
-    assert done.answer == {
-        "hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow"}
-    }
+def recorded() -> Iterator[Any]:
+    """Yield every input that an agent writes to its hook, with the answer it is to get."""
+    for file in sorted(RECORDED.glob("*.json")):
+        for name, case in json.loads(file.read_text("utf-8")).items():
+            yield pytest.param(file.stem, case["input"], case["answer"], id=f"{file.stem}-{name}")
 
 
-def test_gemini_cli_is_told_to_allow(shared: Scene) -> None:
-    done = shared.call(GEMINI, "run_shell_command", {"command": "ls -la"})
-    assert (done.status, done.stderr, done.answer) == (0, "", {"decision": "allow"})
+@pytest.fixture(scope="module")
+def installed(shared: Scene) -> dict[str, str]:
+    """The commands that stand in the agents' settings once the hooks are installed."""
+    found = {}
+    for agent in (CLAUDE, GEMINI, CODEX):
+        settings = shared.folder / f"{agent}.json"
+        words = ("hook", agent, "--policy", str(shared.rules), "--settings", str(settings))
+        assert shared.placet(*words, "--install").status == 0
+        ((group,),) = json.loads(settings.read_text("utf-8"))["hooks"].values()
+        # No Gemini CLI is installed here, and so one that cannot ask is assumed.
+        found[agent] = group["hooks"][0]["command"].replace(" --deny-asks", "")
+    return found
 
 
-def test_codex_hears_nothing_where_a_patch_is_allowed(shared: Scene) -> None:
-    patch = "*** Begin Patch\n*** Add File: new.txt\n+x\n*** End Patch\n"
-    done = shared.call(CODEX, "apply_patch", {"command": patch})
-    assert (done.status, done.stdout, done.stderr) == (0, "", "")
+@pytest.mark.parametrize(("agent", "given", "answer"), tuple(recorded()))
+def test_an_agents_input_gets_its_answer(
+    shared: Scene, installed: dict[str, str], agent: str, given: object, answer: object
+) -> None:
+    def placed(value: object) -> str:
+        text = json.dumps(value).replace("@PROJECT@", str(shared.project))
+        return text.replace("@HOME@", str(shared.home))
 
-
-def test_claude_code_is_told_to_deny_with_the_rules_reason(shared: Scene) -> None:
-    done = shared.call(CLAUDE, "Read", {"file_path": str(shared.project / ".env")})
-    assert done.status == 0
-    assert done.told["permissionDecision"] == "deny"
-    assert done.told["permissionDecisionReason"] == "placet: keys stay here"
-
-
-def test_gemini_cli_is_told_to_deny(shared: Scene) -> None:
-    done = shared.call(GEMINI, "read_file", {"file_path": "/etc/passwd"})
-    assert (done.status, done.answer["decision"]) == (0, "deny")
-    assert done.answer["reason"] == "placet: no rule allows this"
-
-
-def test_codex_is_told_to_deny_with_a_reason(shared: Scene) -> None:
-    patch = "*** Begin Patch\n*** Update File: ../../elsewhere.txt\n@@\n-a\n+b\n*** End Patch\n"
-    done = shared.call(CODEX, "apply_patch", {"command": patch})
-    assert done.status == 0
-    assert done.told == {
-        "hookEventName": "PreToolUse",
-        "permissionDecision": "deny",
-        "permissionDecisionReason": "placet: no rule allows this",
-    }
-
-
-def test_an_ask_becomes_the_agents_own_question(shared: Scene) -> None:
-    claude = shared.call(CLAUDE, "Bash", {"command": "git push origin main"})
-    assert claude.told["permissionDecision"] == "ask"
-    assert claude.told["permissionDecisionReason"] == "placet: pushing is for people"
-    gemini = shared.call(GEMINI, "run_shell_command", {"command": "git push origin main"})
-    assert gemini.answer["decision"] == "ask"
-    assert gemini.answer["systemMessage"] == "placet: pushing is for people"
+    done = subprocess.run(
+        ["bash", "-c", installed[agent]],
+        cwd=shared.project,
+        env=shared.environment,
+        input=placed(given),
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout or "null") == json.loads(placed(answer))
 
 
 def test_an_ask_is_denied_where_nobody_can_be_asked(shared: Scene) -> None:
