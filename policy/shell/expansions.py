@@ -62,6 +62,9 @@ class ExpansionReader:
         self.shell = shell
         self.read_inside = read_inside
         self.text = text
+        # Whether quotes or braces stand in each other in a way that bash loses count of when it
+        # looks for alternatives in braces, which it does before it reads the word.
+        self.nested = False
 
     def read(self, *, quoted: bool) -> tuple[Piece, Part]:
         """Read what begins here; a `$` that begins nothing stands for itself."""
@@ -292,13 +295,19 @@ class ExpansionReader:
                 # In quotes too: `"${x#<(a)}"` runs `a`, though `"${x:-<(a)}"` does not.
                 if self.text:
                     raise NotReadable("a process substitution in a here-document")
+                start = cursor.place
                 parts.append(ProcessSubstitution(char, self.commands_in(2, f"{char}(…)")))
+                self._nest(quoted and '"' in text[start : cursor.place])
             else:
+                self._nest(not quoted and char == "{")
                 cursor.place += 1
                 parts.append(Raw(char))
                 if char in "<>":
                     self._on_one_line()
         return parts
+
+    def _nest(self, nests: bool) -> None:  # noqa: FBT001 — what is asked
+        self.nested = self.nested or nests
 
     def _quotes(self, mark: str, *, quoted: bool) -> Part:
         """Read quotes after the operator; what bash does with them depends on those around."""
@@ -314,6 +323,7 @@ class ExpansionReader:
                 return Quoted(text[start:end])
         if mark == "'" or self.text:
             raise NotReadable("quotes in a `${` that shells read differently")
+        self._nest(quoted)
         cursor.place += 1
         parts: list[Part] = []
         while cursor.peek() != '"':
@@ -341,6 +351,7 @@ class ExpansionReader:
         differ = (self.text and '\\"' in content) or "\\\n" in content
         if differ or (cursor.pending and "\n" in content):
             raise NotReadable("back-ticks that shells read differently")
+        self._nest(quoted and '"' in content)
         escaped = _ESCAPED_QUOTED if quoted else _ESCAPED
         inner = Cursor(escaped.sub(r"\1", content), cursor.findings)
         commands = self.read_inside(inner, "`…`")

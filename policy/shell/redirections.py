@@ -26,6 +26,7 @@ _UNKNOWN = Word("", "opaque")
 # In a substitution bash spells a delimiter anew, and not always as it was.
 _PLAIN_END = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.!+-]*")
 _NOTHING = (Raw("/dev/null"),)
+_STANDARD_OUTPUT = 1
 _CONNECTIONS = ("/dev/tcp/", "/dev/udp/")
 
 
@@ -130,6 +131,9 @@ def _redirection(op: str, pieces: list[Piece], *, fd: int | None, cursor: Cursor
     target = to_word(pieces)
     if op in (">&", "<&"):
         op = _copy(op, target, fd=fd, quoted=any(kind == "quoted" for kind, _ in pieces))
+        if op == "&>" and not target.known:
+            # bash expands what comes of the target once more, and runs substitutions in it.
+            cursor.findings.gap("a file after `>&` that is not known, whose text the shell expands")
     if op not in (">&", "<&") and _may_connect(target):
         cursor.findings.gap("a redirection that the shell may make a connection of")
     return Redirection(op, target, fd)
@@ -142,7 +146,7 @@ def _copy(op: str, target: Word, *, fd: int | None, quoted: bool) -> str:
     if target.known and (text == "-" or (digits.isascii() and digits.isdigit())):
         return op
     if not target.known:
-        return op if op == "<&" or fd is not None else "&>"
+        return op if op == "<&" or fd not in (None, _STANDARD_OUTPUT) else "&>"
     if op == "<&" or fd is not None or text[:1].isdigit() or text[:1] == "-":
         raise NotReadable("a copied descriptor that is none")
     if quoted:

@@ -24,6 +24,7 @@ _MOST_WRITTEN_OUT = 20_000
 _LITERAL = frozenset({"glob", "bracket", "brace"})
 _ESCAPED = str.maketrans({char: f"\\{char}" for char in "\\*?[]"})
 _UNKNOWN = Word("", "opaque", many=True)
+_OPENING: Piece = ("brace", "{")
 
 
 def to_words(pieces: list[Piece]) -> list[Word]:
@@ -101,14 +102,66 @@ def _expand(pieces: list[Piece]) -> list[list[Piece]] | None:
     """Return the alternatives that braces spell out; None where they are not plainly known."""
     if not _has_alternatives(pieces):
         return [[("text", text) if kind == "brace" else (kind, text) for kind, text in pieces]]
+    settled = _settled(pieces)
+    if settled is None:
+        return None
     reader = _Alternatives()
-    for piece in pieces:
+    for piece in settled:
         if not reader.take(piece):
             return None
     words = reader.written_out()
     if words is None:
         return None
     return [each for each in map(joined, words) if each]
+
+
+def _settled(pieces: list[Piece]) -> list[Piece] | None:
+    """Return the pieces, with each outer `{` as a character that bash finds no end for.
+
+    A `{}` that begins the word is such, too. None where they are too many to tell.
+    """
+    result = list(pieces)
+    place = alone = 0
+    while place < len(result):
+        if result[place] == _OPENING:
+            empty = result[place + 1 : place + 2] == [("brace", "}")]
+            if empty and place and result[place - 1][1][-1:].isspace():
+                # Behind a blank bash takes it for a character, even where the blank is quoted.
+                return None
+            end = None if empty and not place else _closing(result, place)
+            if end is None:
+                result[place] = ("text", "{")
+                alone += 1
+                if alone > _MOST_ALTERNATIVES:
+                    return None
+            else:
+                place = end
+        place += 1
+    return result
+
+
+def _closing(pieces: list[Piece], opening: int) -> int | None:
+    """Return where the brace that stands there ends: at the first `}` of its level after a comma.
+
+    None where it does not.
+    """
+    depth = 0
+    divided = False
+    for place in range(opening + 1, len(pieces)):
+        kind, text = pieces[place]
+        if kind == "text":
+            divided = divided or (not depth and ".." in text)
+        elif kind != "brace":
+            continue
+        elif text == "{":
+            depth += 1
+        elif text == ",":
+            divided = divided or not depth
+        elif depth:
+            depth -= 1
+        elif divided:
+            return place
+    return None
 
 
 class _Alternatives:
@@ -145,7 +198,12 @@ class _Alternatives:
         else:
             before, choices = self.open.pop()
             if not choices:
-                return False
+                if self.open:
+                    return False
+                # Before the first comma it closes nothing.
+                self.open.append((before, choices))
+                self.run.append(("text", text))
+                return True
             self.complete -= len(choices)
             choices += self._ended()
             if len(before) * len(choices) > _MOST_ALTERNATIVES:

@@ -25,6 +25,7 @@ _ENDS = frozenset(" \t\n;&|)")
 _QUOTED = re.compile(r'[^"\\$`]+')
 _HISTORY = re.compile(r"![A-Za-z0-9!?#$*^-]")
 _JOINED = re.compile(r"[A-Za-z0-9_./:,@%+'\"-]")
+_OPENING_BRACE = re.compile(r"(?<!\$)\{")
 _ESCAPED_IN_QUOTES = frozenset('$`"\\')
 
 
@@ -50,6 +51,7 @@ class WordReader:
         pieces: list[Piece] = []
         parts = self._parts = []
         self._pattern = pattern
+        self.expansions.nested = False
         while cursor.place < len(text):
             plain = _PLAIN.match(text, cursor.place)
             cursor.findings.count_part()
@@ -77,6 +79,8 @@ class WordReader:
         if parens:
             # What looks like the end of the word belongs to it, and so may what follows.
             raise NotReadable("a pattern with a `(` that its word does not close")
+        if self.expansions.nested and _may_have_alternatives(text[start : cursor.place]):
+            raise NotReadable("braces in a word whose quotes stand in each other")
         return joined(pieces) if len(pieces) > 1 else pieces
 
     def _special(self, char: str, pieces: list[Piece], *, start: int, braces: int) -> int:
@@ -91,7 +95,7 @@ class WordReader:
             pieces.append(("bracket", char))
         elif char in "{}" or (char == "," and braces > 0):
             pieces.append(("brace", char))
-            return {"{": 1, "}": -1 if braces else 0}.get(char, 0)
+            return int(char == "{")
         elif char == "!" and _HISTORY.match(cursor.text, place):
             cursor.findings.gap("an unquoted `!`, which some shells replace by an earlier command")
             pieces.append(("text", char))
@@ -117,6 +121,9 @@ class WordReader:
         if not cursor.text.startswith("(", cursor.place + 1):
             return False
         commands = self.expansions.commands_in(2, f"{char}(…)")
+        if not commands.chains:
+            # bash makes no word of it.
+            raise NotReadable("a process substitution without commands")
         self._parts.append(ProcessSubstitution(char, commands))
         pieces.append(("pipe", "/dev/fd/"))
         return True
@@ -234,6 +241,13 @@ class WordReader:
         if cursor.pending and "\n" in cursor.text[cursor.place : end]:
             raise NotReadable("a here-document that begins inside of a quote")
         cursor.place = end
+
+
+def _may_have_alternatives(spelled: str) -> bool:
+    """Tell whether bash may find braces with alternatives in a word, though in quotes."""
+    opening = _OPENING_BRACE.search(spelled)
+    inside = "" if opening is None else spelled[opening.end() :]
+    return "," in inside or ".." in inside
 
 
 def literal_dollar(piece: Piece, part: Part) -> Part:
