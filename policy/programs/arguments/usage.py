@@ -327,8 +327,13 @@ def _tells(profile: Profile, option: str) -> bool:
 def _leaves_input(stdin: str, roles: set[str]) -> bool:
     """Tell whether operands are there that are used in place of standard input."""
     if stdin in ("command", "code"):
-        return any(verbs_of_role(role) and role not in ("host", "connect") for role in roles)
+        return any(verbs_of_role(role) and not _goes_with_input(role) for role in roles)
     return stdin in roles
+
+
+def _goes_with_input(role: str) -> bool:
+    """Return whether operands of a role leave the input to be run: hosts, and words for it."""
+    return role.rstrip(".!") in ("host", "connect", "argument")
 
 
 def _varied(parts: ParsedArguments, profile: Profile, given: set[str]) -> ParsedArguments:
