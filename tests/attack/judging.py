@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from policy.environment.fact_source import FactSource
+from policy.environment import FactSource
 from policy.model import Caller, Verdict
 from tests.attack.rule_sets import RuleSet
 from tests.attack.scene import HOME, WORKSPACE

@@ -18,7 +18,7 @@ from typing import Any
 from policy.catalog import builtin_catalog, read_listing
 from policy.cli.decision_lines import decision_record
 from policy.decision import Decision
-from policy.environment.lookups import DiskLookups
+from policy.environment import DiskLookups
 from policy.generation import Builder, Generation, ReadFile, Snapshot
 from policy.model import Facts, Resolvers, Verdict
 from policy.program import NO_SHORTCUTS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from policy.shell.script import SimpleCommand
+from policy.shell import SimpleCommand
 from tests.laws.real_shells import run
 
 # No program is found, so that bash hands the words of each command to this function. One that

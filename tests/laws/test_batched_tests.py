@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from policy.catalog import Resource, ToolSpec, builtin_catalog
 from policy.checks import checked
-from policy.evaluation.batched_tests import BatchedTests, true_or_open
-from policy.evaluation.declared_resources import DeclaredResources
-from policy.evaluation.evaluation import Evaluation
+from policy.evaluation import ABSENT, DeclaredResources, Evaluation, Undecided, true_or_open
+from policy.evaluation.batched_tests import BatchedTests
 from policy.evaluation.resource_tests import compile_resource_test
-from policy.evaluation.truth import ABSENT, Undecided
 from policy.generation import shipped_profiles
 from policy.model import Caller, Facts, Resolvers, ToolCall
 from tests.examples import examples

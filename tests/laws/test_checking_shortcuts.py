@@ -27,7 +27,7 @@ from policy.checks.conditions.expressions import VALUES as VALUE_READERS
 from policy.checks.conditions.tests import TESTS
 from policy.checks.names.known_tools import KnownTool
 from policy.checks.satisfiability.outcomes import never_holds_outside, outcomes
-from policy.checks.satisfiability.possible_values import FALSE, TRUE, UNDECIDED, TestContext
+from policy.checks.satisfiability.possible_values import FALSE, TRUE, UNDECIDED, ConditionContext
 from policy.checks.satisfiability.quick_answer import can_go_either_way
 from policy.layers.grants import GrantedTools
 from policy.layers.selector_overlap import SelectorOverlaps
@@ -283,7 +283,7 @@ def test_possible_outcomes_of_a_test_are_those_of_the_reference(
     test: checked.Test, tool: KnownTool | None, absent: plain.Outcome
 ) -> None:
     slow = plain.outcomes(test, plain.Sight(tool=tool, absent=absent))
-    assert outcomes(test, TestContext(tool=tool, absent=BITS[absent])) == _bits(slow)
+    assert outcomes(test, ConditionContext(tool=tool, absent=BITS[absent])) == _bits(slow)
 
 
 @given(conditions(), conditions(), tools(), ABSENT)
@@ -291,7 +291,10 @@ def test_an_exception_excludes_what_the_reference_excludes(
     test: checked.Test, exception: checked.Test, tool: KnownTool | None, absent: plain.Outcome
 ) -> None:
     slow = plain.holds_nowhere(test, exception, plain.Sight(tool=tool, absent=absent))
-    assert never_holds_outside(test, exception, TestContext(tool=tool, absent=BITS[absent])) == slow
+    assert (
+        never_holds_outside(test, exception, ConditionContext(tool=tool, absent=BITS[absent]))
+        == slow
+    )
 
 
 @given(st.one_of(st.none(), conditions()), st.one_of(st.none(), conditions()), tools())
@@ -328,7 +331,7 @@ def test_an_exception_equal_to_a_pattern_takes_the_full_test() -> None:
     test = checked.RegexTest(left=value, pattern="x", whole=True, text="")
     assert can_go_either_way(test, None, None)
     assert not can_go_either_way(test, test, None)
-    assert never_holds_outside(test, test, TestContext())
+    assert never_holds_outside(test, test, ConditionContext())
 
 
 def test_a_schema_view_is_bounded() -> None:

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy.catalog import Catalog, Origin, Resource, ToolSpec
-from policy.checks import checked
-from policy.checks.checked import CheckedPolicy, CheckedRule
+from policy.checks import CheckedPolicy, CheckedRule, checked
 from policy.decision import Decision, answer, decide
 from policy.layers import LayeredPolicy
 from policy.model import Caller, Facts, ToolCall, Verdict, thaw

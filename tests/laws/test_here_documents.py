@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 
-from policy.shell.reader import read_script
-from policy.shell.script import Script, SimpleCommand
+from policy.shell import Script, SimpleCommand, read_script
 from policy.values import Unreadable
 from tests.examples import examples
 from tests.laws.executed_commands import may_be, ran

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from policy.catalog import builtin_catalog
 from policy.checks import checked
-from policy.evaluation.evaluation import Evaluation
+from policy.evaluation import Evaluation
 from policy.evaluation.set_tests import Extent, SetTest
 from policy.model import Caller, Facts, FoldsCase, ResolveHost, ResolvePath, Resolvers
 from policy.programs import NO_PROFILES

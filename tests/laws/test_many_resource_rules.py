@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy.catalog import Catalog, Origin, Resource, ToolSpec
-from policy.checks.checked import CheckedPolicy, CheckedRule
+from policy.checks import CheckedPolicy, CheckedRule
 from policy.decision import Decision, decide
 from policy.evaluation import Floor
 from policy.generation import shipped_profiles

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from policy.generation.shipped import shipped_profile_texts
 from policy.model import Verdict
-from policy.programs import Profiles
-from policy.programs.profiles.profile import Option, Profile
+from policy.programs import Profile, Profiles
+from policy.programs.profiles.profile import Option
 from tests.corpora.judging import judge, told
 
 INSIDE = """\

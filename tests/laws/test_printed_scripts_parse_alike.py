@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from policy.shell import NotPrintable, Script, printed
+from policy.shell import NotPrintable, Script, printed, read_script
 from policy.shell.fast_reader import read_literal_command
 from policy.shell.full_reader import read_tree
 from policy.shell.printer import print_tree
-from policy.shell.reader import read_script
 from policy.values import Unreadable
 from tests.examples import examples
 from tests.laws.here_documents import here_documents

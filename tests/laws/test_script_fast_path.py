@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from policy.generation import shipped_profiles
 from policy.programs import analyse_script, read_command_pattern
-from policy.shell import full_reader
+from policy.shell import Script, SimpleCommand, full_reader
 from policy.shell.fast_reader import read_literal_command, read_simple_script
 from policy.shell.full_reader import _read_whole, _unfit
-from policy.shell.script import Script, SimpleCommand
 from policy.values import Unreadable
 from tests.examples import examples
 from tests.laws.shell_scripts import scripts

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from policy.shell.reader import read_script
+from policy.shell import read_script
 from policy.values import Unreadable
 from tests.examples import examples
 from tests.laws.executed_commands import may_be, ran

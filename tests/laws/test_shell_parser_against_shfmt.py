@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from policy.shell.reader import read_script
-from policy.shell.script import SimpleCommand
+from policy.shell import SimpleCommand, read_script
 from policy.values import Unreadable
 from tests.examples import examples
 from tests.laws.shell_scripts import found_by_shfmt, scripts

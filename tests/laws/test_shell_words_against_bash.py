@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from policy.shell.reader import read_script
-from policy.shell.word import Word
+from policy.shell import Word, read_script
 from policy.values import Unreadable
 from tests.examples import examples
 

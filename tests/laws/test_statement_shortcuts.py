@@ -22,7 +22,7 @@ from policy.catalog import (
     read_only_schema,
     select_name,
 )
-from policy.checks.assembly import Unit
+from policy.checks import Unit
 from policy.checks.lints import redundant_allow
 from policy.checks.names.scopes import Scope
 from policy.checks.report import Report

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from policy.programs import Profiles
-from policy.programs.profiles.profile import NUMBER, Profile
+from policy.programs import Profile, Profiles
+from policy.programs.profiles.profile import NUMBER
 
 OPTIONS = Path(__file__).with_name("options.jsonl")
 

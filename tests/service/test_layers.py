@@ -9,6 +9,7 @@ import pytest
 
 from policy import PermissionDenied, PolicyStore, build_tool_service
 from policy.service import (
+    ContextRuleLayer,
     CoreDispatch,
     Deny,
     ExecAuditLayer,
@@ -17,7 +18,6 @@ from policy.service import (
     RuleContext,
     TimeoutLayer,
 )
-from policy.service.layers.context_rules import ContextRuleLayer
 from policy.tools import ToolService
 from tests.fakes import CountingHandler
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from policy import PermissionDenied, PolicyStore
-from policy.approvals import Approved, ScriptedApprover
-from policy.approvals.question_text import question
+from policy.approvals import Approved, ScriptedApprover, question
 from policy.audit import MemorySink
 from policy.service import build_tool_service
 

@@ -15,7 +15,7 @@ import pytest
 
 from policy import PolicyStore
 from policy.audit import MemorySink
-from policy.generation.folder import signature
+from policy.generation import signature
 from policy.model import PermissionDenied
 from policy.service import GovernedService, build_tool_service
 from policy.store import Reloaded

@@ -24,18 +24,23 @@ from policy.checks.checked import (
 )
 from policy.checks.names.known_tools import field_steps
 from policy.checks.satisfiability.bounds import bounds_of, is_unsatisfiable
-from policy.checks.satisfiability.possible_values import MOST_CHOICES, TRUE, Outcomes, TestContext
+from policy.checks.satisfiability.possible_values import (
+    MOST_CHOICES,
+    TRUE,
+    ConditionContext,
+    Outcomes,
+)
 from policy.values import is_number
 
 # What a test can come out as, where some values are assumed.
-OutcomesOf: TypeAlias = Callable[[Test, TestContext], Outcomes]
+OutcomesOf: TypeAlias = Callable[[Test, ConditionContext], Outcomes]
 
 # What an operator becomes where its operands change places.
 TURNED: dict[str, Any] = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def contradict(
-    parts: list[Test], each: list[Outcomes], sight: TestContext, outcomes: OutcomesOf
+    parts: list[Test], each: list[Outcomes], sight: ConditionContext, outcomes: OutcomesOf
 ) -> bool:
     """Tell whether no value can meet all the parts that are about it.
 
@@ -56,7 +61,7 @@ class _Scene:
     """Parts that must all hold, and what each of them can come out as."""
 
     def __init__(
-        self, parts: list[Test], each: list[Outcomes], sight: TestContext, outcomes: OutcomesOf
+        self, parts: list[Test], each: list[Outcomes], sight: ConditionContext, outcomes: OutcomesOf
     ) -> None:
         self._outcomes = outcomes
         self._parts = parts

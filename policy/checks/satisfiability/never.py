@@ -14,7 +14,7 @@ from policy.checks.names.known_tools import KnownTool
 from policy.checks.report import Report
 from policy.checks.rules.clauses import Clauses
 from policy.checks.satisfiability.outcomes import never_holds_outside, outcomes, resource_tests
-from policy.checks.satisfiability.possible_values import FALSE, TRUE, UNDECIDED, TestContext
+from policy.checks.satisfiability.possible_values import FALSE, TRUE, UNDECIDED, ConditionContext
 from policy.checks.satisfiability.quick_answer import can_go_either_way
 
 
@@ -51,25 +51,30 @@ def check_can_hold(
 
 def _sights(
     tools: tuple[KnownTool, ...] | None, *, gives: bool
-) -> Iterator[tuple[TestContext, TestContext]]:
+) -> Iterator[tuple[ConditionContext, ConditionContext]]:
     """Yield what `when` and `unless` are seen with, for each tool, or once for any tool."""
     for tool in tools or (None,):
         absent = UNDECIDED if gives else FALSE
-        yield TestContext(tool=tool, absent=absent), TestContext(tool=tool, absent=UNDECIDED)
+        yield (
+            ConditionContext(tool=tool, absent=absent),
+            ConditionContext(tool=tool, absent=UNDECIDED),
+        )
 
 
-def _is_dead(when: Test, sight: tuple[TestContext, TestContext], *, gives: bool) -> bool:
+def _is_dead(when: Test, sight: tuple[ConditionContext, ConditionContext], *, gives: bool) -> bool:
     """Tell whether `when` is never met; what takes is also met where it cannot be decided."""
     found = outcomes(when, sight[0])
     return not found & TRUE if gives else found == FALSE
 
 
-def _always(unless: Test, sight: tuple[TestContext, TestContext], *, gives: bool) -> bool:
+def _always(unless: Test, sight: tuple[ConditionContext, ConditionContext], *, gives: bool) -> bool:
     found = outcomes(unless, sight[1])
     return not found & FALSE if gives else found == TRUE
 
 
-def _excludes(when: Test | None, unless: Test, sight: tuple[TestContext, TestContext]) -> bool:
+def _excludes(
+    when: Test | None, unless: Test, sight: tuple[ConditionContext, ConditionContext]
+) -> bool:
     """Tell whether the exception is one of the conditions again."""
     return when is not None and never_holds_outside(when, unless, sight[0])
 

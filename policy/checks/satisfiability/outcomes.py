@@ -38,20 +38,20 @@ from policy.checks.satisfiability.possible_values import (
     FALSE,
     TRUE,
     UNDECIDED,
+    ConditionContext,
     Outcomes,
-    TestContext,
     possible_values,
 )
 from policy.values import compare_numbers, compile_text_glob, is_number
 
 
-def outcomes(test: Test, sight: TestContext) -> Outcomes:
+def outcomes(test: Test, sight: ConditionContext) -> Outcomes:
     """Return what a test can come out as; numbers no double holds are not reckoned with."""
     judge = _JUDGES.get(type(test))
     return ANY if judge is None else judge(test, sight)
 
 
-def never_holds_outside(test: Test, exception: Test, sight: TestContext) -> bool:
+def never_holds_outside(test: Test, exception: Test, sight: ConditionContext) -> bool:
     """Tell whether `test` can never hold where `exception` does not."""
     parts = [*_flat(test), NotOf(test=exception, text="")]
     if exception in parts:
@@ -90,17 +90,17 @@ def _both(left: Outcomes, right: Outcomes) -> Outcomes:
 _BOTH = tuple(tuple(_both(left, right) for right in range(8)) for left in range(8))
 
 
-def _of_all(test: AllOf, sight: TestContext) -> Outcomes:
+def _of_all(test: AllOf, sight: ConditionContext) -> Outcomes:
     parts = list(_flat(test))
     each = [outcomes(part, sight) for part in parts]
     return FALSE if contradictions.contradict(parts, each, sight, outcomes) else _join(each)
 
 
-def _of_any(test: AnyOf, sight: TestContext) -> Outcomes:
+def _of_any(test: AnyOf, sight: ConditionContext) -> Outcomes:
     return _NEGATED[_join(_NEGATED[outcomes(part, sight)] for part in test.tests)]
 
 
-def _of_not(test: NotOf, sight: TestContext) -> Outcomes:
+def _of_not(test: NotOf, sight: ConditionContext) -> Outcomes:
     return _NEGATED[outcomes(test.test, sight)]
 
 
@@ -122,14 +122,14 @@ def _join(each: Iterable[Outcomes]) -> Outcomes:
 # ------------------------------------------------------------------ one value
 
 
-def _each(value: Value, sight: TestContext, judge: Callable[[Any], bool | None]) -> Outcomes:
+def _each(value: Value, sight: ConditionContext, judge: Callable[[Any], bool | None]) -> Outcomes:
     """Join what `judge` says of each constant the value can be; it says None of what may differ."""
     held = possible_values(value, sight)
     return ANY if held is None else _judged(held, sight, judge)
 
 
 def _judged(
-    held: tuple[Any, ...], sight: TestContext, judge: Callable[[Any], bool | None]
+    held: tuple[Any, ...], sight: ConditionContext, judge: Callable[[Any], bool | None]
 ) -> Outcomes:
     found = 0
     for value in held:
@@ -141,11 +141,11 @@ def _judged(
     return found
 
 
-def _of_truth(test: ValueTest, sight: TestContext) -> Outcomes:
+def _of_truth(test: ValueTest, sight: ConditionContext) -> Outcomes:
     return _each(test.value, sight, lambda held: held if isinstance(held, bool) else None)
 
 
-def _of_comparison(test: Comparison, sight: TestContext) -> Outcomes:
+def _of_comparison(test: Comparison, sight: ConditionContext) -> Outcomes:
     op, left, right = test.op, test.left, test.right
     if isinstance(left, Constant) and not isinstance(right, Constant):
         op, left, right = contradictions.TURNED[op], right, left
@@ -185,7 +185,7 @@ def compare_constants(op: str, left: Any, right: Any) -> bool | None:
     return bool(left == right) if op == "==" else None
 
 
-def _of_member(test: Membership, sight: TestContext) -> Outcomes:
+def _of_member(test: Membership, sight: ConditionContext) -> Outcomes:
     right = test.right
     if isinstance(right, ValueSet):
         if is_empty(right):
@@ -209,7 +209,7 @@ def _among(value: Any, items: Iterable[Any]) -> bool | None:
     return True if True in found else None if None in found else False
 
 
-def _of_text(test: TextRelation | LikeTest, sight: TestContext) -> Outcomes:
+def _of_text(test: TextRelation | LikeTest, sight: ConditionContext) -> Outcomes:
     return _each(test.left, sight, lambda value: _text(test, value))
 
 
@@ -230,7 +230,7 @@ def _text(test: TextRelation | LikeTest, value: Any) -> bool | None:
             return other in value
 
 
-def _of_presence(test: Presence, sight: TestContext) -> Outcomes:
+def _of_presence(test: Presence, sight: ConditionContext) -> Outcomes:
     present, absent = (TRUE, FALSE) if test.present else (FALSE, TRUE)
     held = possible_values(test.left, sight)
     if held is not None and not isinstance(test.left, Constant):
@@ -244,7 +244,7 @@ def _of_presence(test: Presence, sight: TestContext) -> Outcomes:
     return ANY
 
 
-def _of_quantified(test: Quantified, sight: TestContext) -> Outcomes:
+def _of_quantified(test: Quantified, sight: ConditionContext) -> Outcomes:
     source = possible_values(test.source, sight)
     empty = source is not None and all(value == () for value in source)
     if test.kind == "any":
@@ -252,7 +252,7 @@ def _of_quantified(test: Quantified, sight: TestContext) -> Outcomes:
     return sight.absent if empty else ANY
 
 
-def _of_resources(test: ResourceTest, sight: TestContext) -> Outcomes:
+def _of_resources(test: ResourceTest, sight: ConditionContext) -> Outcomes:
     """Where a place restricts, something must be in the set; where it permits, nothing need be."""
     empty = test.operand is not None and is_empty(test.operand)
     if (test.form == "some" and empty and not test.permits) or (test.form == "any" and empty):
@@ -276,7 +276,7 @@ def is_empty(members: ValueSet) -> bool:
 
 
 # What is not here can come out as anything.
-_JUDGES: Mapping[type, Callable[[Any, TestContext], Outcomes]] = MappingProxyType(
+_JUDGES: Mapping[type, Callable[[Any, ConditionContext], Outcomes]] = MappingProxyType(
     {
         ValueTest: _of_truth,
         NotOf: _of_not,

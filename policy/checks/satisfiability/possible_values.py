@@ -1,7 +1,7 @@
 """A value and what is known of a tool in; all that it can be in any call out.
 
-`TestContext` is what a condition is seen with. Sets of truth values are bits of a number, since
-every condition of every rule asks for several.
+`ConditionContext` is what a condition is seen with. Sets of truth values are bits of a number,
+since every condition of every rule asks for several.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_CHOICES: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestContext:
+class ConditionContext:
     """What is known where a test stands: the tool, and what a test of an absent value comes to.
 
     `assumed` holds values that are taken to be constants.
@@ -34,13 +34,13 @@ class TestContext:
     absent: Outcomes = FALSE
     assumed: tuple[tuple[Value, Any], ...] = ()
 
-    def with_assumed(self, value: Value, held: Any) -> TestContext:
+    def with_assumed(self, value: Value, held: Any) -> ConditionContext:
         """Return the same with one more value that is taken to be a constant."""
         assumed = (*self.assumed, (value, held))
-        return TestContext(tool=self.tool, absent=self.absent, assumed=assumed)
+        return ConditionContext(tool=self.tool, absent=self.absent, assumed=assumed)
 
 
-def possible_values(value: Value, sight: TestContext) -> tuple[Any, ...] | None:
+def possible_values(value: Value, sight: ConditionContext) -> tuple[Any, ...] | None:
     """Return what a value can only be; None in it stands for absent, None alone for anything."""
     if isinstance(value, Constant):
         # Null also stands where something could not be read.

@@ -35,7 +35,7 @@ from policy.checks.checked import (
 from policy.checks.names.known_tools import KnownTool, Steps, field_steps
 from policy.checks.satisfiability.bounds import bounds_at, is_unsatisfiable
 from policy.checks.satisfiability.outcomes import outcomes
-from policy.checks.satisfiability.possible_values import FALSE, TRUE, UNDECIDED, TestContext
+from policy.checks.satisfiability.possible_values import FALSE, TRUE, UNDECIDED, ConditionContext
 
 # What a tool may settle: see `KnownTool.fact`.
 _OF_TOOLS = frozenset({"tool", "call"})
@@ -71,7 +71,9 @@ def can_go_either_way(when: Test | None, unless: Test | None, tool: KnownTool | 
 
 
 def _is_open(part: Test, tool: KnownTool | None) -> bool:
-    return outcomes(part, TestContext(tool=tool, absent=UNDECIDED)) & _EITHER_WAY == _EITHER_WAY
+    return (
+        outcomes(part, ConditionContext(tool=tool, absent=UNDECIDED)) & _EITHER_WAY == _EITHER_WAY
+    )
 
 
 def _of_comparison(test: Comparison) -> Value | None:

@@ -21,7 +21,8 @@ from policy.capabilities import (
     key_of,
     manifest_of,
 )
-from policy.plugins.registration import PluginRegistration, registration_of
+from policy.plugins import PluginRegistration
+from policy.plugins.registration import registration_of
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "tool": {"name": "my_tool", "description": "Does it."},

@@ -13,14 +13,15 @@ import pytest
 from policy import NotFound, PermissionDenied, PolicyStore, build_tool_service
 from policy.audit import MemorySink
 from policy.capabilities import KINDS, Grants, PluginManifest, PluginRefused, manifest_of
-from policy.plugins.changes import (
+from policy.plugins import (
     PluginChange,
     PluginRegistered,
+    PluginRegistry,
     PluginRegranted,
     PluginUnregistered,
+    configured_grants,
+    fixed_grants,
 )
-from policy.plugins.grants import configured_grants, fixed_grants
-from policy.plugins.registry import PluginRegistry
 from policy.service import GovernedService
 from policy.tools import ExecutionContext, tool
 from tests.service.capabilities.test_declarations import EXAMPLES

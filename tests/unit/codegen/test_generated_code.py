@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from policy.catalog import Origin, ToolSpec
 from policy.checks import checked
-from policy.codegen.index import write_layer
-from policy.codegen.layer import RuleItem, ToolContext, Writer
+from policy.codegen import RuleItem, ToolContext, write_layer
+from policy.codegen.layer import Writer
 from policy.codegen.quoting import literal
-from policy.evaluation.declared_resources import DeclaredResources
-from policy.evaluation.truth import Undecided
+from policy.evaluation import DeclaredResources, Undecided
 from policy.model import Caller, Facts, ToolCall
 
 SPEC = ToolSpec(name="pay", origin=Origin(kind="host", tool="pay"))

@@ -17,8 +17,15 @@ from typing import Any
 import pytest
 
 import policy
-from policy.config_edit import Configured, configure, read_configuration, value_of
-from policy.config_edit.atomic_write import FileChanged, FolderBusy, exclusive_lock, replace_file
+from policy.config_edit import (
+    Configured,
+    FileChanged,
+    configure,
+    read_configuration,
+    replace_file,
+    value_of,
+)
+from policy.config_edit.atomic_write import FolderBusy, exclusive_lock
 from policy.config_edit.permissiveness import is_more_permissive
 from policy.model import Verdict
 from policy.store import PolicyStore

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from policy.config_edit import read_value, write_key, write_value
 from policy.config_edit.toml_edit import Missing, set_value, unset_value, value_at
-from policy.config_edit.toml_values import read_key, read_value, write_key, write_value
-from policy.generation.toml_positions import comments
+from policy.config_edit.toml_values import read_key
+from policy.generation import comments
 from policy.values import Unreadable
 from tests.examples import examples
 

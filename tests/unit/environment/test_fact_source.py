@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from policy.environment import follow_links
-from policy.environment.fact_source import FactSource, JudgedHosts, look_up_host
+from policy.environment import FactSource, JudgedHosts, follow_links, look_up_host
 from policy.model import Caller, Facts
 
 

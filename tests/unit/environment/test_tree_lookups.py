@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 import policy
-from policy.environment import Disk, DiskLookups
-from policy.environment.fact_source import FactSource
+from policy.environment import Disk, DiskLookups, FactSource
 from policy.model import Caller, DiskAnswer, DiskQuery, Facts, Verdict
-from policy.service.judging.adjudicator import Adjudicator
+from policy.service import Adjudicator
 
 _POLICY = """\
 policy for every agent

@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from policy.evaluation import ABSENT, Evaluation, Truth, Undecided
-from policy.evaluation.truth import Unknown, all_true, negated
+from policy.evaluation import ABSENT, Evaluation, Truth, Undecided, negated
+from policy.evaluation.truth import Unknown, all_true
 from tests.unit.program.compiling import ANN, HERE, program, tools
 
 # What `input.F == "t"` comes to: true, false, undecidable.

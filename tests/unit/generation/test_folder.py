@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from policy.generation import folder as folder_module
-from policy.generation.folder import LARGEST_FILE, read_folder, signature
+from policy.generation import read_folder, signature
+from policy.generation.folder import LARGEST_FILE
 from policy.store import PolicyStore
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from policy.diagnostics import Diagnostic
-from policy.generation import read_folder
+from policy.generation import read_folder, shipped_profiles
 from policy.generation.profiles import profiles_of
-from policy.generation.shipped import shipped_profiles
 from policy.model import PolicyInvalid
 from policy.programs import Profiles, analyse_script
 from policy.store import load

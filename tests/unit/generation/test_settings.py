@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from policy.catalog import Resource
 from policy.diagnostics import Diagnostic
-from policy.generation.settings import ApprovalSettings, Settings
-from policy.generation.settings_file import read_settings
+from policy.generation import ApprovalSettings, Settings, read_settings
 from policy.generation.toml_positions import positions_of
 from policy.model import Caller, Source
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from policy.catalog import ToolSpec
-from policy.checks.checked import LayerKey
+from policy.checks import LayerKey
 from policy.evaluation import Floor
 from policy.layers import merge
 from policy.model import Reason

@@ -7,7 +7,7 @@ import pytest
 from policy.generation.shipped import shipped_profile_texts
 from policy.programs import Profiles, analyse_script
 from policy.programs.words.forwarded import may_load_code
-from policy.shell.word import Word
+from policy.shell import Word
 from policy.values import Unreadable
 
 _PROFILES = Profiles.of(shipped_profile_texts())

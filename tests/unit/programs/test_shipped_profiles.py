@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policy.generation.shipped import shipped_profile_texts
-from policy.programs import Profiles
-from policy.programs.patterns.profile_check import check_examples
-from policy.programs.profiles.faults import ProfileFault
+from policy.programs import ProfileFault, Profiles, check_examples
 from policy.programs.profiles.profile_file import ENVIRONMENT, ProfileFile, read_profile_file
 
 _TEXTS = shipped_profile_texts()

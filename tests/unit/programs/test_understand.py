@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.programs import Profiles, analyse_script
-from policy.programs.invocation import Invocation, ScriptAnalysis
-from policy.shell.word import Word
+from policy.programs import Invocation, Profiles, ScriptAnalysis, analyse_script
+from policy.shell import Word
 
 PROFILES = Profiles.of(
     {

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from policy.generation.shipped import shipped_profile_texts
-from policy.programs import Profiles, analyse_script
-from policy.programs.invocation import Invocation, ScriptAnalysis
-from policy.programs.profiles.profile import Option, Profile
-from policy.shell.word import Word
+from policy.programs import Invocation, Profile, Profiles, ScriptAnalysis, analyse_script
+from policy.programs.profiles.profile import Option
+from policy.shell import Word
 
 PROFILES = Profiles.of(
     {

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policy.generation.shipped import shipped_profile_texts
-from policy.programs import Profiles, analyse_script
-from policy.programs.invocation import Effect
+from policy.programs import Effect, Profiles, analyse_script
 from policy.values import Unreadable
 
 _PROFILES = Profiles.of(shipped_profile_texts())

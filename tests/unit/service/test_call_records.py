@@ -14,11 +14,10 @@ import pytest
 
 import policy
 from policy.audit import MemorySink, digest_of
-from policy.environment.fact_source import FactSource
+from policy.environment import FactSource
 from policy.model import Caller, PermissionDenied, ToolCall
-from policy.service import GovernedService, ToolEvent, build_tool_service
+from policy.service import Adjudicator, GovernedService, ToolEvent, build_tool_service
 from policy.service.in_flight import InFlight
-from policy.service.judging.adjudicator import Adjudicator
 from policy.service.judging.judge import NoPolicy
 from policy.service.judging.known_tools import KnownTools
 from policy.service.layers.time_limits import TimeLimits

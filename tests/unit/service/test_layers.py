@@ -12,6 +12,7 @@ from policy.approvals import Approved, ScriptedApprover
 from policy.audit import MemorySink
 from policy.model import NotFound, PermissionDenied, Timeout, Verdict
 from policy.service import (
+    Adjudicator,
     Allow,
     Confirm,
     ContextRuleLayer,
@@ -22,9 +23,8 @@ from policy.service import (
     PinLayer,
     Rewrite,
     TimeoutLayer,
+    fixed_limits,
 )
-from policy.service.judging.adjudicator import Adjudicator
-from policy.service.layers.timeout import fixed_limits
 from policy.tools import ToolDefinition, ToolOutput, ToolRegistry, ToolService
 from tests.fakes import CountingHandler
 from tests.unit.service.judges import always

@@ -6,9 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from policy.shell.reader import read_script
-from policy.shell.script import Script, SimpleCommand
-from policy.shell.word import Assignment, Redirection, Word
+from policy.shell import Assignment, Redirection, Script, SimpleCommand, Word, read_script
 from policy.values import Unreadable
 
 

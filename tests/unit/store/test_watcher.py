@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from policy.generation.folder import read_folder
+from policy.generation import read_folder
 from policy.store.watcher import watch_path
 
 LIMIT = 20.0  # seconds until a test gives up; nothing waits this long when things work

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from policy.programs import Profile
 from policy.programs.arguments.argv import OperandItem, OptionItem, parse_arguments
 from policy.programs.profiles.merger import profile_of
-from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.profile_file import ProfileFile, read_profile_file
-from policy.shell.word import Word
+from policy.shell import Word
 
 PROFILE = """
 flags = "-r|--recursive -f|--force --forward -v -NUM"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from policy.generation import shipped_profiles
-from policy.programs import analyse_script
-from policy.programs.invocation import ScriptAnalysis
-from policy.shell.word import Word
+from policy.programs import ScriptAnalysis, analyse_script
+from policy.shell import Word
 
 
 def operands_run(script: str) -> list[Word]:

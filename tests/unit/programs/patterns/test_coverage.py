@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policy.programs.patterns.coverage import covers, runs_any
-from policy.programs.patterns.pattern_set import PatternSet
+from policy.programs import PatternSet, covers, runs_any
 from policy.programs.patterns.uncovered import uncovered_part
 from tests.unit.programs.patterns.test_match import invocation
 from tests.unit.programs.patterns.test_pattern import pattern

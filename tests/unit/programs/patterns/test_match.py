@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from policy.generation import shipped_profiles
-from policy.programs.invocation import Invocation
-from policy.programs.patterns.match import (
+from policy.programs import (
+    Invocation,
+    analyse_script,
     is_harmless_redirection,
     matches_command,
-    uncovered_redirections,
+    read_command_pattern,
 )
-from policy.programs.patterns.pattern import read_command_pattern
-from policy.programs.script_analysis import analyse_script
-from policy.shell.reader import read_script
+from policy.programs.patterns.match import uncovered_redirections
+from policy.shell import read_script
 from policy.values import Unreadable
 from tests.unit.programs.patterns.test_pattern import pattern
 from tests.unit.programs.programs import PROFILES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policy.programs.patterns.pattern import CommandPattern, read_command_pattern
+from policy.programs import CommandPattern, read_command_pattern
 from policy.values import Unreadable
 from tests.unit.programs.programs import PROFILES
 

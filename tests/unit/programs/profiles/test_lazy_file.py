@@ -7,10 +7,9 @@ from dataclasses import fields
 import pytest
 
 from policy.generation.shipped import shipped_profile_texts
-from policy.programs import Profiles
+from policy.programs import Profile, Profiles
 from policy.programs.profiles.lazy_file import read_profile_lazily
 from policy.programs.profiles.merger import profile_of
-from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.profile_file import ENVIRONMENT, ProfileFile, read_profile_file
 
 _TEXTS = shipped_profile_texts()

@@ -6,7 +6,7 @@ import pytest
 
 from policy.programs.words.readers import WORD_READERS
 from policy.programs.words.sibling_files import sibling_files
-from policy.shell.word import Word
+from policy.shell import Word
 
 
 def _said(role: str, word: Word) -> list[str]:

@@ -11,9 +11,8 @@ import policy
 from policy.catalog import Resource
 from policy.decision import Decision
 from policy.model import Caller, Facts, Resolvers, ToolCall, Verdict
-from policy.service import Judgement
+from policy.service import Guards, Judgement
 from policy.service.asking.resource_lines import resource_lines, shown_lines
-from policy.service.judging.guards import Guards
 from tests.fakes import spec_of
 
 FACTS = Facts(

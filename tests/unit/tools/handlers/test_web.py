@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from policy.environment.fact_source import JudgedHosts
+from policy.environment import JudgedHosts
 from policy.model import Execution, Facts, Resolvers, Timeout, Transport
 from policy.tools import ExecutionContext, Limits
 from policy.tools.handlers.web import web_fetch

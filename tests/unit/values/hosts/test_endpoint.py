@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policy.values import (
+    NETWORK_WORDS,
     Endpoint,
     HostPattern,
     Unreadable,
@@ -12,7 +13,6 @@ from policy.values import (
     read_endpoint,
     read_host_pattern,
 )
-from policy.values.hosts.address import NETWORK_WORDS
 
 
 def endpoint(text: str) -> Endpoint:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from policy.values import PathContext, Unreadable, path_in, read_path, read_path_pattern
-from policy.values.paths.path import Path
-from policy.values.paths.pattern import PathPattern
+from policy.values import (
+    Path,
+    PathContext,
+    PathPattern,
+    Unreadable,
+    path_in,
+    read_path,
+    read_path_pattern,
+)
 
 CONTEXT = PathContext(cwd="/w", home="/h", workspace="/w")
 
