@@ -16,7 +16,8 @@ _FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:+@-]*(?=[\s(]|\Z)")
 _PARENTHESES = re.compile(r"[ \t]*(?:\([ \t]*\))?")
 # The name of a coprocess stands only before a compound command.
 _COPROCESS = re.compile(
-    r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*(?=\(|(?:\{|\[\[|if|case|for|while|until|select)[\s(])"
+    r"([A-Za-z_][A-Za-z0-9_]*)"
+    r"(?:[ \t]*(?=\()|[ \t]+(?=(?:\{|\[\[|if|case|for|while|until|select)[\s(]))"
 )
 _LONGEST_ALIAS = 2_000
 
@@ -42,7 +43,10 @@ class DefinitionReader:
             shell.findings.computed.add(f"{name}()")
         before = shell.fork()
         shell.piped = True
-        node, _ = self.reader.command()
+        node, simple = self.reader.command()
+        if simple and self.reader.inside:
+            # bash spells a substitution anew, with a name that is then taken for the program.
+            raise NotReadable("a coprocess of a simple command in a substitution")
         shell.become(before)
         self.reader.findings.leave()
         return Coprocess(name, node)

@@ -38,6 +38,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _UNKNOWN = Word("", "opaque")
 _ELEMENT = re.compile(r"\{[A-Za-z_][A-Za-z0-9_]*\[")
 _ENDS = frozenset("\n;&|)")
+_ARRAY_END = re.compile(r"[ \t\n;&|)]|[<>](?!\()|\Z")
 _BEGINS_REDIRECTION = frozenset("<>&0123456789{")
 
 ReadFunction = Callable[[str], Function]
@@ -208,6 +209,9 @@ class SimpleReader:
             char = cursor.peek()
             if char == ")":
                 cursor.place += 1
+                if _ARRAY_END.match(cursor.text, cursor.place) is None:
+                    # bash takes it for a part of what is assigned.
+                    raise NotReadable("a word that is joined to the values of an array")
                 return Values(tuple(values))
             if char == "\n" and not cursor.pending:
                 cursor.place += 1

@@ -25,7 +25,7 @@ _ENDS = frozenset(" \t\n;&|)")
 _QUOTED = re.compile(r'[^"\\$`]+')
 _HISTORY = re.compile(r"![A-Za-z0-9!?#$*^-]")
 _JOINED = re.compile(r"[A-Za-z0-9_./:,@%+'\"-]")
-_OPENING_BRACE = re.compile(r"(?<!\$)\{")
+_OPENING_BRACE = re.compile(r"(?<!(?<!\\)\$)\{")
 _ESCAPED_IN_QUOTES = frozenset('$`"\\')
 
 
