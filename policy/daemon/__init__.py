@@ -4,7 +4,7 @@ A hook call is a process of its own, so importing this package must stay cheap: 
 is imported by the daemon, or by a client that finds none.
 """
 
-from policy.daemon.answering import (
+from policy.daemon.client import (
     answer_hook,
 )
 from policy.daemon.control import (
@@ -15,7 +15,7 @@ from policy.daemon.control import (
     daemons,
     stop_daemon,
 )
-from policy.daemon.exchange import (
+from policy.daemon.protocol import (
     BLOCKED,
     LONGEST_INPUT,
     blocked,

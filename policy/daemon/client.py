@@ -1,79 +1,88 @@
-"""A hook request in, the daemon's answer out; it is started where there is none."""
+"""Answers a hook call in time: by the daemon, else in this process.
+
+An agent takes a hook that is late for one that consents. So we are never later than we say: at the
+end of the time the process ends itself with the answer that blocks the call.
+"""
 
 from __future__ import annotations
 
-import socket
-
-from policy.daemon.exchange import LONGEST_LINE, Malformed, line_of, message_in
-from policy.daemon.peer import is_ours
-from policy.daemon.place import Place, identity
+import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from policy.daemon.exchange import Message
+    from collections.abc import Callable
+
+    from policy.daemon.protocol import Message
+
+# Seconds: for the daemon, its start included, and for a decision in this process. The settings that
+# are installed give the agent's own limit more than both together.
+FOR_THE_DAEMON = 6.0
+FOR_ITSELF = 14.0
 
 
-class NoDaemon(Exception):
-    """Nobody answered, and why."""
+class Late(Exception):
+    """The time for the daemon is over."""
 
 
-def ask_daemon(request: Message) -> Message:
-    """Return the daemon's answer; start it where there is none.
+def answer_hook(request: Message, *, late: Callable[[], None], use_daemon: bool) -> Message:
+    """Return the answer; call `late`, which must end the process, once the time is over."""
+    if os.name != "posix":
+        return _decided_by_a_timer(request, late)
+    import signal
 
-    Raises NoDaemon, PlaceUnusable and OSError.
-    """
-    place, who = Place(request["policy"]), identity(request["policy"])
-    line = line_of({**request, "kind": "ask", "identity": who})
     try:
-        answer = exchanged(place.socket, line)
-    except (FileNotFoundError, ConnectionRefusedError):
+        signal.signal(signal.SIGALRM, _raise_late)
+        answer = _asked(request) if use_daemon else None
+    except Late:
         answer = None
-    if answer is None or answer["kind"] == "another":
-        from policy.daemon.starting import start
-
-        start(place, request["policy"], lambda: _is_there(place, who))
-        answer = exchanged(place.socket, line)
-    if answer["kind"] != "answer":
-        raise NoDaemon(f"it said {answer['kind']}")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    if answer is not None:
+        return answer
+    signal.signal(signal.SIGALRM, lambda number, frame: late())
+    signal.setitimer(signal.ITIMER_REAL, FOR_ITSELF)
+    answer = _decided_here(request)
+    signal.setitimer(signal.ITIMER_REAL, 0)
     return answer
 
 
-def exchanged(where: str, line: bytes) -> Message:
-    """Send one line to the daemon at a socket, and return the message that comes back.
+def _asked(request: Message) -> Message | None:
+    """Return the daemon's answer, None where there is none to be had."""
+    import signal
 
-    Raises NoDaemon and OSError.
-    """
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.connect(where)
-        if not is_ours(connection):
-            raise NoDaemon("the socket belongs to another user")
-        connection.sendall(line)
-        connection.shutdown(socket.SHUT_WR)
-        try:
-            return message_in(_line(connection))
-        except Malformed as error:
-            raise NoDaemon(f"its answer cannot be read: {error}") from error
+    from policy.daemon.connection import NoDaemon, ask_daemon
+    from policy.daemon.endpoint import EndpointUnusable
 
-
-def _is_there(place: Place, who: str) -> bool:
-    """Tell whether a daemon of this version answers for this policy."""
+    signal.setitimer(signal.ITIMER_REAL, FOR_THE_DAEMON)
     try:
-        said = exchanged(place.socket, line_of({"kind": "status", "identity": who}))
-    except (OSError, NoDaemon):
-        return False
-    return bool(said["kind"] == "status")
+        return ask_daemon(request)
+    except (OSError, NoDaemon, EndpointUnusable):
+        return None
 
 
-def _line(connection: socket.socket) -> bytes:
-    """Read one line; raise NoDaemon where the connection ends before it does."""
-    parts: list[bytes] = []
-    size = 0
-    while part := connection.recv(65_536):
-        parts.append(part)
-        size += len(part)
-        if size > LONGEST_LINE:
-            raise NoDaemon("its answer is too long")
-    whole = b"".join(parts)
-    if not whole.endswith(b"\n"):
-        raise NoDaemon("it ended before it had answered")
-    return whole
+def _raise_late(number: int, frame: object) -> None:
+    raise Late
+
+
+def _decided_here(request: Message) -> Message:
+    """Decide in this process, which loads the whole policy."""
+    import asyncio
+
+    from policy.daemon.context import HookContext
+    from policy.daemon.decider import Decider
+    from policy.daemon.request import Request
+
+    asked = Request.of(request)
+    return asyncio.run(Decider(HookContext.of(asked)).answer(asked)).message()
+
+
+def _decided_by_a_timer(request: Message, late: Callable[[], None]) -> Message:
+    """Decide in this process, in a time that a thread keeps: this system has no alarms."""
+    from threading import Timer
+
+    timer = Timer(FOR_ITSELF, late)
+    timer.daemon = True
+    timer.start()
+    answer = _decided_here(request)
+    timer.cancel()
+    return answer

@@ -24,13 +24,13 @@ def daemons() -> list[dict[str, Any]]:
     """
     import os
 
-    from policy.daemon.place import PlaceUnusable, sockets
+    from policy.daemon.endpoint import EndpointUnusable, sockets
 
     if os.name != "posix":
         return []
     try:
         found = sockets()
-    except PlaceUnusable as error:
+    except EndpointUnusable as error:
         raise OSError(str(error)) from error
     return [status for socket in found if (status := _status(socket)) is not None]
 
@@ -59,11 +59,11 @@ def _status(socket: str) -> dict[str, Any] | None:
 
 
 def _told(socket: str, kind: str) -> dict[str, Any]:
-    from policy.daemon.client import NoDaemon, exchanged
-    from policy.daemon.exchange import line_of
+    from policy.daemon.connection import NoDaemon, exchange
+    from policy.daemon.protocol import line_of
 
     try:
-        said = exchanged(socket, line_of({"kind": kind}))
+        said = exchange(socket, line_of({"kind": kind}))
     except NoDaemon as error:
         raise OSError(str(error)) from error
     return {name: value for name, value in said.items() if name != "kind"}

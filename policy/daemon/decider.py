@@ -1,4 +1,4 @@
-"""A hook request in, the agent's answer out: mapped, judged with the disk looked at, recorded."""
+"""`Decider`: maps an agent's call to ours, judges it by the policy in force, and records it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from policy.catalog import builtin_catalog
 from policy.daemon.agents import AGENTS
 from policy.daemon.agents.agent import Agent, HookCall, mcp_tool, read_hook
 from policy.daemon.agents.mapping import Mapped, OurCall, Unmapped, mapped
-from policy.daemon.exchange import BLOCKED
-from policy.daemon.handing_back import handed_back
+from policy.daemon.context import HookContext
+from policy.daemon.protocol import BLOCKED
 from policy.daemon.records import Arrived, record_of_call
 from policy.daemon.request import Answer, Request
-from policy.daemon.setting import Setting
-from policy.daemon.telling import question, refusal, why_not_asked
+from policy.daemon.updated_input import updated_input
+from policy.daemon.wording import question, refusal, why_not_asked
 from policy.environment import Disk, FactSource
 from policy.generation import Generation
 from policy.model import (
@@ -64,11 +64,11 @@ class _Outcome:
 
 
 class Decider:
-    """Answers the hook calls of one setting by the policy in force."""
+    """Answers the hook calls of one context by the policy in force at that moment."""
 
-    def __init__(self, setting: Setting) -> None:
-        self.setting = setting
-        self.store = PolicyStore(setting.policy, guarded=setting.guarded(), audit=setting.audit)
+    def __init__(self, context: HookContext) -> None:
+        self.context = context
+        self.store = PolicyStore(context.policy, guarded=context.guarded(), audit=context.audit)
         self._disk = Disk()
         self._sinks: dict[str, JsonlSink] = {}
 
@@ -123,7 +123,7 @@ class Decider:
             if verdict not in (Verdict.ALLOW, Verdict.ASK):
                 return outcome.denied(refusal(judged))
             decisions = tuple(each.decision for each in judged)
-            updated = handed_back(agent, call, meant, decisions)
+            updated = updated_input(agent, call, meant, decisions)
         except Unmapped as problem:
             return outcome.denied(problem.message)
         if verdict is Verdict.ALLOW:
@@ -136,11 +136,11 @@ class Decider:
 
     def _adjudicator(self, generation: Generation | None, cwd: str) -> Adjudicator:
         configured = _configured(generation, "workspace")
-        workspace = self.setting.workspace or configured or self.setting.project
+        workspace = self.context.workspace or configured or self.context.project
         world = FactSource(
             workspace=os.path.realpath(workspace),
             cwd=cwd,
-            home=self.setting.home,
+            home=self.context.home,
             disk=self._disk,
         )
         return Adjudicator(
@@ -168,7 +168,7 @@ class Decider:
 
     def _kept(self, records: list[AuditRecord], generation: Generation | None) -> bool:
         """Write records to the audit file; tell whether they are kept, or need not be."""
-        path = self.setting.audit or _configured(generation, "audit")
+        path = self.context.audit or _configured(generation, "audit")
         if path is None:
             return True
         try:

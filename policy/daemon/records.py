@@ -1,4 +1,4 @@
-"""One judged call of an agent in, its audit record out: what was answered, and why."""
+"""Makes the audit record of one call of an agent: what was answered, and why."""
 
 from __future__ import annotations
 

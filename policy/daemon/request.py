@@ -1,14 +1,14 @@
-"""One hook call as the daemon takes it from a message, and the answer that goes back."""
+"""`Request` and `Answer`: one hook call as the daemon reads it from a message, and its reply."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from policy.daemon.exchange import Malformed, answered
+from policy.daemon.protocol import Malformed, answered
 
 if TYPE_CHECKING:
-    from policy.daemon.exchange import Message
+    from policy.daemon.protocol import Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

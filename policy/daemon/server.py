@@ -11,12 +11,12 @@ import time
 from contextlib import AsyncExitStack, suppress
 from typing import Any
 
+from policy.daemon.context import HookContext
 from policy.daemon.decider import Decider
-from policy.daemon.exchange import LONGEST_LINE, Malformed, line_of, message_in
+from policy.daemon.endpoint import Endpoint, identity
 from policy.daemon.peer import is_ours
-from policy.daemon.place import Place, identity
+from policy.daemon.protocol import LONGEST_LINE, Malformed, line_of, message_in
 from policy.daemon.request import Answer, Request
-from policy.daemon.setting import Setting
 
 IDLE_VARIABLE = "PLACET_DAEMON_IDLE"
 _IDLE = 1800.0  # seconds
@@ -35,16 +35,16 @@ def serve(policy: str, ready: int) -> None:
     Writes `1` to the descriptor `ready` once it listens. Returns at once where another daemon of
     the same policy lives.
     """
-    place = Place(policy)
-    lock = os.open(place.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    endpoint = Endpoint(policy)
+    lock = os.open(endpoint.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     if not _locked(lock):
         return
-    listening = _listening(place)
+    listening = _listening(endpoint)
     try:
-        asyncio.run(_Daemon(policy, place).run(listening, ready))
+        asyncio.run(_Daemon(policy).run(listening, ready))
     finally:
         with suppress(FileNotFoundError):
-            os.unlink(place.socket)
+            os.unlink(endpoint.socket)
 
 
 def _locked(lock: int) -> bool:
@@ -59,13 +59,13 @@ def _locked(lock: int) -> bool:
     return False
 
 
-def _listening(place: Place) -> socket.socket:
+def _listening(endpoint: Endpoint) -> socket.socket:
     """Return the socket, made anew: what lies there was left by a daemon that was killed."""
     with suppress(FileNotFoundError):
-        os.unlink(place.socket)
+        os.unlink(endpoint.socket)
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    made.bind(place.socket)
-    os.chmod(place.socket, 0o600)
+    made.bind(endpoint.socket)
+    os.chmod(endpoint.socket, 0o600)
     made.listen(64)
     return made
 
@@ -73,16 +73,16 @@ def _listening(place: Place) -> socket.socket:
 class _Daemon:
     """One daemon: its deciders, and when it was last asked."""
 
-    def __init__(self, policy: str, place: Place) -> None:
+    def __init__(self, policy: str) -> None:
         self._policy = policy
         self._identity = identity(policy)
-        self._place = place
+
         self._began = time.time()
         self._asked = time.monotonic()
         self._calls = 0
         self._clients: set[asyncio.Task[None]] = set()
         self._stopped = asyncio.Event()
-        self._deciders: dict[Setting, tuple[Decider, AsyncExitStack]] = {}
+        self._deciders: dict[HookContext, tuple[Decider, AsyncExitStack]] = {}
         self._making = asyncio.Lock()
 
     async def run(self, listening: socket.socket, ready: int) -> None:
@@ -146,19 +146,19 @@ class _Daemon:
         return (await self._answer(request)).message()
 
     async def _answer(self, request: Request) -> Answer:
-        decider = await self._decider(Setting.of(request))
+        decider = await self._decider(HookContext.of(request))
         return await decider.answer(request)
 
-    async def _decider(self, setting: Setting) -> Decider:
-        """Return what answers for a setting; it follows the policy's files from then on."""
+    async def _decider(self, context: HookContext) -> Decider:
+        """Return what answers for a context; it follows the policy's files from then on."""
         async with self._making:
-            found = self._deciders.pop(setting, None)
+            found = self._deciders.pop(context, None)
             if found is None:
-                decider = await asyncio.to_thread(Decider, setting)
+                decider = await asyncio.to_thread(Decider, context)
                 stack = AsyncExitStack()
                 await stack.enter_async_context(decider.watching())
                 found = (decider, stack)
-            self._deciders[setting] = found
+            self._deciders[context] = found
             if len(self._deciders) > _MOST_DECIDERS:
                 _, stack = self._deciders.pop(next(iter(self._deciders)))
                 await stack.aclose()
@@ -172,10 +172,10 @@ class _Daemon:
             "calls": self._calls,
             "projects": [
                 {
-                    "folder": setting.project,
+                    "folder": context.project,
                     "policy": str(decider.store.status),
                 }
-                for setting, (decider, _) in self._deciders.items()
+                for context, (decider, _) in self._deciders.items()
             ],
         }
 

@@ -360,7 +360,7 @@ def test_a_closed_output_is_no_consent(shared: Scene) -> None:
 def test_a_hook_call_imports_little() -> None:
     program = (
         "import sys\n"
-        "import policy.cli.hook_call, policy.daemon.client, policy.daemon.place\n"
+        "import policy.cli.hook_call, policy.daemon.connection, policy.daemon.endpoint\n"
         "print('\\n'.join(sys.modules))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from policy.daemon.agents.agent import Agent, HookCall, fitted, json_answer
 from policy.daemon.agents.mapping import Row, words
-from policy.daemon.agents.rows import (
+from policy.daemon.agents.readers import (
     command,
     contents_searched,
     file_edited,

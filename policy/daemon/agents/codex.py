@@ -8,7 +8,7 @@ from typing import Any
 from policy.daemon.agents.agent import Agent, HookCall, fitted, json_answer
 from policy.daemon.agents.mapping import Row
 from policy.daemon.agents.patch import patch_applied
-from policy.daemon.agents.rows import command
+from policy.daemon.agents.readers import command
 from policy.daemon.request import Answer
 
 ROWS = {

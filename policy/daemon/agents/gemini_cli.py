@@ -8,7 +8,7 @@ from typing import Any
 
 from policy.daemon.agents.agent import Agent, HookCall, fitted, json_answer
 from policy.daemon.agents.mapping import Fields, OurCall, Row, Unmapped, words
-from policy.daemon.agents.rows import (
+from policy.daemon.agents.readers import (
     command,
     contents_searched,
     fetches,

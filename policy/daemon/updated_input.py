@@ -1,4 +1,4 @@
-"""What was judged in, what the agent is to run instead out: rewritten fields and printed commands.
+"""What the agent is to run in place of its call: rewritten fields and printed commands.
 
 The agent runs its own tool with its own fields. A change that has no field to go back to would be
 lost, so such a call is denied.
@@ -21,7 +21,7 @@ from policy.values import Unreadable
 _SHELL = "bash_exec"
 
 
-def handed_back(
+def updated_input(
     agent: Agent, call: HookCall, meant: Mapped, decisions: tuple[Decision, ...]
 ) -> Mapping[str, Any] | None:
     """Return the fields of the agent's input that are to change, None where nothing is.

@@ -12,16 +12,16 @@ from policy.version import VERSION
 _SOCKET = ".sock"
 
 
-class PlaceUnusable(Exception):
+class EndpointUnusable(Exception):
     """A folder for the socket that cannot be made, or that others could enter."""
 
 
-class Place:
+class Endpoint:
     """The files of the daemon that decides by the policy at an absolute path.
 
     `socket` is what it listens on, `lock` what it holds while it lives, `starting` what a client
     holds while it starts one, `log` what it writes to standard error. Makes the folder where there
-    is none yet. Raises PlaceUnusable.
+    is none yet. Raises EndpointUnusable.
     """
 
     def __init__(self, policy: str) -> None:
@@ -48,7 +48,7 @@ def identity(policy: str) -> str:
 
 
 def sockets() -> list[str]:
-    """Return the sockets of all daemons that this user may have; raises PlaceUnusable."""
+    """Return the sockets of all daemons that this user may have; raises EndpointUnusable."""
     folder = _folder()
     if not os.path.lexists(folder):
         return []
@@ -80,19 +80,19 @@ def _make(folder: str) -> None:
     except FileExistsError:
         pass
     except OSError as error:
-        raise PlaceUnusable(f"{folder} cannot be made: {error.strerror}") from error
+        raise EndpointUnusable(f"{folder} cannot be made: {error.strerror}") from error
     _require_ours(folder)
 
 
 def _require_ours(folder: str) -> None:
-    """Raise PlaceUnusable unless this is a real folder of ours that nobody else may enter."""
+    """Raise EndpointUnusable unless this is a real folder of ours that nobody else may enter."""
     try:
         found = os.lstat(folder)
     except OSError as error:
-        raise PlaceUnusable(f"{folder} cannot be looked at: {error.strerror}") from error
+        raise EndpointUnusable(f"{folder} cannot be looked at: {error.strerror}") from error
     if not stat.S_ISDIR(found.st_mode):
-        raise PlaceUnusable(f"{folder} is not a folder")
+        raise EndpointUnusable(f"{folder} is not a folder")
     if found.st_uid != os.geteuid():
-        raise PlaceUnusable(f"{folder} belongs to another user")
+        raise EndpointUnusable(f"{folder} belongs to another user")
     if found.st_mode & 0o077:
-        raise PlaceUnusable(f"{folder} is open to other users: its mode must be 0700")
+        raise EndpointUnusable(f"{folder} is open to other users: its mode must be 0700")

@@ -9,18 +9,18 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from policy.daemon.place import Place
+from policy.daemon.endpoint import Endpoint
 
 
-def start(place: Place, policy: str, is_there: Callable[[], bool]) -> None:
+def start(endpoint: Endpoint, policy: str, is_there: Callable[[], bool]) -> None:
     """Return once a daemon listens; of clients that want one at once, the first starts it.
 
     Raises OSError where none could be started.
     """
-    with _alone(place.starting):
+    with _alone(endpoint.starting):
         if is_there():
             return
-        _start(place, policy)
+        _start(endpoint, policy)
 
 
 @contextmanager
@@ -34,11 +34,11 @@ def _alone(lock: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _start(place: Place, policy: str) -> None:
+def _start(endpoint: Endpoint, policy: str) -> None:
     """Start the daemon on its own, and wait until it says that it listens, or ends."""
     ready, said = os.pipe()
     try:
-        with open(place.log, "wb", opener=_private) as log:
+        with open(endpoint.log, "wb", opener=_private) as log:
             # Our own interpreter and module, and no shell.
             subprocess.Popen(  # noqa: S603
                 [sys.executable, "-P", "-m", "policy.daemon", policy, str(said)],
@@ -53,7 +53,7 @@ def _start(place: Place, policy: str) -> None:
         os.close(said)
     with os.fdopen(ready, "rb") as stream:
         if stream.read(1) != b"1":
-            raise OSError(f"the daemon did not start: {place.log} tells more")
+            raise OSError(f"the daemon did not start: {endpoint.log} tells more")
 
 
 def _private(path: str, flags: int) -> int:

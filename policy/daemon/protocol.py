@@ -1,4 +1,4 @@
-"""What a hook process and the daemon say to each other: one line of JSON each way.
+"""The messages between a hook process and the daemon: one line of JSON each way.
 
 A hook call imports this, so it needs only what Python starts with, and no types at run time.
 """

@@ -1,4 +1,4 @@
-"""What one decider is made for: a policy, the folders around calls, and what none may write."""
+"""The policy and the folders that a decider is made for, and the files that no call may write."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from policy.daemon.agents import AGENTS
-from policy.daemon.place import Place, PlaceUnusable
+from policy.daemon.endpoint import Endpoint, EndpointUnusable
 from policy.daemon.request import Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class HookContext:
     """Everything that requests must have in common to be answered by one decider.
 
     `settings_folder` is where the agent's user keeps its settings, None: in the usual place.
@@ -27,8 +27,8 @@ class Setting:
     audit: str | None
 
     @classmethod
-    def of(cls, request: Request) -> Setting:
-        """Return the setting that a request comes from."""
+    def of(cls, request: Request) -> HookContext:
+        """Return the context that a request comes from."""
         return cls(
             policy=request.policy,
             agent=request.agent,
@@ -47,8 +47,8 @@ class Setting:
             names = {os.path.basename(place) for place in own.settings}
             named += [os.path.join(self.settings_folder, name) for name in sorted(names)]
         if os.name == "posix":
-            with suppress(PlaceUnusable):  # without a place for it there is no daemon either
-                named += Place(self.policy).files
+            with suppress(EndpointUnusable):  # without a place for it there is no daemon either
+                named += Endpoint(self.policy).files
         return [*named, *(os.path.realpath(path) for path in named)]
 
     def _place(self, place: str) -> str:

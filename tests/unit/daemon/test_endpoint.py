@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from policy.daemon.endpoint import Endpoint, EndpointUnusable, identity, sockets
 from policy.daemon.peer import is_ours
-from policy.daemon.place import Place, PlaceUnusable, identity, sockets
 
 
 @pytest.fixture
@@ -19,14 +19,14 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_folder_is_made_for_its_owner_alone(runtime: Path) -> None:
-    place = Place("/srv/rules")
+    endpoint = Endpoint("/srv/rules")
     assert runtime.stat().st_mode & 0o777 == 0o700
-    assert {Path(file).parent for file in place.files} == {runtime}
+    assert {Path(file).parent for file in endpoint.files} == {runtime}
 
 
 def test_policies_have_places_of_their_own(runtime: Path) -> None:
-    assert Place("/a").socket != Place("/b").socket
-    assert Place("/a").socket == Place("/a").socket
+    assert Endpoint("/a").socket != Endpoint("/b").socket
+    assert Endpoint("/a").socket == Endpoint("/a").socket
     assert identity("/a") != identity("/b")
 
 
@@ -34,9 +34,9 @@ def test_policies_have_places_of_their_own(runtime: Path) -> None:
 def test_a_folder_that_others_can_enter_is_not_used(runtime: Path, mode: int) -> None:
     runtime.mkdir()
     runtime.chmod(mode)
-    with pytest.raises(PlaceUnusable, match="0700"):
-        Place("/srv/rules")
-    with pytest.raises(PlaceUnusable):
+    with pytest.raises(EndpointUnusable, match="0700"):
+        Endpoint("/srv/rules")
+    with pytest.raises(EndpointUnusable):
         sockets()
 
 
@@ -45,19 +45,19 @@ def test_a_folder_of_somebody_else_is_not_used(
 ) -> None:
     runtime.mkdir(mode=0o700)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    with pytest.raises(PlaceUnusable, match="another user"):
-        Place("/srv/rules")
+    with pytest.raises(EndpointUnusable, match="another user"):
+        Endpoint("/srv/rules")
 
 
 def test_a_link_or_a_file_is_not_used(runtime: Path) -> None:
     (runtime.parent / "other").mkdir(mode=0o700)
     runtime.symlink_to(runtime.parent / "other")
-    with pytest.raises(PlaceUnusable, match="not a folder"):
-        Place("/srv/rules")
+    with pytest.raises(EndpointUnusable, match="not a folder"):
+        Endpoint("/srv/rules")
     runtime.unlink()
     runtime.write_text("")
-    with pytest.raises(PlaceUnusable, match="not a folder"):
-        Place("/srv/rules")
+    with pytest.raises(EndpointUnusable, match="not a folder"):
+        Endpoint("/srv/rules")
 
 
 def test_without_a_folder_there_are_no_daemons(runtime: Path) -> None:

@@ -1,4 +1,4 @@
-"""What an agent and its user are told of judgements: why not, and what is asked."""
+"""The sentences for an agent and its user: why a call is denied, and what is asked."""
 
 from __future__ import annotations
 
