@@ -17,9 +17,11 @@ from policy.daemon.endpoint import Endpoint, identity
 from policy.daemon.peer import is_ours
 from policy.daemon.protocol import LONGEST_LINE, Malformed, line_of, message_in
 from policy.daemon.request import Answer, Request
+from policy.runtime import Threads
 
 IDLE_VARIABLE = "PLACET_DAEMON_IDLE"
 _IDLE = 1800.0  # seconds
+_LOADING = Threads("loading policies for hooks", most=1)
 # More settings than one person works in at once; the oldest is let go.
 _MOST_DECIDERS = 8
 # What calls under way may take once the daemon is stopped, and how long the next one waits for it.
@@ -154,7 +156,7 @@ class _Daemon:
         async with self._making:
             found = self._deciders.pop(context, None)
             if found is None:
-                decider = await asyncio.to_thread(Decider, context)
+                decider = await _LOADING.run(Decider, context)
                 stack = AsyncExitStack()
                 await stack.enter_async_context(decider.watching())
                 found = (decider, stack)

@@ -45,7 +45,7 @@ def positions_of(source: Source) -> Mapping[Path, TomlPosition]:
     The elements of an array have no places of their own.
     """
     scanner = _Scanner(source)
-    with suppress(_LostError, RecursionError):
+    with suppress(_LostError, tomllib.TOMLDecodeError, RecursionError):
         scanner.document()
     return scanner.found
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import tomlkit
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from policy.catalog import Resource
@@ -203,6 +203,7 @@ def test_every_key_of_a_toml_file_has_a_place(table: dict[str, Any]) -> None:
         assert spelled == path[-1] or spelled[0] in "\"'"
 
 
+@example('"\\1"')
 @given(st.text(alphabet="ab.=[]{}\"'#,\\ \n1", max_size=40))
 def test_places_of_any_text_end(text: str) -> None:
     found = positions_of(Source(name="x.toml", text=text))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from policy.catalog import Catalog, Origin, ToolSpec, builtin_catalog, read_listing
@@ -283,6 +283,7 @@ HOSTILE = st.text(
 )
 
 
+@example(text="", odd="/", tags=[], count=0, rule="default ask\n")
 @settings(max_examples=examples(40), deadline=None)
 @given(
     text=HOSTILE,
@@ -310,7 +311,9 @@ def test_hostile_values_stay_values(
     proposal = f.propose("note", **input)
     if isinstance(proposal, NoProposal):
         hidden = any(without_invisible(value) != value for value in (text, odd, *tags))
-        assert "digits" in why(proposal) or hidden
+        # A text such as `/` may be a path to the policy itself, which is never allowed for good.
+        floor = "`floor` asks because it cannot be decided" in why(proposal)
+        assert "digits" in why(proposal) or hidden or floor
         return
     edit = f.apply(proposal)
     parsed = parse(Source(name="global.policy", text=edit.after))
