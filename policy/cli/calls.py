@@ -16,7 +16,7 @@ from policy.values import Unreadable, escape_for_people, parse_time, read_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedCall:
+class CallToDecide:
     """A call as a line of input asks about it."""
 
     id: str | int | None
@@ -27,7 +27,7 @@ class AskedCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoCall:
+class NotACall:
     """A line that is no call: never a verdict, always an error."""
 
     id: Any
@@ -183,16 +183,16 @@ _SAID = {
 }
 
 
-def read_call(line: str | bytes, *, disk: Resolvers) -> AskedCall | NoCall:
+def read_call(line: str | bytes, *, disk: Resolvers) -> CallToDecide | NotACall:
     """Read one line as a call; without a caller it is the owner, as agent `default`.
 
     `disk` answers for paths; who answers for hosts stands in the line.
     """
     value = read_json(line)
     if isinstance(value, Unreadable):
-        return NoCall(id=None, code="not-json", message=value.reason)
+        return NotACall(id=None, code="not-json", message=value.reason)
     if not isinstance(value, Mapping):
-        return NoCall(id=None, code="not-a-call", message="a call is a JSON object")
+        return NotACall(id=None, code="not-a-call", message="a call is a JSON object")
     # The input is judged as it was read; the rest of the line is plain data.
     rest = {key: thaw(item) for key, item in value.items() if key != "input"}
     try:
@@ -200,8 +200,8 @@ def read_call(line: str | bytes, *, disk: Resolvers) -> AskedCall | NoCall:
     except ValidationError as error:
         given = value.get("id")
         known = given if _is_id(given) else None
-        return NoCall(id=known, code="not-a-call", message=_first_problem(error))
-    return AskedCall(
+        return NotACall(id=known, code="not-a-call", message=_first_problem(error))
+    return CallToDecide(
         id=read.id,
         tool=read.tool,
         input=value.get("input"),

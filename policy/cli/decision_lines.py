@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import click
 
 # As in `loading`: a command that only tells how it is called imports no engine.
-from policy.cli.calls import AskedCall, NoCall
+from policy.cli.calls import CallToDecide, NotACall
 from policy.cli.loading import WRONG_USAGE, Where, as_json, exit_with, generation_at
 from policy.decision import Decision, GenerationId
 from policy.environment import Disk
@@ -41,17 +41,17 @@ def decide_lines(
 
 
 def _answered(line: bytes, generation: Generation, *, lexical: bool) -> dict[str, Any]:
-    from policy.cli.calls import NoCall
+    from policy.cli.calls import NotACall
 
     asked = ask(line, lexical=lexical)
-    if isinstance(asked, NoCall):
+    if isinstance(asked, NotACall):
         return asked.as_json()
     try:
         answer = generation.answer(asked.tool, asked.input, caller=asked.caller, facts=asked.facts)
         return decision_record(asked.id, answer.decision)
     except Exception as error:  # noqa: BLE001 — one call's trouble leaves the others their answers
         message = f"this call could not be decided: {type(error).__name__}"
-        return NoCall(id=asked.id, code="internal-error", message=message).as_json()
+        return NotACall(id=asked.id, code="internal-error", message=message).as_json()
 
 
 def lines_of(call_file: BinaryIO | None) -> Iterator[bytes]:
@@ -71,7 +71,7 @@ def lines_of(call_file: BinaryIO | None) -> Iterator[bytes]:
             pass
 
 
-def ask(line: bytes, *, lexical: bool) -> AskedCall | NoCall:
+def ask(line: bytes, *, lexical: bool) -> CallToDecide | NotACall:
     """Read one line as a call, with the disk of this machine unless paths are lexical."""
     from policy.cli.calls import read_call
 

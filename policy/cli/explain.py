@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import click
 
-from policy.cli.calls import AskedCall, NoCall
+from policy.cli.calls import CallToDecide, NotACall
 from policy.cli.decision_lines import ask, decision_record, lines_of
 from policy.cli.explanation_text import explanation_text
 from policy.cli.loading import as_json, exit_with, generation_at, prefix
@@ -71,7 +71,7 @@ def command(
     else:
         line = _line(tool, input_text, agent=agent, role=role, workspace=workspace)
     asked = ask(line, lexical=lexical)
-    if isinstance(asked, NoCall):
+    if isinstance(asked, NotACall):
         exit_with(f"this is no call: {asked.message}")
     generation = generation_at(path, catalog_file)
     told = _explained(generation, asked)
@@ -105,13 +105,13 @@ def _line(
     return f'{{"input": {input_text}, {json.dumps(rest)[1:]}'.encode()
 
 
-def _explained(generation: Generation, asked: AskedCall) -> Explanation:
+def _explained(generation: Generation, asked: CallToDecide) -> Explanation:
     facts = generation.complete(asked.facts)
     answer = generation.answer(asked.tool, asked.input, caller=asked.caller, facts=facts)
     return explain(generation.program, answer.decision, caller=asked.caller, facts=facts)
 
 
-def _record(asked: AskedCall, told: Explanation) -> dict[str, Any]:
+def _record(asked: CallToDecide, told: Explanation) -> dict[str, Any]:
     return {
         **decision_record(asked.id, told.decision),
         "resources": [_resource(use) for use in told.resources],

@@ -15,7 +15,7 @@ from policy.decision.compiled_judgement import ask_layers, judged, plan_for
 from policy.decision.compiled_plan import CompiledPlan, RuleAnswers, RuleSetOutcome
 from policy.decision.decision import Decision, GenerationId
 from policy.decision.interpreted import decide_interpreted
-from policy.decision.judgement import Judgement, join_tool
+from policy.decision.judgement import RuleJudgement, join_tool
 from policy.decision.ordering import in_order
 from policy.evaluation import Evaluation, Undecided
 from policy.model import Caller, Facts, ToolCall
@@ -34,7 +34,7 @@ def decide_compiled(
     repairs: tuple[str, ...] = (),
 ) -> Decision:
     """Decide a call that the program's catalogue admitted, by its tool's full name."""
-    found: RuleSetOutcome | Judgement | None
+    found: RuleSetOutcome | RuleJudgement | None
     # As `plan_for` does, without another call.
     known_as = (caller.agent, caller.role) if program.by_agent else caller.role
     try:
@@ -80,7 +80,7 @@ def _of_one(
     undecided: tuple[tuple[tuple[int, Undecided], ...]],
 ) -> RuleSetOutcome:
     """Return what follows where one layer alone has a say, and wants no rewrite."""
-    found = Judgement()
+    found = RuleJudgement()
     plan.join(found, RuleAnswers(met, undecided), None)
     join_tool(found, plan.spec, floor=False)
     return _outcome(found)
@@ -88,7 +88,7 @@ def _of_one(
 
 def _beside_others(
     program: Program, plan: CompiledPlan, call: ToolCall, caller: Caller, facts: Facts
-) -> RuleSetOutcome | Judgement | None:
+) -> RuleSetOutcome | RuleJudgement | None:
     """Return what follows where others than one layer have a say: the floor, if nobody else."""
     shared: Evaluation | None = None
     if plan.but_floor is not None and caller.parent is None:
@@ -106,7 +106,7 @@ def _of_several(
     caller: Caller,
     facts: Facts,
     root: Evaluation | None,
-) -> RuleSetOutcome | Judgement | None:
+) -> RuleSetOutcome | RuleJudgement | None:
     """Return what follows where several layers, several callers or the floor have a say.
 
     `root` is the call as this caller's, if it was looked at before.
@@ -125,7 +125,7 @@ def _of_several(
     return outcome if key is None else _kept(plan, key, outcome)
 
 
-def _outcome(found: Judgement) -> RuleSetOutcome:
+def _outcome(found: RuleJudgement) -> RuleSetOutcome:
     verdict = found.verdict
     shadowed = tuple(dict.fromkeys(found.shadows))
     return RuleSetOutcome(verdict, in_order(found.reasons, verdict), shadowed)

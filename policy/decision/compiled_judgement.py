@@ -12,7 +12,7 @@ from typing import Final
 from policy.codegen import is_plain_text
 from policy.decision.compiled_plan import CompiledPlan, RuleAnswers
 from policy.decision.identity import is_bounded
-from policy.decision.judgement import Judgement, join_tool
+from policy.decision.judgement import RuleJudgement, join_tool
 from policy.evaluation import Evaluation, Truth
 from policy.model import Caller, Facts, ToolCall
 from policy.program import Program
@@ -23,7 +23,7 @@ _MOST_CALLERS: Final = 4096
 
 def judge_compiled(
     program: Program, call: ToolCall, *, caller: Caller, facts: Facts
-) -> Judgement | None:
+) -> RuleJudgement | None:
     """Judge an input once by generated code; None where every closure must be asked."""
     plan = plan_for(program, call, caller)
     if plan is None:
@@ -76,9 +76,9 @@ def ask_layers(
     return Chain(tuple(callers), floor)
 
 
-def judged(chain: Chain) -> Judgement:
+def judged(chain: Chain) -> RuleJudgement:
     """Return the reasons and wishes that follow from what the layers came to."""
-    found = Judgement()
+    found = RuleJudgement()
     for plan, asked, shared in chain.callers:
         plan.join(found, asked, shared)
     join_tool(found, chain.callers[0][0].spec, floor=chain.floor)

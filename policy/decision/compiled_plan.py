@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from policy.catalog import ToolSpec
 from policy.codegen import UndecidedRules
-from policy.decision.judgement import Judgement, TruthOf, floor_of, join_layers
+from policy.decision.judgement import RuleJudgement, TruthOf, floor_of, join_layers
 from policy.evaluation import Evaluation, Truth, Undecided
 from policy.model import Caller, Facts, Reason, ToolCall, Verdict
 from policy.program import LayerPlan, RewritePlan, RulePlan, ToolPlan
@@ -82,7 +82,7 @@ class CompiledPlan:
                 undecided.append(())
         return RuleAnswers(tuple(met), tuple(undecided))
 
-    def join(self, found: Judgement, asked: RuleAnswers, call: Evaluation | None) -> None:
+    def join(self, found: RuleJudgement, asked: RuleAnswers, call: Evaluation | None) -> None:
         """Add what the layers say; `call` is what wanted rewrites are worked out with."""
         truths: list[TruthOf] = []
         layers: list[LayerPlan] = []

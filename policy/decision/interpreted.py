@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from policy.decision.decision import Decision, GenerationId, decided
-from policy.decision.judgement import Judgement, judge
+from policy.decision.judgement import RuleJudgement, judge
 from policy.decision.ordering import in_order
 from policy.decision.rewrites import apply_rewrites
 from policy.model import Caller, Facts, Reason, ToolCall, Verdict
@@ -15,7 +15,7 @@ def decide_interpreted(
     call: ToolCall,
     caller: Caller,
     facts: Facts,
-    found: Judgement | None,
+    found: RuleJudgement | None,
     *,
     generation: GenerationId | None,
     repairs: tuple[str, ...] = (),

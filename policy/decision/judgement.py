@@ -29,7 +29,7 @@ _FLOOR = "the policy's own files are out of reach of every tool"
 
 
 @dataclass(slots=True)
-class Judgement:
+class RuleJudgement:
     """The reasons found so far, what shadow rules would have said, and the wanted changes."""
 
     reasons: list[Reason] = field(default_factory=list)
@@ -53,12 +53,12 @@ TruthOf: TypeAlias = Callable[[RulePlan | RewritePlan], Truth]
 
 def judge(
     program: Program, spec: ToolSpec, input: Mapping[str, Any], *, caller: Caller, facts: Facts
-) -> Judgement:
+) -> RuleJudgement:
     """Judge an admitted input by every caller of the chain; the strictest opinion stands.
 
     Every rule's closure is asked: this is what all shortcuts are measured by.
     """
-    found = Judgement()
+    found = RuleJudgement()
     root = Evaluation(spec, input, caller=caller, facts=facts, slots=program.slots)
     for one in caller.chain():
         call = root if one is caller else root.for_caller(one)
@@ -76,7 +76,7 @@ def judge(
 
 
 def join_layers(
-    found: Judgement, plan: ToolPlan, truths: Sequence[TruthOf], call: Evaluation | None
+    found: RuleJudgement, plan: ToolPlan, truths: Sequence[TruthOf], call: Evaluation | None
 ) -> None:
     """Add what the layers say to one caller, given what each layer's rules came to.
 
@@ -97,7 +97,7 @@ def join_layers(
         found.reasons.append(_NO_GRANT)
 
 
-def _give(found: Judgement, layer: LayerPlan, truth: TruthOf) -> bool:
+def _give(found: RuleJudgement, layer: LayerPlan, truth: TruthOf) -> bool:
     """Add the layer's grant: its matching allows, or else the default that counts."""
     allowed = [rule.reason for rule in layer.allows if truth(rule) is True]
     if allowed:
@@ -122,7 +122,9 @@ def undecided_reason(reason: Reason, truth: Undecided) -> Reason:
     return replace(reason, clause=truth.text or reason.clause, undecided=truth.why)
 
 
-def _rewrite(found: Judgement, layer: LayerPlan, truth: TruthOf, call: Evaluation | None) -> None:
+def _rewrite(
+    found: RuleJudgement, layer: LayerPlan, truth: TruthOf, call: Evaluation | None
+) -> None:
     for rewrite in layer.rewrites:
         answer = truth(rewrite)
         if answer is True:
@@ -133,7 +135,7 @@ def _rewrite(found: Judgement, layer: LayerPlan, truth: TruthOf, call: Evaluatio
             found.reasons.append(undecided_reason(rewrite.reason, answer))
 
 
-def _shadow(found: Judgement, layer: LayerPlan, truth: TruthOf) -> None:
+def _shadow(found: RuleJudgement, layer: LayerPlan, truth: TruthOf) -> None:
     for rule in layer.shadows:
         answer = truth(rule)
         if answer is True:
@@ -147,7 +149,7 @@ def floor_of(plan: ToolPlan) -> TestOf | None:
     return plan.layers[0].floor if plan.layers else None
 
 
-def join_tool(found: Judgement, spec: ToolSpec, *, floor: Truth) -> None:
+def join_tool(found: RuleJudgement, spec: ToolSpec, *, floor: Truth) -> None:
     """Add what only takes: the tool's own word, its pin, and the floor."""
     if spec.requires_confirmation:
         found.reasons.append(_CONFIRMATION)

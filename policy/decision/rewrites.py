@@ -10,7 +10,7 @@ from dataclasses import replace
 from policy.admission import Admitted, admit
 from policy.catalog import ToolSpec
 from policy.decision.compiled_judgement import judge_compiled
-from policy.decision.judgement import Judgement, judge
+from policy.decision.judgement import RuleJudgement, judge
 from policy.model import Caller, Facts, Reason, ToolCall, Verdict
 from policy.program import Conflict, Program, apply_changes
 
@@ -22,10 +22,10 @@ def apply_rewrites(
     spec: ToolSpec,
     call: ToolCall,
     *,
-    first: Judgement,
+    first: RuleJudgement,
     caller: Caller,
     facts: Facts,
-) -> tuple[ToolCall, Judgement]:
+) -> tuple[ToolCall, RuleJudgement]:
     """Return the call with all wanted changes, and both judgements joined."""
     changed = apply_changes(call.input, first.wanted)
     if isinstance(changed, Conflict):
@@ -54,15 +54,17 @@ def apply_rewrites(
     return rewritten, joined
 
 
-def _joined(first: Judgement, second: Judgement) -> Judgement:
-    return Judgement(
+def _joined(first: RuleJudgement, second: RuleJudgement) -> RuleJudgement:
+    return RuleJudgement(
         reasons=[*first.reasons, *second.reasons],
         shadows=[*first.shadows, *second.shadows],
         rewrites={**first.rewrites, **second.rewrites},
     )
 
 
-def _denied(base: Judgement, source: Judgement, why: str, *, rules: tuple[str, ...]) -> Judgement:
+def _denied(
+    base: RuleJudgement, source: RuleJudgement, why: str, *, rules: tuple[str, ...]
+) -> RuleJudgement:
     """Add a deny of every rule that wants what cannot be; each names the others."""
     names = " and ".join(rules)
     added = [
@@ -70,9 +72,13 @@ def _denied(base: Judgement, source: Judgement, why: str, *, rules: tuple[str, .
         for rule in rules
         if rule in source.rewrites
     ]
-    return Judgement(reasons=[*base.reasons, *added], shadows=base.shadows, rewrites=base.rewrites)
+    return RuleJudgement(
+        reasons=[*base.reasons, *added], shadows=base.shadows, rewrites=base.rewrites
+    )
 
 
-def _refused(base: Judgement, why: str) -> Judgement:
+def _refused(base: RuleJudgement, why: str) -> RuleJudgement:
     schema = Reason(rule="schema", verdict=Verdict.DENY, message=why)
-    return Judgement(reasons=[*base.reasons, schema], shadows=base.shadows, rewrites=base.rewrites)
+    return RuleJudgement(
+        reasons=[*base.reasons, schema], shadows=base.shadows, rewrites=base.rewrites
+    )

@@ -27,7 +27,7 @@ from policy.evaluation.evaluation import (
     Evaluation,
 )
 from policy.evaluation.expressions import (
-    ConditionContext,
+    ConditionScope,
     TestOf,
     ValueOf,
     compile_value,
@@ -68,7 +68,7 @@ __all__ = [
     "Absent",
     "Access",
     "CallEffects",
-    "ConditionContext",
+    "ConditionScope",
     "DeclaredResources",
     "Evaluation",
     "Floor",

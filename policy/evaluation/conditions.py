@@ -15,7 +15,7 @@ from policy.checks import checked
 from policy.evaluation.comparison import equal, ordered
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import (
-    ConditionContext,
+    ConditionScope,
     TestOf,
     ValueOf,
     bind_variable,
@@ -46,7 +46,7 @@ from policy.values import (
 )
 
 
-def compile_test(test: checked.Test, place: ConditionContext) -> TestOf:  # noqa: C901 (one arm a node)
+def compile_test(test: checked.Test, place: ConditionScope) -> TestOf:  # noqa: C901 (one arm a node)
     """Return the function that decides `test` for a call."""
     match test:
         case checked.AllOf(tests=tests):
@@ -85,7 +85,7 @@ def compile_test(test: checked.Test, place: ConditionContext) -> TestOf:  # noqa
             assert_never(test)
 
 
-def _quantified(node: checked.Quantified, place: ConditionContext) -> TestOf:
+def _quantified(node: checked.Quantified, place: ConditionScope) -> TestOf:
     source = compile_value(node.source, place)
     body = compile_test(node.test, place)
     stop = node.kind == "any"
@@ -113,12 +113,12 @@ def _quantified(node: checked.Quantified, place: ConditionContext) -> TestOf:
 # ------------------------------------------------------------------ leaves
 
 
-def _absent(place: ConditionContext, text: str) -> Truth:
+def _absent(place: ConditionScope, text: str) -> Truth:
     return False if place.absent_is_false else Undecided("a value is absent", text)
 
 
 def _leaf(
-    body: Callable[..., Truth], values: list[ValueOf], *, text: str, place: ConditionContext
+    body: Callable[..., Truth], values: list[ValueOf], *, text: str, place: ConditionScope
 ) -> TestOf:
     """Return a test of values that is never asked about what is absent or undecidable."""
     absent = _absent(place, text)
@@ -156,7 +156,7 @@ def _leaf_of_one(
 
 
 def _settled(
-    resource: Callable[[Evaluation], Truth | Absent], *, text: str, place: ConditionContext
+    resource: Callable[[Evaluation], Truth | Absent], *, text: str, place: ConditionScope
 ) -> TestOf:
     absent = _absent(place, text)
 
@@ -173,13 +173,13 @@ def _truth(value: Value) -> Truth:
     return value if isinstance(value, bool) else Undecided("neither true nor false")
 
 
-def _comparison(node: checked.Comparison, place: ConditionContext) -> TestOf:
+def _comparison(node: checked.Comparison, place: ConditionScope) -> TestOf:
     body = equal if node.op == "==" else partial(ordered, node.op)
     values = [compile_value(node.left, place), compile_value(node.right, place)]
     return _leaf(body, values, text=node.text, place=place)
 
 
-def _member(node: checked.Membership, place: ConditionContext) -> TestOf:
+def _member(node: checked.Membership, place: ConditionScope) -> TestOf:
     left = compile_value(node.left, place)
     if isinstance(node.right, checked.ValueSet):
         return _member_of_set(left, node.right, text=node.text, place=place)
@@ -227,7 +227,7 @@ def _in_list(value: Value, items: Value) -> Truth:
 
 
 def _member_of_set(
-    left: ValueOf, values: checked.ValueSet, *, text: str, place: ConditionContext
+    left: ValueOf, values: checked.ValueSet, *, text: str, place: ConditionScope
 ) -> TestOf:
     from policy.evaluation.set_tests import SetTest, read_member
 
@@ -251,7 +251,7 @@ def _member_of_set(
     return test
 
 
-def _text_relation(node: checked.TextRelation, place: ConditionContext) -> TestOf:
+def _text_relation(node: checked.TextRelation, place: ConditionScope) -> TestOf:
     values = [compile_value(node.left, place), compile_value(node.right, place)]
     body = partial(_relate, node.op)
     return _leaf(body, values, text=node.text, place=place)
@@ -274,7 +274,7 @@ def _on_text(test: Callable[[str], bool | None], value: Value) -> Truth:
     return Undecided("the text has invisible characters") if answer is None else answer
 
 
-def _regex(node: checked.RegexTest, place: ConditionContext) -> TestOf:
+def _regex(node: checked.RegexTest, place: ConditionScope) -> TestOf:
     regex = place.declared.regex(node.pattern)
     left = compile_value(node.left, place)
     if isinstance(regex, Unreadable):
@@ -310,7 +310,7 @@ def _is_kind(kind: str, value: Value) -> Truth:
             return isinstance(value, Mapping)
 
 
-def _window(node: checked.WindowTest, place: ConditionContext) -> TestOf:
+def _window(node: checked.WindowTest, place: ConditionScope) -> TestOf:
     start, end = (time(minutes // 60 % 24, minutes % 60) for minutes in (node.start, node.end))
 
     def body(value: Value) -> Truth:

@@ -25,7 +25,7 @@ TestOf: TypeAlias = Callable[[Evaluation], Truth]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConditionContext:
+class ConditionScope:
     """Where a condition stands, as far as its meaning depends on it.
 
     `absent_is_false`: a test of an absent value is false (the `when` of a rule that takes), else
@@ -36,11 +36,11 @@ class ConditionContext:
     declared: DeclaredResources
     absent_is_false: bool
     covering: bool
-    test: Callable[[checked.Test, ConditionContext], TestOf]
+    test: Callable[[checked.Test, ConditionScope], TestOf]
 
 
 def compile_value(  # noqa: C901 (one arm a node)
-    value: checked.Value, place: ConditionContext
+    value: checked.Value, place: ConditionScope
 ) -> ValueOf:
     """Return the function that works `value` out for a call."""
     match value:
@@ -239,7 +239,7 @@ def bind_variable(
         call.locals[index_slot] = index
 
 
-def _selected(node: checked.Selected, place: ConditionContext) -> ValueOf:
+def _selected(node: checked.Selected, place: ConditionScope) -> ValueOf:
     source = compile_value(node.source, place)
     if node.function == "sum":
         return _sum(node, source, compile_value(_as_value(node.test), place))

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from policy.checks import checked
 from policy.evaluation.conditions import compile_test
 from policy.evaluation.evaluation import Evaluation
-from policy.evaluation.expressions import ConditionContext
+from policy.evaluation.expressions import ConditionScope
 from policy.evaluation.truth import Truth
 
 
@@ -59,7 +59,7 @@ _SEPARATE = frozenset({"tool", "agent", "session", "user", "workspace", "now", "
 _OUTWARD = frozenset({"paths", "hosts", "addresses", "commands"})
 
 
-def compile_partial(test: checked.Test, place: ConditionContext, known: Known) -> PossibleTruthsOf:
+def compile_partial(test: checked.Test, place: ConditionScope, known: Known) -> PossibleTruthsOf:
     """Return the function that says what a test may become, for a call with only `known` fields."""
     match test:
         case checked.AllOf(tests=tests):

@@ -14,7 +14,7 @@ from policy.checks import checked
 from policy.evaluation import (
     ABSENT,
     Absent,
-    ConditionContext,
+    ConditionScope,
     Evaluation,
     Undecided,
     Value,
@@ -60,7 +60,7 @@ class _Impossible(Exception):
 
 
 def compile_changes(
-    changes: tuple[checked.CheckedChange, ...], place: ConditionContext, *, rule: str
+    changes: tuple[checked.CheckedChange, ...], place: ConditionScope, *, rule: str
 ) -> tuple[WantedChange, ...]:
     """Return the changes of one rewrite, ready to be asked of a call."""
     return tuple(

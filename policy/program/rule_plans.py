@@ -10,7 +10,7 @@ from functools import partial
 
 from policy.checks import checked
 from policy.evaluation import (
-    ConditionContext,
+    ConditionScope,
     DeclaredResources,
     Known,
     PossibleTruthsOf,
@@ -138,10 +138,8 @@ def _clauses(
     return tuple(clauses)
 
 
-def _place(
-    declared: DeclaredResources, *, absent_is_false: bool, covering: bool
-) -> ConditionContext:
-    return ConditionContext(
+def _place(declared: DeclaredResources, *, absent_is_false: bool, covering: bool) -> ConditionScope:
+    return ConditionScope(
         declared=declared, absent_is_false=absent_is_false, covering=covering, test=compile_test
     )
 

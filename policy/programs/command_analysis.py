@@ -10,7 +10,7 @@ from dataclasses import replace
 from policy.programs.arguments.argv import parse_arguments
 from policy.programs.arguments.http_redirects import sent_on
 from policy.programs.arguments.link_creation import created_links, link_targets
-from policy.programs.arguments.usage import Usage
+from policy.programs.arguments.usage import ArgumentUsage
 from policy.programs.budget import Budget
 from policy.programs.effects import CommandEffects
 from policy.programs.invocation import GivenOperand, Invocation, LinkCreation, ScriptAnalysis
@@ -57,7 +57,7 @@ class Reading:
             whole=profiles.whole,
         )
         self.effects = CommandEffects(command, profiles, nesting=nesting)
-        self.usage = Usage(self.effects)
+        self.usage = ArgumentUsage(self.effects)
         self.links: LinkCreation | None = None
 
     def read(self) -> Invocation:

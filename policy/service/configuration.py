@@ -26,7 +26,7 @@ from policy.model import (
     Verdict,
 )
 from policy.runtime import Threads
-from policy.service.in_flight import InFlight, RawCall, carrying, current_call, enclosing_call
+from policy.service.in_flight import ArrivedCall, InFlight, carrying, current_call, enclosing_call
 from policy.service.judging.adjudicator import Judgement
 from policy.service.judging.guards import GuardCell
 from policy.tools import ToolDefinition, ToolOutput, ToolService
@@ -88,7 +88,7 @@ class Configurations:
         written = write_value(value)
         shown = None if isinstance(written, Unreadable) else written
         input = {"key": str(key), "value": shown, "dry_run": dry_run}
-        call = InFlight(caller, RawCall(tool=CONFIGURE, input=wanted))
+        call = InFlight(caller, ArrivedCall(tool=CONFIGURE, input=wanted))
         try:
             with carrying(call):
                 output = await self._recorded.execute(CONFIGURE, input)

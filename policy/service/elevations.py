@@ -22,7 +22,7 @@ from policy.audit import Approval
 from policy.decision import Decision, closed_to
 from policy.model import Caller, Facts, Reason, ToolCall, ToolError, ValidationFailed, Verdict
 from policy.service.asking.questions import NotApproved, Questions, not_approved
-from policy.service.in_flight import InFlight, RawCall, carrying, current_call
+from policy.service.in_flight import ArrivedCall, InFlight, carrying, current_call
 from policy.service.judging.adjudicator import Judgement
 from policy.service.judging.guards import GuardCell
 from policy.service.refusal_messages import denial
@@ -48,7 +48,7 @@ class Elevations:
 
     async def give(self, caller: Caller, wanted: Elevation) -> Grant:
         """Return the approval; raise PermissionDenied, or ValidationFailed if it is not limited."""
-        call = InFlight(caller, RawCall(tool=ELEVATE, input=wanted.input))
+        call = InFlight(caller, ArrivedCall(tool=ELEVATE, input=wanted.input))
         try:
             output = await self._record(call)
         except BaseException:
@@ -65,11 +65,11 @@ class Elevations:
         # Revoking waits for nothing, not even for its record.
         taken = await self._ledger.revoke(id)
         input = {"grant": id, "found": taken is not None}
-        await self._record(InFlight(caller, RawCall(tool=REVOKE, input=input)))
+        await self._record(InFlight(caller, ArrivedCall(tool=REVOKE, input=input)))
         return taken
 
     async def _record(self, call: InFlight) -> ToolOutput:
-        raw = call.raw or RawCall(tool=REVOKE, input={})
+        raw = call.raw or ArrivedCall(tool=REVOKE, input={})
         with carrying(call):
             return await self._recorded.execute(raw.tool, raw.input)
 

@@ -21,7 +21,7 @@ from policy.model import (
     ToolError,
     Verdict,
 )
-from policy.service.in_flight import InFlight, RawCall, carrying, current_call, enclosing_call
+from policy.service.in_flight import ArrivedCall, InFlight, carrying, current_call, enclosing_call
 from policy.service.judging.adjudicator import Judgement
 from policy.service.judging.guards import GuardCell
 from policy.store import Freezer, Freezing
@@ -91,7 +91,7 @@ class Freezes:
     async def _done(
         self, caller: Caller, name: str, input: dict[str, Any], do: Callable[[], Freezing]
     ) -> Freezing:
-        call = InFlight(caller, RawCall(tool=name, input=_Wanted(do=do, inside=_is_inside())))
+        call = InFlight(caller, ArrivedCall(tool=name, input=_Wanted(do=do, inside=_is_inside())))
         with carrying(call):
             output = await self._recorded.execute(name, input)
         found: Freezing = output.value

@@ -21,7 +21,7 @@ from policy.tools import ExecutionContext, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RawCall:
+class ArrivedCall:
     """A call as it came, to be read and judged once more."""
 
     tool: str
@@ -67,7 +67,7 @@ class InFlight:
         "usage",
     )
 
-    def __init__(self, caller: Caller = _NOBODY, raw: RawCall | None = None) -> None:
+    def __init__(self, caller: Caller = _NOBODY, raw: ArrivedCall | None = None) -> None:
         self.id = secrets.token_hex(16)
         self.caller = caller
         self.context: ExecutionContext | None = None

@@ -135,9 +135,8 @@ def _parse_piece(
         engine=engine,
     )
     if error is not None:
-        from policy.syntax import (
-            error_messages,  # what it knows by heart is not read for right policies
-        )
+        # What it knows by heart is not read for right policies.
+        from policy.syntax import error_messages
 
         return None, [*problems, error_messages.describe(source, code, piece=piece, error=error)]
     deep = _deepest_beyond(piece, node) if may_be_deep else None

@@ -37,9 +37,8 @@ def parse_statement(
         node = table_engine.run(tables(), builder, text, start_rule=start_rule)
         if node is not None:
             return ReadStatement(node, builder.problems, None)
-    from policy.syntax import (
-        lark_engine,  # takes a third of a second, and most texts need none of it
-    )
+    # Takes a third of a second, and most texts need none of it.
+    from policy.syntax import lark_engine
 
     builder = Builder(source, start, end)
     found = lark_engine.read(builder, text, start_rule=start_rule)

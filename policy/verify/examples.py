@@ -15,7 +15,7 @@ from policy.model import Frozen, PastCall, Span, Verdict, thaw
 from policy.program import Program, compile_policy
 from policy.syntax import tree
 from policy.verify.literals import NotData, duration_of, same_json, value_of
-from policy.verify.test_setup import FACTS, NOBODY_SAID, NotGivable, TestSetup, fact_name, with_fact
+from policy.verify.test_setup import FACTS, NOBODY_SAID, CaseSetup, NotGivable, fact_name, with_fact
 
 # Stands in for the clock of a test that gives none, only to place earlier calls before it.
 _SOME_TIME = datetime(2026, 1, 1, tzinfo=UTC)
@@ -90,8 +90,8 @@ class _Runner:
             pending.clear()
 
     def _given(
-        self, circumstances: TestSetup, given: tree.Given, pending: list[Diagnostic]
-    ) -> TestSetup:
+        self, circumstances: CaseSetup, given: tree.Given, pending: list[Diagnostic]
+    ) -> CaseSetup:
         for path, expr in given.bindings:
             name = fact_name(path)
             try:
@@ -109,7 +109,7 @@ class _Runner:
         test: tree.Test,
         case: tree.Case,
         *,
-        circumstances: TestSetup,
+        circumstances: CaseSetup,
         pending: tuple[Diagnostic, ...],
     ) -> ExampleResult:
         name = self._flat_name(case.call.tool)
@@ -149,7 +149,7 @@ class _Runner:
         spec = self.catalog.find(ref.origin, ref.pattern)
         return ref.pattern.replace("/", "__") if spec is None else spec.name
 
-    def _with_past(self, circumstances: TestSetup, past: tuple[tree.Past, ...]) -> TestSetup:
+    def _with_past(self, circumstances: CaseSetup, past: tuple[tree.Past, ...]) -> CaseSetup:
         if not past:
             return circumstances
         facts = circumstances.facts

@@ -36,7 +36,7 @@ class NotGivable(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestSetup:
+class CaseSetup:
     """Who calls in a test, and the world it is called in; links and names are not resolved."""
 
     caller: Caller
@@ -45,7 +45,7 @@ class TestSetup:
 
 # A test that gives no folders is about none in particular: these stand in, so that relative paths
 # and items such as `~/.ssh/**` can be read.
-NOBODY_SAID = TestSetup(caller=Caller(), facts=Facts(home="/home/user", workspace="/workspace"))
+NOBODY_SAID = CaseSetup(caller=Caller(), facts=Facts(home="/home/user", workspace="/workspace"))
 
 
 def fact_name(path: tree.FieldPath) -> str:
@@ -54,7 +54,7 @@ def fact_name(path: tree.FieldPath) -> str:
     return ".".join((path.root, *steps))
 
 
-def with_fact(circumstances: TestSetup, path: tree.FieldPath, value: Any) -> TestSetup:
+def with_fact(circumstances: CaseSetup, path: tree.FieldPath, value: Any) -> CaseSetup:
     """Return the circumstances with one fact given.
 
     Raises KeyError for what is no fact a test can give, NotGivable for a value of another kind.

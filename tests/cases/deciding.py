@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any
 
 from policy.catalog import Catalog, builtin_catalog, read_listing
-from policy.cli.calls import NoCall, read_call
+from policy.cli.calls import NotACall, read_call
 from policy.cli.decision_lines import decision_record
 from policy.cli.loading import as_json
 from policy.decision import lines_for
@@ -55,7 +55,7 @@ def lines(case: Case) -> dict[str, str]:
     program = built.generation.program
     asked = [read_call(line, disk=Resolvers()) for line in case.calls or ("{}",)]
     told = [
-        lines_for(program, one.caller, one.facts) for one in asked if not isinstance(one, NoCall)
+        lines_for(program, one.caller, one.facts) for one in asked if not isinstance(one, NotACall)
     ]
     return {"lines": "\n".join("".join(f"{line}\n" for line in each) for each in told)}
 
@@ -108,7 +108,7 @@ def _catalog(case: Case) -> Catalog:
 
 def _decided(generation: Generation, line: str, links: ResolvePath | None) -> dict[str, Any]:
     asked = read_call(line, disk=Resolvers(path=links))
-    if isinstance(asked, NoCall):
+    if isinstance(asked, NotACall):
         return {"error": asked.code}
     workspace = asked.facts.workspace or generation.settings.service.workspace or "/workspace"
     answer = replace(generation, home="/home/user").answer(

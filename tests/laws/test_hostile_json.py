@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from policy.admission import Admitted, RawCall, admit
 from policy.catalog import Catalog, Origin, ToolSpec
-from policy.cli.calls import NoCall, read_call
+from policy.cli.calls import NotACall, read_call
 from policy.model import Resolvers, freeze, thaw
 from policy.values import Limits, Unreadable, read_json, read_plain_json
 from tests.examples import examples
@@ -142,7 +142,7 @@ def test_a_line_asks_about_the_input_that_the_slow_reader_reads(text: str) -> No
     line = b'{"tool": "t", "input": ' + _bytes(text) + b', "id": 7}'
     slow = read_slowly(line, Limits())
     found = read_call(line, disk=Resolvers())
-    if isinstance(found, NoCall):
+    if isinstance(found, NotACall):
         assert slow is REFUSED or not {"tool", "input", "id"}.issuperset(slow)
     else:
         assert (found.tool, found.id) == ("t", slow["id"])
@@ -152,4 +152,4 @@ def test_a_line_asks_about_the_input_that_the_slow_reader_reads(text: str) -> No
 @pytest.mark.parametrize("text", _HOSTILE)
 def test_a_hostile_line_is_answered(text: str) -> None:
     for line in (_bytes(text), b'{"tool": "t", ' + _bytes(text) + b"}", _bytes(text) * 3):
-        assert isinstance(read_call(line, disk=Resolvers()), NoCall) or text == "{}"
+        assert isinstance(read_call(line, disk=Resolvers()), NotACall) or text == "{}"

@@ -40,7 +40,7 @@ _INPUT = "runs what it is given as input"
 _INTO = frozenset({"write-into", "write-into-parents"})
 
 
-class Usage:
+class ArgumentUsage:
     """What is gathered of one command's options and operands; effects go to `effects`."""
 
     def __init__(self, effects: CommandEffects) -> None:

@@ -27,7 +27,7 @@ from policy.runtime import Clock, utc_now
 from policy.service.asking.pending_call import PendingCall, people_needed
 from policy.service.asking.questions import NotApproved, Questions, not_approved
 from policy.service.asking.sandbox import confirms, left_to_sandbox
-from policy.service.in_flight import InFlight, RawCall
+from policy.service.in_flight import ArrivedCall, InFlight
 from policy.service.judging.adjudicator import Adjudicator, Judgement
 from policy.service.layers.frozen_calls import FrozenCalls
 from policy.service.refusal_messages import asked_because
@@ -58,7 +58,7 @@ class Asking:
         self._latest: datetime | None = None
 
     async def settle(
-        self, call: InFlight, judgement: Judgement, adjudicator: Adjudicator, raw: RawCall
+        self, call: InFlight, judgement: Judgement, adjudicator: Adjudicator, raw: ArrivedCall
     ) -> Judgement:
         """Return the judgement to run by; raise PermissionDenied, or what judging again raises."""
         try:
@@ -73,7 +73,7 @@ class Asking:
             raise _denied(call, judgement, unknown) from error
 
     async def _settled(
-        self, held: PendingCall, adjudicator: Adjudicator, raw: RawCall
+        self, held: PendingCall, adjudicator: Adjudicator, raw: ArrivedCall
     ) -> Judgement:
         asked, given = 0, freeze(raw.input)
         while True:

@@ -44,7 +44,7 @@ _LOG = logging.getLogger(__name__)
 _UNLIKE = "the policy knows the tool by another definition than the one that would run"
 
 
-class Tools(Protocol):
+class ReadyTools(Protocol):
     """The tools that handlers stand ready for."""
 
     def get(self, full_name: str, /) -> Registration | None:
@@ -84,7 +84,7 @@ class Adjudicator:
         source: JudgeSource = NoPolicy,
         guards: GuardCell | None = None,
         world: FactSource | None = None,
-        tools: Callable[[], Tools] | None = None,
+        tools: Callable[[], ReadyTools] | None = None,
         stale: Callable[[], bool] = lambda: False,
         freezer: Freezer | None = None,
     ) -> None:

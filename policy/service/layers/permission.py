@@ -7,7 +7,7 @@ from typing import Any
 from policy.approvals import Approver
 from policy.model import Verdict, thaw
 from policy.service.asking.asking import Asking
-from policy.service.in_flight import HERE, InFlight, RawCall, carrying
+from policy.service.in_flight import HERE, ArrivedCall, InFlight, carrying
 from policy.service.judging.adjudicator import Adjudicator
 from policy.service.judging.classification import SmartFilter
 from policy.tools import PassThrough, ToolOutput, ToolService
@@ -52,7 +52,7 @@ class PermissionLayer(PassThrough):
         if judgement.error is not None:
             raise judgement.error
         if judgement.decision.verdict is Verdict.ASK:
-            raw = call.raw or RawCall(tool=name, input=thaw(input))
+            raw = call.raw or ArrivedCall(tool=name, input=thaw(input))
             call.judgement = judgement = await self._asking.settle(
                 call, judgement, self._adjudicator, raw
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from policy.model import Execution, PermissionDenied, Verdict
-from policy.service.in_flight import HERE, InFlight, RawCall, carrying
+from policy.service.in_flight import HERE, ArrivedCall, InFlight, carrying
 from policy.service.judging.adjudicator import Adjudicator
 from policy.tools import PassThrough, ToolOutput, ToolService
 
@@ -40,6 +40,6 @@ class PinLayer(PassThrough):
         decision = judgement.decision
         if decision.verdict is Verdict.ASK:
             # Once people have answered, what came is judged anew.
-            call.raw = RawCall(tool=name, input=input)
+            call.raw = ArrivedCall(tool=name, input=input)
         judged = decision.call
         return await self.inner.execute(judged.tool, judged.input)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.cli.calls import AskedCall, NoCall, read_call
+from policy.cli.calls import CallToDecide, NotACall, read_call
 from policy.model import Caller, Facts, GuestScope, PastCall, Resolvers
 
 WORDS = st.sampled_from(["a", "/srv", "2026-01-01T00:00:00Z", "today", "ok", "", "é"])
@@ -22,14 +22,14 @@ ANYTHING = st.recursive(
 FIELDS = ("id", "tool", "input", "cwd", "caller", "now", "said", "facts", "history", "further")
 
 
-def read(line: Any) -> AskedCall | NoCall:
+def read(line: Any) -> CallToDecide | NotACall:
     return read_call(json.dumps(line), disk=Resolvers())
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), ANYTHING))
 def test_every_line_is_a_call_or_says_why_not(line: dict[str, Any]) -> None:
     found = read(line)
-    if isinstance(found, NoCall):
+    if isinstance(found, NotACall):
         assert found.code == "not-a-call"
         assert found.message.startswith("`")
     else:
@@ -59,7 +59,7 @@ def test_a_line_says_who_calls_and_in_what_world() -> None:
         }
     )
     at = datetime(2026, 1, 1, 12, tzinfo=UTC)
-    assert isinstance(found, AskedCall)
+    assert isinstance(found, CallToDecide)
     assert (found.id, found.tool, found.input) == (7, "t", {"a": (1,)})
     assert found.caller == Caller(
         agent="coder",
@@ -81,7 +81,7 @@ def test_a_line_says_who_calls_and_in_what_world() -> None:
 
 def test_a_line_need_only_name_the_tool() -> None:
     found = read({"tool": "t"})
-    assert isinstance(found, AskedCall)
+    assert isinstance(found, CallToDecide)
     assert (found.id, found.input, found.caller, found.facts) == (None, None, Caller(), Facts())
 
 
@@ -115,7 +115,7 @@ def test_a_line_need_only_name_the_tool() -> None:
 )
 def test_the_first_problem_is_told_with_its_place(line: dict[str, Any], said: str) -> None:
     found = read(line)
-    assert isinstance(found, NoCall)
+    assert isinstance(found, NotACall)
     assert found.message.startswith(said)
 
 
@@ -131,5 +131,5 @@ def test_hosts_are_answered_by_the_line(
     resolver: dict[str, Any], name: str, expected: tuple[str, ...] | None
 ) -> None:
     found = read({"tool": "x", "facts": {"resolver": resolver}})
-    assert isinstance(found, AskedCall) and found.facts.resolvers.host is not None
+    assert isinstance(found, CallToDecide) and found.facts.resolvers.host is not None
     assert found.facts.resolvers.host(name) == expected
