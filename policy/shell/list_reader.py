@@ -15,7 +15,7 @@ from policy.shell.reserved_words import CLOSING, COMPOUND, reserved_word
 from policy.shell.script import SimpleCommand
 from policy.shell.shell_state import ShellState
 from policy.shell.simple_command_reader import SimpleReader
-from policy.shell.tree import Chain, Command, CommandList, Pipeline
+from policy.shell.tree import Chain, Command, CommandList, Pipeline, Simple
 from policy.shell.word import Word
 from policy.shell.word_reader import WordReader
 from policy.shell.working_directories import NOWHERE, either_directory
@@ -91,7 +91,9 @@ class ScriptReader:
                 chains[-1] = replace(chains[-1], background=True)
                 self.shell.become(before)
             elif char == ";" and not CASE_END.match(self.cursor.text, self.cursor.place):
-                if self.documented:
+                if self.documented or (
+                    self.inside and self.cursor.pending and not _is_simple(chains[-1])
+                ):
                     # bash spells a substitution anew, and forgets a `;` that follows one.
                     raise NotReadable("a `;` after a here-document in a substitution")
                 self._operator(";")
@@ -275,6 +277,14 @@ class ScriptReader:
         if not (cursor.looking_at(")") if word == ")" else reserved_word(cursor) == word):
             raise NotReadable(f"a `{word}` is missing")
         cursor.place += len(word)
+
+
+def _is_simple(chain: Chain) -> bool:
+    """Tell whether a chain is one simple command."""
+    pipeline = chain.pipelines[0]
+    return (
+        not chain.operators and not pipeline.operators and isinstance(pipeline.commands[0], Simple)
+    )
 
 
 def _plain_words(commands: list[SimpleCommand]) -> tuple[Word, ...]:

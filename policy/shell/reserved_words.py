@@ -14,6 +14,8 @@ from policy.shell.word_reader import WordReader
 _RESERVED = re.compile(r"(?:[a-z]+|[{}!]|\[\[|\]\])(?=[\s;&|()<>]|\Z)")
 COMPOUND = frozenset({"{", "if", "while", "until", "for", "case", "select", "[["})
 CLOSING = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "}", "]]"})
+# All that mean something where a command begins.
+BEGINNING = COMPOUND | CLOSING | {"!", "time", "function", "coproc"}
 
 
 class ListReader(Protocol):

@@ -12,6 +12,7 @@ from policy.shell.double_evaluation import note_joined
 from policy.shell.expansions import ExpansionReader
 from policy.shell.not_readable import NotReadable
 from policy.shell.redirections import Redirected, read_redirection
+from policy.shell.reserved_words import BEGINNING, reserved_word
 from policy.shell.script import SimpleCommand
 from policy.shell.shell_state import ShellState
 from policy.shell.traps import sets_trap
@@ -72,6 +73,8 @@ class SimpleReader:
         after_name = start
         while True:
             plain = None
+            if given.nodes and not words:
+                self._refuse_reserved()
             if words or not cursor.pending:
                 plain = _PLAIN_WORD.match(cursor.text, cursor.place)
             if plain is not None and (words or not _ASSIGNMENT.match(plain[1] or "")):
@@ -108,6 +111,15 @@ class SimpleReader:
                 findings.aliased = True
                 alias(name, cursor.text[after_name:end])
         return Simple(tuple(node.assignments), tuple(node.words), tuple(given.nodes))
+
+    def _refuse_reserved(self) -> None:
+        """Refuse a reserved word as the name of a command behind a redirection.
+
+        In a substitution bash puts the redirection behind it and reads it again, as reserved.
+        """
+        self.cursor.skip_blanks()
+        if reserved_word(self.cursor) in BEGINNING:
+            raise NotReadable("a reserved word behind a redirection")
 
     def _other(
         self,
