@@ -11,6 +11,7 @@ from random import Random
 from typing import TypeAlias
 
 from tests.attack.grammar import grow
+from tests.attack.joined_tokens import joined_tokens
 
 Mutation: TypeAlias = Callable[[Random, str, Sequence[str]], str]
 
@@ -135,6 +136,13 @@ def _put_beside(rng: Random, script: str, others: Sequence[str]) -> str:
     return "".join([*pieces[:place], " ", grow(rng, kind, 2), " ", *pieces[place:]])
 
 
+def _put_tokens(rng: Random, script: str, others: Sequence[str]) -> str:
+    """Put joined tokens in place of a piece, or between two."""
+    pieces = _pieces(script)
+    place = rng.randrange(len(pieces))
+    return "".join([*pieces[:place], joined_tokens(rng), *pieces[place + rng.randint(0, 1) :]])
+
+
 def _another_path(rng: Random, script: str, others: Sequence[str]) -> str:
     found = list(_PATH.finditer(script))
     if not found:
@@ -188,7 +196,7 @@ _SPELLINGS: tuple[Callable[[Random, str], str], ...] = (
 _MUTATIONS: tuple[Mutation, ...] = (
     _cut, _double, _swap, _swap_characters, _insert, _insert, _insert_anywhere, _splice, _splice,
     _join, _wrap, _wrap_part, _wrap_part, _put_into, _put_into, _put_beside, _put_beside,
-    _another_path, _another_path, _spell, _spell,
+    _another_path, _another_path, _spell, _spell, _put_tokens, _put_tokens,
 )  # fmt: skip
 
 
