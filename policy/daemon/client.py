@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Seconds: for the daemon, its start included, and for a decision in this process. The settings that
 # are installed give the agent's own limit more than both together.
-FOR_THE_DAEMON = 6.0
+FOR_THE_DAEMON = 10.0
 FOR_ITSELF = 14.0
 
 

@@ -198,7 +198,8 @@ def test_two_calls_at_once_start_one_daemon(scene: Scene) -> None:
         done = list(pool.map(lambda process: scene.ended(process, given), begun))
     assert {each.told["permissionDecision"] for each in done} == {"allow"}
     (daemon,) = scene.daemons()
-    assert daemon["calls"] == len(begun)
+    # One that had to wait too long has decided for itself.
+    assert 1 <= daemon["calls"] <= len(begun)
 
 
 def test_a_daemon_that_is_killed_leaves_the_decision_to_the_client(scene: Scene) -> None:
@@ -211,19 +212,28 @@ def test_a_daemon_that_is_killed_leaves_the_decision_to_the_client(scene: Scene)
     assert scene.pid() != first
 
 
-def test_a_daemon_that_dies_in_the_middle_of_a_call_leaves_it_to_the_client(scene: Scene) -> None:
+@pytest.mark.parametrize(
+    "reply", [b"", b'{"kind": "answer", "status"', b'{"kind": "answer", "status": "0"}\n']
+)
+def test_a_daemon_that_dies_in_the_middle_of_a_call_leaves_it_to_the_client(
+    scene: Scene, reply: bytes
+) -> None:
     scene.call(CLAUDE, "Bash", {"command": "ls"})
-    pid = scene.pid()
-    # Stopped, it takes the call and does not answer; then it is gone.
-    os.kill(pid, signal.SIGSTOP)
-    process = scene.begun(CLAUDE)
-    assert process.stdin is not None
-    process.stdin.write(json.dumps(scene.input(CLAUDE, "Bash", {"command": "ls"})).encode())
-    process.stdin.close()
-    process.stdin = None
-    os.kill(pid, signal.SIGKILL)
-    done = scene.ended(process, b"")
-    assert done.told["permissionDecision"] == "allow"
+    (where,) = (scene.runtime / "placet").glob("*.sock")
+    scene.end_daemons()
+    # In its place stands one that takes the call, and is gone before it has answered.
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(where))
+        listening.listen()
+        given = json.dumps(scene.input(CLAUDE, "Bash", {"command": "ls"})).encode()
+        with ThreadPoolExecutor(1) as pool:
+            done = pool.submit(scene.ended, scene.begun(CLAUDE), given)
+            taken, _ = listening.accept()
+            with taken, taken.makefile("rb") as lines:
+                assert json.loads(lines.readline())["kind"] == "ask"
+                taken.sendall(reply)
+            assert done.result().told["permissionDecision"] == "allow"
+    where.unlink()
 
 
 def test_a_daemon_that_hangs_leaves_the_decision_to_the_client(scene: Scene) -> None:
