@@ -49,6 +49,47 @@ OUTER = frozenset(
 IMPURE = frozenset({"open", "print", "input", "eval", "exec", "__import__", "breakpoint"})
 # Who writes code as text and compiles it: of names and quoted literals alone.
 WRITERS = frozenset({"policy.codegen.layer"})
+# Tests that reach inside a package of which they are no unit test.
+REACH_INSIDE = frozenset(
+    {
+        # They compare a fast path with the slow one, both of them behind the front door.
+        "tests.laws.reference_outcomes",
+        "tests.laws.test_batched_tests",
+        "tests.laws.test_checking_shortcuts",
+        "tests.laws.test_hosts",
+        "tests.laws.test_indexed_sets",
+        "tests.laws.test_parser_engines_agree",
+        "tests.laws.test_printed_scripts_parse_alike",
+        "tests.laws.test_script_fast_path",
+        "tests.laws.test_statement_shortcuts",
+        "tests.laws.test_values",
+        # They count which fast paths are taken, or make one fail.
+        "tests.unit.checks.conditions.test_sql",
+        "tests.unit.cli.test_bad_policies",
+        "tests.unit.cli.test_fast_paths",
+        "tests.unit.cli.test_switches",
+        "tests.unit.program.test_shortcuts",
+        # They read and print calls as the commands do, or run commands without a process.
+        "tests.cases.deciding",
+        "tests.corpora.judging",
+        "tests.laws.test_hostile_json",
+        "tests.service.approvals_commands.desk",
+        "tests.service.approvals_commands.test_page",
+        "tests.service.capabilities.test_plugins_command",
+        # It draws what agents may send, below the process that answers them.
+        "tests.laws.test_hooks",
+        # They go through all that profiles may say.
+        "tests.laws.test_option_effects",
+        "tests.manuals.counted",
+        "tests.test_profile_page",
+        # They take one handler or one part of a plugin apart from its service.
+        "tests.e2e.test_web_fetch",
+        "tests.service.capabilities.test_declarations",
+        "tests.service.capabilities.test_plugins",
+        # Versions of tools as selectors see them.
+        "tests.unit.catalog.test_versions",
+    }
+)
 EMPTY_NAMES = frozenset({"utils", "util", "helpers", "common", "manager", "misc", "base"})
 
 
@@ -58,9 +99,9 @@ def parsed(text: str) -> ast.Module:
 
 
 @cache
-def modules() -> Modules:
+def modules(top: str = "policy") -> Modules:
     found = {}
-    for path in sorted((ROOT / "policy").rglob("*.py")):
+    for path in sorted((ROOT / top).rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         found[name] = path.read_text(encoding="utf-8")
@@ -95,12 +136,18 @@ def exports(text: str) -> set[str]:
     return set()
 
 
-def back_doors(tree: Modules) -> list[str]:
+def home(importer: str) -> str:
+    """Return the package that a module belongs to, or whose unit test it is."""
+    path = importer.split(".")
+    return path[2] if path[:2] == ["tests", "unit"] and len(path) > 3 else folder(importer)
+
+
+def back_doors(tree: Modules, importers: Modules | None = None) -> list[str]:
     """Return the imports that reach past another package's `__init__`."""
     inner = packages(tree)
     found = []
-    for importer, text in tree.items():
-        own = folder(importer)
+    for importer, text in (tree if importers is None else importers).items():
+        own = home(importer)
         for line, module, names in imports(text):
             path = module.split(".")
             if path[0] != "policy" or len(path) < 2 or path[1] == own or path[1] not in inner:
@@ -212,6 +259,12 @@ def page_faults(code: str, text: str) -> list[str]:
 
 def test_packages_are_entered_by_their_front_door() -> None:
     assert back_doors(modules()) == []
+
+
+def test_tests_enter_packages_by_their_front_door() -> None:
+    """A unit test may use the modules of its own package; the list of the others only shrinks."""
+    found = back_doors(modules(), modules("tests"))
+    assert {one.partition(":")[0] for one in found} == REACH_INSIDE, "\n".join(found)
 
 
 def test_imports_of_modules_point_one_way() -> None:
@@ -331,6 +384,14 @@ def test_modules_that_import_each_other_are_found(text: str) -> None:
     assert circle(CHECKS) == []
     found = circle({**CHECKS, "policy.checks.kinds": text})
     assert set(found) == {"policy.checks.checker", "policy.checks.kinds"}
+
+
+def test_a_unit_test_uses_the_modules_of_its_own_package_alone() -> None:
+    text = "from policy.checks.kinds import K\n"
+    assert back_doors(CHECKS, {"tests.unit.checks.test_kinds": text}) == []
+    (found,) = back_doors(CHECKS, {"tests.unit.layers.test_merger": text})
+    assert found.startswith("tests.unit.layers.test_merger:1: ")
+    assert len(back_doors(CHECKS, {"tests.unit.test_kinds": text})) == 1
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ from policy.generation.settings_file import (
     read_settings,
 )
 from policy.generation.shipped import (
+    shipped_profile_texts,
     shipped_profiles,
 )
 from policy.generation.toml_positions import (
@@ -81,6 +82,7 @@ __all__ = [
     "place_of",
     "read_folder",
     "read_settings",
+    "shipped_profile_texts",
     "shipped_profiles",
     "signature",
     "state_folder",

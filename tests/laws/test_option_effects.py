@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.generation.shipped import shipped_profile_texts
+from policy.generation import shipped_profile_texts
 from policy.model import Verdict
 from policy.programs import Profile, Profiles
 from policy.programs.profiles.profile import Option

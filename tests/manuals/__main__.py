@@ -14,7 +14,7 @@ from __future__ import annotations
 import shutil
 import sys
 
-from policy.generation.shipped import shipped_profile_texts
+from policy.generation import shipped_profile_texts
 from policy.programs import Profiles
 from tests.manuals.counted import Counted, knows, profile_of, read_counted, write_counted
 from tests.manuals.manual import options_of, version_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from policy.generation.shipped import shipped_profile_texts
+from policy.generation import shipped_profile_texts
 from policy.programs import Profiles, analyse_script, covers, read_command_pattern
 from policy.values import Unreadable
 from tests.manuals.counted import Counted, knows, profile_of, read_counted

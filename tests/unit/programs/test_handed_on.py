@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policy.generation.shipped import shipped_profile_texts
+from policy.generation import shipped_profile_texts
 from policy.programs import Profiles, analyse_script
 from policy.programs.words.forwarded import may_load_code
 from policy.shell import Word

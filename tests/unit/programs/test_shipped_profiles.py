@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policy.generation.shipped import shipped_profile_texts
+from policy.generation import shipped_profile_texts
 from policy.programs import ProfileFault, Profiles, check_examples
 from policy.programs.profiles.profile_file import ENVIRONMENT, ProfileFile, read_profile_file
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from policy.generation.shipped import shipped_profile_texts
+from policy.generation import shipped_profile_texts
 from policy.programs import Invocation, Profile, Profiles, ScriptAnalysis, analyse_script
 from policy.programs.profiles.profile import Option
 from policy.shell import Word

@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from policy.generation.shipped import shipped_profile_texts
+from policy.generation import shipped_profile_texts
 from policy.programs import Profile, Profiles
 from policy.programs.profiles.lazy_file import read_profile_lazily
 from policy.programs.profiles.merger import profile_of
