@@ -190,7 +190,7 @@ def _reason(reason: Reason) -> dict[str, Any]:
         "clause": _short(reason.clause),
         "message": _short(reason.message),
         "audit": _short(reason.audit),
-        "undecided": _short(reason.undecided),
+        "indeterminate": _short(reason.undecided),
     }
 
 

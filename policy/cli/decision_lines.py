@@ -130,7 +130,7 @@ def generation_record(generation: GenerationId | None) -> dict[str, Any] | None:
 
 
 def reason_record(reason: Reason) -> dict[str, Any]:
-    """Return a reason as programs read it; `undecided` stands only where it says something."""
+    """Return a reason as programs read it; `indeterminate` is there only if a condition was."""
     record: dict[str, Any] = {
         "rule": reason.rule,
         "verdict": str(reason.verdict),
@@ -141,7 +141,7 @@ def reason_record(reason: Reason) -> dict[str, Any]:
         "message": reason.message,
     }
     if reason.undecided is not None:
-        record["undecided"] = reason.undecided
+        record["indeterminate"] = reason.undecided
     if reason.terms is not None and (wanted := _approval_record(reason.terms)):
         record["approval"] = wanted
     return record

@@ -142,7 +142,7 @@ class _Account:
 
 
 def _came_to(rule: RuleOutcome) -> str:
-    if rule.outcome == "undecided":
+    if rule.outcome == "indeterminate":
         return "counts, as it cannot be decided" if rule.counts else "cannot be decided"
     return "matches" if rule.counts else "does not match"
 
@@ -150,7 +150,7 @@ def _came_to(rule: RuleOutcome) -> str:
 def _clause(clause: ClauseOutcome) -> str:
     """Return a clause with ✓ where it speaks for its rule, ✗ against, ? undecided."""
     text = f"{clause.keyword} {visible(clause.text, _LONGEST_TEXT)}"
-    if clause.outcome == "undecided":
+    if clause.outcome == "indeterminate":
         why = f": {visible(clause.why, _LONGEST_TEXT)}" if clause.why else ""
         return f"? {text}{why}"
     speaks_for = (clause.outcome == "holds") == (clause.keyword == "when")

@@ -15,7 +15,7 @@ from policy.evaluation import Evaluation, Truth, Undecided
 from policy.model import Caller, Facts, Reason, ToolCall, Verdict
 from policy.program import Clause, LayerPlan, Program, RewritePlan, RulePlan
 
-Outcome: TypeAlias = Literal["holds", "fails", "undecided"]
+Outcome: TypeAlias = Literal["holds", "fails", "indeterminate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +147,7 @@ def _clause(clause: Clause, call: Evaluation) -> ClauseOutcome:
 
 def _outcome(truth: Truth) -> Outcome:
     if isinstance(truth, Undecided):
-        return "undecided"
+        return "indeterminate"
     return "holds" if truth else "fails"
 
 

@@ -214,7 +214,9 @@ class Builder:
 
     def param(self, children: list[Child]) -> t.Param:
         name, kind, default = children
-        return t.Param(name=name.text, kind=kind.text, default=default, span=self._whole())
+        # `span` is an older word for a duration; the canonical form has the new one.
+        written = "duration" if kind.text == "span" else kind.text
+        return t.Param(name=name.text, kind=written, default=default, span=self._whole())
 
     def tool_set(self, children: list[Child]) -> t.ToolSet:
         return t.ToolSet(name=children[0].text, tools=children[1], span=self._whole())

@@ -479,7 +479,7 @@ def _near_word(word: str, words: tuple[str, ...]) -> str:
 _CHOICES = {
     "VERDICT": ["allow", "ask", "deny"],
     "SET_KIND": ["paths", "hosts", "commands", "strings", "numbers", "addresses"],
-    "KIND": "tools paths hosts commands strings numbers addresses string number span path "
+    "KIND": "tools paths hosts commands strings numbers addresses string number duration path "
     "host".split(),
     "TYPE": ["string", "number", "boolean", "list", "object"],
     "UNIT": ["second", "minute", "hour", "day", "week"],

@@ -130,6 +130,6 @@ def _told(record: dict[str, Any]) -> dict[str, Any]:
         "by": [reason["rule"] for reason in reasons if reason["verdict"] == verdict],
         "opinions": [f"{reason['verdict']} {reason['rule']}" for reason in reasons],
         "becoming": record["input"],
-        "decided": "undecided" not in reasons[0],
+        "decided": "indeterminate" not in reasons[0],
         "shadowed": [reason["rule"] for reason in record.get("shadowed", [])],
     }

@@ -22,7 +22,7 @@ SAMPLES: dict[str, Any] = {
     "path": "/x",
     "host": "x.example",
     "number": 1,
-    "span": timedelta(seconds=1),
+    "duration": timedelta(seconds=1),
 }
 
 _MARK = re.compile(r"\$(?:\$\{|\{([^}]*)(\}?))")

@@ -84,7 +84,7 @@ def _defined(
         case tree.DataTable():
             value = sets.data_value(node.file, node.key, node.span, reading.world)
             return BROKEN if value is sets.MISSING else literal(freeze(value))
-        case tree.Param() if node.kind in ("string", "number", "span", "path", "host"):
+        case tree.Param() if node.kind in ("string", "number", "duration", "path", "host"):
             return literal(constant_named(found, reading.report))
         case _:
             what = "`tools`" if isinstance(node, tree.ToolSet) else f"`{node.kind}`"

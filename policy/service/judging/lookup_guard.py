@@ -41,7 +41,7 @@ def denied_without_lookup(
         known = judge.complete(facts)
         account = explain(judge.program, decision, caller=caller, facts=known)
         rules = (rule for layer in account.layers for rule in layer.rules)
-        if any(rule.kind == "allow" and rule.outcome == "undecided" for rule in rules):
+        if any(rule.kind == "allow" and rule.outcome == "indeterminate" for rule in rules):
             return None
     # Names as names, so that no rule is said to have failed for want of an address.
     names_only = replace(facts, resolvers=replace(facts.resolvers, host=None))

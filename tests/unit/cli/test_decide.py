@@ -65,7 +65,7 @@ class TestAnAnswer:
 
     def test_it_says_what_could_not_be_decided(self, tmp_path: Path) -> None:
         call = {"tool": "bash_exec", "input": {"command": "ls $(cat list)"}}
-        assert any("undecided" in r for r in decide(rules_in(tmp_path), call).record["reasons"])
+        assert any("indeterminate" in r for r in decide(rules_in(tmp_path), call).record["reasons"])
 
     def test_it_is_plain_ascii(self, tmp_path: Path) -> None:
         ran = decide(rules_in(tmp_path), {"id": "\u202e", "tool": "file_read", "input": {}})

@@ -39,9 +39,9 @@ def test_every_rule_on_the_tool_is_told_whether_it_matched_or_not() -> None:
     assert told(layer) == [
         ("a", "allow", "fails", False),
         ("b", "allow", "holds", True),
-        ("c", "deny", "undecided", True),
+        ("c", "deny", "indeterminate", True),
         ("d", "ask", "fails", False),
-        ("e", "rewrite", "undecided", True),
+        ("e", "rewrite", "indeterminate", True),
         ("f", "shadow", "holds", True),
     ]
     assert (layer.layer, layer.agent, layer.default_counts) == ("every agent", "ann", False)
@@ -57,7 +57,7 @@ def test_a_clause_says_what_it_came_to_and_why_it_could_not() -> None:
     when, unless = rule.clauses
     assert (when.keyword, when.outcome, unless.keyword, unless.outcome) == (
         "when",
-        "undecided",
+        "indeterminate",
         "unless",
         "fails",
     )
@@ -127,7 +127,7 @@ def test_an_allow_that_fails_to_cover_the_call_says_so() -> None:
         {"from": "a", "to": "b"},
     )
     (rule,) = found.layers[0].rules
-    assert (rule.outcome, rule.counts) == ("undecided", False)
+    assert (rule.outcome, rule.counts) == ("indeterminate", False)
     assert rule.why == "no clause of this rule covers what the call writes"
     assert [clause.outcome for clause in rule.clauses] == ["holds"]
     assert "no clause of this rule covers what the call writes" in found.needed[1]
