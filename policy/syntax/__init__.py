@@ -1,4 +1,4 @@
-"""Text -> tree, and back: what a policy file says, before anything is resolved."""
+"""Parse policy text into a syntax tree, and print trees as text; nothing is resolved here."""
 
 from policy.syntax import (
     tree,

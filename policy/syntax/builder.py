@@ -1,7 +1,7 @@
-"""What the grammar has matched -> the nodes of one statement, from the leaves up.
+"""Build the syntax nodes of one statement, bottom-up, as the parser matches grammar rules.
 
-Whoever runs the grammar's tables calls the methods of `Builder` by the names of the grammar's
-rules, with nothing but the children, while the text is read: nothing here recurses.
+The parsing engine calls the methods of `Builder`, which have the names of the grammar's rules, with
+the children of each match. Nothing here recurses.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from policy.syntax.tokens import Token
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME_BEFORE = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]*\Z")
 
-# A child: a token, a node, or a tuple of nodes; None where an optional part is not there.
+# A child: a token, a node, or a tuple of nodes; None for an absent optional part.
 Child: TypeAlias = Any
 
 _VERDICTS = {verdict.value: verdict for verdict in Verdict}
@@ -69,8 +69,8 @@ def _there(children: Sequence[Child]) -> tuple[Any, ...]:
 class Builder:
     """One method for each rule of the grammar; each returns the rule's node.
 
-    A builder builds the one statement of `source` from `start` up to `end`, and keeps the
-    `problems` it meets meanwhile.
+    A builder builds the one statement of `source` from `start` up to `end`, and collects `problems`
+    on the way.
     """
 
     __slots__ = ("end", "problems", "source", "start")
@@ -85,7 +85,7 @@ class Builder:
         return span_in(self.source, self.start, self.end)
 
     def _over(self, children: Sequence[Child]) -> Span:
-        """Return the span from the first child that is there to the last."""
+        """Return the span from the first present child to the last."""
         first = next(child for child in children if child is not None and child != ())
         last = next(child for child in reversed(children) if child is not None and child != ())
         return span_in(self.source, _start(first), _end(last))
@@ -108,10 +108,10 @@ class Builder:
             self.problems.append(
                 diagnose(
                     "unknown-escape",
-                    f"a string knows no escape `{escape}`",
+                    f"unknown escape `{escape}` in a string",
                     span=span_in(self.source, start, start + 2),
-                    help='write `\\\\` for a backslash; there are `\\"`, `\\\\`, `\\n`, `\\t` and '
-                    "`\\u{…}` with the number of a character in hexadecimal",
+                    help='write `\\\\` for a backslash; escapes are `\\"`, `\\\\`, `\\n`, `\\t` '
+                    "and `\\u{…}` with the number of a character in hexadecimal",
                 )
             )
         return value
@@ -126,7 +126,7 @@ class Builder:
             self._problem(
                 f"a number has at most {literals.MAX_DIGITS} digits",
                 token,
-                help="no call's number is compared beyond what a double holds",
+                help="numbers in calls have the precision of a double",
             )
             return t.Number(value=0, span=span)
         return t.Number(value=literals.read_number(token.text), span=span)
@@ -135,9 +135,9 @@ class Builder:
         value = self._number(token).value
         if not isinstance(value, int) or not 1 <= value <= largest:
             self._problem(
-                f"`{token.text}` is no whole number from 1 to {largest}",
+                f"`{token.text}` is not a whole number from 1 to {largest}",
                 token,
-                help="count in ones",
+                help="write the number in digits, without a fraction",
             )
             return 1
         return value
@@ -148,7 +148,9 @@ class Builder:
         fits = len(amount) <= 18
         if not fits or int(amount) * literals.SECONDS[unit] > literals.MAX_SPAN_SECONDS:
             self._problem(
-                "a span is at most 100 years", token, help="write a shorter one, such as `30d`"
+                "a duration is at most 100 years",
+                token,
+                help="write a shorter duration, such as `30d`",
             )
             return t.Duration(amount=0, unit=unit, span=span)
         return t.Duration(amount=int(amount), unit=unit, span=span)
@@ -163,14 +165,16 @@ class Builder:
                 value = self._number(token).value
                 if not isinstance(value, int):
                     self._problem(
-                        f"`{token.text}` is no place in a list", token, help="count from 0 in ones"
+                        f"`{token.text}` is not a position in a list",
+                        token,
+                        help="write a whole number; the first element has position 0",
                     )
                     return 0
                 return value
             case _:
                 return token.text
 
-    # ---- whom a file binds
+    # ---- which agents a file applies to
 
     def policy_header(self, children: list[Child]) -> t.PolicyHeader:
         return t.PolicyHeader(binding=children[0], span=self._whole())
@@ -271,9 +275,9 @@ class Builder:
         )
         if not (effects or node.extra_fields or node.complete):
             self._problem(
-                "a `tool` declaration says nothing about its tool",
+                "a `tool` declaration declares nothing about its tool",
                 node,
-                help="say what it does: `tool T reads input.path and nothing else`",
+                help="declare what the tool does: `tool T reads input.path and nothing else`",
             )
         return node
 
@@ -355,9 +359,9 @@ class Builder:
         for part in children:
             if isinstance(part, t.FieldPath) and not part.steps:
                 self._problem(
-                    f"`{part.root}` is no period of a limit",
+                    f"`{part.root}` is not a period of a limit",
                     part,
-                    help="write `per second`, `minute`, `hour`, `day`, `week` or a span; `per "
+                    help="write `per second`, `minute`, `hour`, `day`, `week` or a duration; `per "
                     "session`, `agent`, `user`; or `per input.f`",
                 )
         return tuple(part.text if isinstance(part, Token) else part for part in children)
@@ -511,9 +515,9 @@ class Builder:
         words = " ".join(op.text.split())
         if isinstance(right, t.Regex) and words != "contains":
             self._problem(
-                f"`{words}` takes text, not a regular expression",
+                f"`{words}` takes a string, not a regular expression",
                 right,
-                help="`matches /…/` is about the whole text, `contains /…/` searches in it",
+                help="`matches /…/` matches the whole string, `contains /…/` searches in it",
             )
         span = _between(self.source, left, right)
         return t.TextTest(op=intern(words), left=left, right=right, span=span)  # type: ignore[arg-type]
@@ -639,9 +643,9 @@ class Builder:
         for name, _, token in entries:
             if name in seen:
                 self._problem(
-                    f"the field `{name}` is given twice",
+                    f"the field `{name}` appears twice",
                     token,
-                    help="a call with a field given twice is refused before any rule is asked",
+                    help="a call with a repeated field is refused before any rule is evaluated",
                 )
             seen.add(name)
         return t.ObjectLiteral(
@@ -728,10 +732,10 @@ class Builder:
     def outcome(self, children: list[Child]) -> tuple[Child, ...]:
         return tuple(children)
 
-    # ---- what several rules need
+    # ---- shared by several methods
 
     def _one_unless(self, clauses: tuple[t.Clause, ...]) -> tuple[t.Clause, ...]:
-        """Report every `unless` after the first; one reads two as "either", another as "both"."""
+        """Report every `unless` after the first; two could mean "either" or "both"."""
         if len(clauses) < 2:
             return clauses
         exceptions = [clause for clause in clauses if isinstance(clause, t.Unless)]
@@ -739,13 +743,16 @@ class Builder:
             self._problem(
                 "a rule has one `unless`",
                 clause,
-                help="join them: `unless a or b` if either excuses, `unless a and b` if both must",
+                help=(
+                    "join them: `unless a or b` if either is enough, `unless a and b` if both are "
+                    "required"
+                ),
                 code="second-unless",
             )
         return clauses
 
     def _check_hyphen(self, minus: Token, left: t.Expr, right: t.Expr) -> None:
-        """Report a hyphen that is glued between two names: `input.max-tokens` is no subtraction."""
+        """Report a hyphen between names without spaces: `input.max-tokens` is no subtraction."""
         at, after = _start(minus), _end(minus)
         if left.span.end != at or right.span.start != after:
             return
@@ -761,7 +768,7 @@ class Builder:
         self.problems.append(
             diagnose(
                 "hyphen-in-name",
-                f"`{whole}` is read as a subtraction",
+                f"`{whole}` is parsed as a subtraction",
                 span=span_in(self.source, first.start(), second.end()),
                 help=f'write `{base}["{whole}"]` for the field, or put spaces around the minus',
             )

@@ -1,7 +1,7 @@
-"""What could not be read -> a sentence in the language's words, at the offending token.
+"""Describe syntax errors in the terms of the language, at the offending token.
 
-Common mistakes are described by example: each entry of `MISTAKES` shows one, with the token that
-the diagnostic points at between `«` and `»`. The tests read every example.
+Each entry of `MISTAKES` shows a common mistake by an example, with the token that the diagnostic
+points at between `«` and `»`. The tests parse every example.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _CLAUSE_WORDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mistake:
-    """A mistake people make, and what to tell them.
+    """A common mistake with its message and help.
 
-    `found` must fit at the offending token and `before` at the end of what stands before it, both
-    as regular expressions; `expected` are terminals one of which could have stood there. Where
-    `before` has a group named `at`, the diagnostic points there instead. `{}` in the texts is the
-    token pointed at. With `or_near` the help is the nearest word that could have stood there.
+    `found` must match at the offending token and `before` at the end of the text before it, both as
+    regular expressions; the parser must have expected one of the terminals in `expected`. Where
+    `before` has a group named `at`, the diagnostic points there instead. `{}` in message and help
+    is replaced by that token. With `or_near` the help suggests the nearest expected keyword.
     """
 
     example: str
@@ -54,27 +54,27 @@ _OPERATORS = _one_of("COMPARISON")
 _START = r"\A"
 
 MISTAKES: tuple[Mistake, ...] = (
-    # ---- at the beginning of a statement
+    # ---- at the start of a statement
     Mistake(
         example="«[permissions.tools]»",
         before=_START,
         found=r"\[[^\]\n]*\]?",
-        message="a policy has no sections",
-        help="tables such as this one stand in `placet.toml`",
+        message="a policy file has no sections",
+        help="tables such as this one belong in `placet.toml`",
     ),
     Mistake(
         example="«when» input.a == 1",
         before=_START,
         found=rf"(?:{_CLAUSE_WORDS})(?![A-Za-z0-9_-])",
-        message="`{}` continues a rule, so its line is indented",
+        message="`{}` continues a rule, so its line must be indented",
         help="put two spaces before it",
     ),
     Mistake(
         example="«My_Rule»: allow file_read",
         before=_START,
         found=r"[A-Za-z0-9_.-]+(?=[ \t]*:)",
-        message="`{}` is no name for a rule",
-        help="a rule's name is made of small letters, digits and single hyphens: `no-inside`",
+        message="`{}` is not a valid rule name",
+        help="a rule name consists of lower-case letters, digits and single hyphens: `no-inside`",
     ),
     Mistake(
         example='«bash_exec» = "deny"',
@@ -87,14 +87,14 @@ MISTAKES: tuple[Mistake, ...] = (
         example='«file_read» {path: "/a"} -> deny',
         before=_START,
         found=r"[A-Za-z_*?][A-Za-z0-9_.*?/-]*(?=[ \t]*\{)",
-        message="a call stands in a `test`",
+        message="a call belongs in a `test`",
         help='write `test "…"`, and the call on an indented line below it',
     ),
     Mistake(
         example="«if» input.a == 1",
         before=_START,
         found=r"(?:if|else)(?![A-Za-z0-9_-])",
-        message="there is no `{}`",
+        message="the language has no `{}`",
         help="the effect comes first: `deny bash_exec when …`; an exception is `unless …`",
     ),
     Mistake(
@@ -102,27 +102,27 @@ MISTAKES: tuple[Mistake, ...] = (
         before=r":\s*",
         found=r"[A-Za-z_*?\"][^\s]*",
         expected=_one_of("VERDICT"),
-        message="`{}` is no effect of a rule",
-        help="after its name a rule says `allow`, `ask`, `deny`, `rewrite`, `redact` or `limit`",
+        message="`{}` is not an effect of a rule",
+        help="after its name a rule has `allow`, `ask`, `deny`, `rewrite`, `redact` or `limit`",
         or_near=True,
     ),
     # ---- characters of other languages
     Mistake(
         example="deny bash_exec when input.command == «'ls'»",
         found=r"'[^'\n]*'?",
-        message="text stands in double quotes",
+        message="a string is written in double quotes",
         help='write `"…"`',
     ),
     Mistake(
         example="deny bash_exec because «“no”»",
         found="[“”„«»‘’][^\\s]*",
-        message="text stands in straight double quotes",
+        message="a string is written in straight double quotes",
         help='write `"…"`',
     ),
     Mistake(
         example='deny bash_exec because «"no»',
         found=r'"(?:[^"\\\n]|\\.)*\\?(?=\n|\Z)',
-        message="the text does not end on its line",
+        message="the string does not end on its line",
         help='close it with `"`; a line break inside is `\\n`',
     ),
     Mistake(
@@ -137,7 +137,7 @@ MISTAKES: tuple[Mistake, ...] = (
         found=r"//",
         expected=_one_of("REGEX"),
         message="the regular expression is empty",
-        help="write what it looks for between the slashes",
+        help="write a pattern between the slashes",
     ),
     Mistake(
         example="deny bash_exec «//» a remark",
@@ -149,8 +149,8 @@ MISTAKES: tuple[Mistake, ...] = (
     Mistake(
         example="deny bash_exec when input.command == «/rm/»",
         found=r"/(?:[^/\\\n]|\\.)*/?",
-        message="a regular expression stands after `matches`, `contains` or `matching`",
-        help="write `input.f matches /…/` for the whole text, `contains /…/` to search in it",
+        message="a regular expression is allowed only after `matches`, `contains` or `matching`",
+        help="write `input.f matches /…/` for the whole string, `contains /…/` to search in it",
     ),
     Mistake(
         example="deny bash_exec when input.a == 1 «&&» input.b == 2",
@@ -167,41 +167,41 @@ MISTAKES: tuple[Mistake, ...] = (
     Mistake(
         example="deny bash_exec when «!»input.a",
         found=r"!(?!=)",
-        message="a condition is turned round with `not`",
+        message="a condition is negated with `not`",
         help="write `not …`, or `!=` between two values",
     ),
     Mistake(
         example="deny bash_exec when input.a «<>» 1",
         before=r"(?P<at><)",
         found=r">",
-        message="two values differ with `!=`",
+        message="values are compared for inequality with `!=`",
         help="write `a != b`",
     ),
     Mistake(
         example="deny bash_exec when input.a «=» 1",
         found=r"=",
         expected=_OPERATORS,
-        message="`=` gives a name or a field its value; to compare is `==`",
+        message="`=` assigns a value; `==` compares",
         help="write `==`",
     ),
     Mistake(
         example="rewrite bash_exec set input.a «==» 1",
         before=r"(?:set|given|,)\s+[\w.\[\]\"]+\s*",
         found=r"==",
-        message="`==` compares; a field gets its value with `=`",
+        message="`==` compares; `=` assigns a value",
         help="write `=`",
     ),
     Mistake(
         example="deny bash_exec«;»",
         found=r";",
         message="a statement ends with its line",
-        help="leave the `;` out",
+        help="remove the `;`",
     ),
     Mistake(
         example="deny bash_exec «{»",
         found=r"[{}]",
         expected=_one_of("WHEN"),
-        message="clauses stand on indented lines, without braces",
+        message="clauses are written on indented lines, without braces",
         help="write `deny T`, and `  when …` on the next line",
     ),
     # ---- clauses
@@ -229,21 +229,21 @@ MISTAKES: tuple[Mistake, ...] = (
     Mistake(
         example="deny bash_exec when input.a == 1 «else» allow",
         found=r"(?:else|otherwise|then)(?![A-Za-z0-9_-])",
-        message="a rule has no `{}`",
-        help="write a second rule; the strictest opinion wins, whatever the order",
+        message="rules have no `{}`",
+        help="write a second rule; the strictest rule that matches wins, in any order",
     ),
     Mistake(
         example="allow bash_exec «with» aproval",
         found=r"with(?![A-Za-z0-9_-])",
         expected=_one_of("WITH_APPROVAL"),
-        message="after `{}` stands `approval` here",
+        message="`{}` must be followed by `approval` here",
         help="write `with approval`; a replacement `with \"…\"` follows `matching /…/`",
     ),
     Mistake(
         example="ask bash_exec «two» persons",
         found=r"two(?![A-Za-z0-9_-])",
         expected=_one_of("TWO_PEOPLE"),
-        message="after `{}` stands `people` here",
+        message="`{}` must be followed by `people` here",
         help="write `two people`",
     ),
     Mistake(
@@ -251,7 +251,7 @@ MISTAKES: tuple[Mistake, ...] = (
         before=r"[A-Za-z0-9_*?\"]\s+",
         found=r"[A-Za-z_*?][A-Za-z0-9_*?./-]*",
         expected=_one_of("_EXCEPT"),
-        message="`{}` follows a tool without a comma, and begins no clause",
+        message="`{}` follows a tool without a comma and does not begin a clause",
         help="put commas between tools; clauses are `when`, `unless`, `because`, …",
         or_near=True,
     ),
@@ -273,31 +273,31 @@ MISTAKES: tuple[Mistake, ...] = (
     Mistake(
         example="deny bash_exec «->» deny",
         found=r"->|=>",
-        message="`{}` stands in the cases of a `test`, between a call and its verdict",
+        message="`{}` belongs in the cases of a `test`, between a call and its verdict",
         help='write `test "…"`, and the cases on indented lines below it',
     ),
     Mistake(
         example='test "t"\n  file_read {path: "/a"} -> «denied»',
         before=r"->\s*",
         found=r"[^\s]+",
-        message="`{}` is no verdict",
-        help="after `->` stands `allow`, `ask` or `deny`",
+        message="`{}` is not a verdict",
+        help="write `allow`, `ask` or `deny` after `->`",
     ),
     # ---- conditions
     Mistake(
         example="deny bash_exec when input.a == 1 and input.b == 2 «or» input.c == 3",
         found=r"(?:and|or)(?![A-Za-z0-9_-])",
         expected=_one_of("_AND", "_OR"),
-        message="`and` and `or` stand side by side",
-        help="say with parentheses what belongs together: `(a and b) or c`, `a and (b or c)`",
+        message="`and` and `or` are combined without parentheses",
+        help="use parentheses to group them: `(a and b) or c`, `a and (b or c)`",
         code="mixed-and-or",
     ),
     Mistake(
         example="deny bash_exec when 1 < input.a «<» 5",
         found=r"==|!=|<=|>=|<|>",
         expected=_one_of("_AND"),
-        message="a comparison has two sides",
-        help="write two, joined with `and`",
+        message="a comparison has exactly two operands",
+        help="write two comparisons, joined with `and`",
     ),
     Mistake(
         example="deny bash_exec when input.a is «not» present",
@@ -310,15 +310,15 @@ MISTAKES: tuple[Mistake, ...] = (
         example="deny bash_exec when input.a is «null»",
         before=r"\bis\s+(?:an?\s+)?",
         found=r"[A-Za-z_]+",
-        message="`{}` is nothing that a value can be",
-        help="a value is `present`, `absent`, `a string`, `a number`, `a boolean`, `a list` "
+        message="`{}` is not a type or state of a value",
+        help="use `present`, `absent`, `a string`, `a number`, `a boolean`, `a list` "
         "or `an object`",
     ),
     Mistake(
         example="deny bash_exec when now within «8:00»..18:00",
         found=r"[0-9]+:?[0-9]*",
         expected=_one_of("TIME_OF_DAY"),
-        message="`{}` is no time of day",
+        message="`{}` is not a time of day",
         help="write four digits from `00:00` to `23:59`",
     ),
     Mistake(
@@ -347,14 +347,14 @@ MISTAKES: tuple[Mistake, ...] = (
         example="deny bash_exec when input.a > 1«e5»",
         before=r"[0-9]",
         found=r"[A-Za-z_][A-Za-z0-9_]*",
-        message="`{}` directly behind a number means nothing",
-        help="write numbers out (`100_000`); spans end in `ms`, `s`, `m`, `h`, `d` or `w`",
+        message="`{}` directly after a number has no meaning",
+        help="write numbers out (`100_000`); durations end in `ms`, `s`, `m`, `h`, `d` or `w`",
     ),
     Mistake(
         example="deny «-x»",
         found=r"[^\s,\"]+",
         expected=_one_of("TOOL_PATTERN"),
-        message="`{}` cannot stand as a tool without quotes",
+        message="`{}` cannot be a tool name without quotes",
         help='a tool begins with a letter, `_`, `*` or `?`; quote any other name: `deny "-x"`',
     ),
 )  # fmt: skip
@@ -363,13 +363,13 @@ _TOKEN = re.compile(
     r'"(?:[^"\\\n]|\\.)*"?|[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)*|->|[=!<>]=|\.\.|[^\s]'
 )
 _WORD = re.compile(r"[A-Za-z][A-Za-z_]*")
-# What stands before a token decides little beyond this many characters.
+# How much of the text before a token is searched for a mistake.
 _BEFORE = 200
 
 
 @cache
 def _compiled() -> tuple[tuple[Mistake, re.Pattern[str], re.Pattern[str] | None], ...]:
-    """Return the mistakes with their expressions, which nobody needs who makes none."""
+    """Return the mistakes with their compiled expressions; a valid policy never needs them."""
     return tuple(
         (
             mistake,
@@ -436,7 +436,7 @@ def _unexpected(
     if at == 0:
         return diagnose(
             "syntax-error",
-            f"no statement begins with `{word}`",
+            f"`{word}` does not begin a statement",
             span=span,
             help=_near_word(word, STATEMENT_WORDS)
             or "a statement begins with `allow`, `ask`, `deny`, `default`, `test` or one of their "
@@ -444,7 +444,7 @@ def _unexpected(
         )
     return diagnose(
         "syntax-error",
-        f"`{word}` cannot stand here",
+        f"unexpected `{word}`",
         span=span,
         help=_nearest(word, expected) or _may_stand(expected),
     )
@@ -453,14 +453,14 @@ def _unexpected(
 def _unfinished(source: Source, piece: StatementText, expected: set[str]) -> Diagnostic:
     return diagnose(
         "syntax-error",
-        "the statement ends too early",
+        "the statement is incomplete",
         span=source.span(piece.end, piece.end),
         help=_may_stand(expected) + "; if it goes on, its next line is indented",
     )
 
 
 def _nearest(word: str, expected: set[str]) -> str:
-    """Return the help that names the nearest word of those that could have stood there."""
+    """Return the help that suggests the nearest expected keyword."""
     words: list[str] = []
     for terminal in sorted(expected):
         said = _said(terminal)
@@ -472,7 +472,7 @@ def _near_word(word: str, words: tuple[str, ...]) -> str:
     if not _WORD.fullmatch(word):
         return ""
     if word.lower() in words:
-        return f"words are written in small letters: `{word.lower()}`"
+        return f"keywords are written in lower case: `{word.lower()}`"
     return did_you_mean(word, words)
 
 
@@ -493,18 +493,18 @@ _CHOICES = {
 _SAID = {
     "NAME": "a name",
     "FIELD": "the name of a field",
-    "STRING": "a text in double quotes",
+    "STRING": "a string in double quotes",
     "REGEX": "a regular expression",
     "NUMBER": "a number",
-    "SPAN": "a span such as `10m`",
+    "SPAN": "a duration such as `10m`",
     "TIME_OF_DAY": "a time of day such as `08:00`",
     "TOOL_PATTERN": "a tool",
     "RULE_NAME": "the name of a rule and a colon",
     "RULE_REFERENCE": "the name of a rule",
     "COMPARISON": "a comparison such as `==`",
     "VERDICT": "`allow`, `ask` or `deny`",
-    "SET_KIND": "the kind of a set",
-    "KIND": "a kind such as `string` or `paths`",
+    "SET_KIND": "the type of a set",
+    "KIND": "a type such as `string` or `paths`",
     "TYPE": "`string`, `number`, `boolean`, `list` or `object`",
     "UNIT": "a unit such as `minute`",
     "SCOPE": "`session`, `agent` or `user`",
@@ -532,7 +532,7 @@ _SAID = {
     "__ANON_0": "`..`",
 }
 _MOST = 9
-# Said last: true, but seldom what was meant.
+# Listed last: possible, but seldom what the author meant.
 _SELDOM = frozenset({"PLUS", "MINUS", "STAR", "DOT", "LSQB", "LPAR", "OPEN_BRACE", "HISTORY"})
 
 

@@ -1,7 +1,7 @@
-"""The table `filter` of `placet.toml`, lists of tools, in; the rules that mean the same out.
+"""Translate the table `filter` of `placet.toml` (lists of tools) to equivalent rules.
 
-`allowed` gives what it names and, where it is set, denies everything else; `blocked` denies;
-`require_confirmation` gives with approval and asks wherever something else gives.
+`allowed` allows the tools it names and, where it is set, denies all others; `blocked` denies;
+`require_confirmation` allows with approval, and asks wherever another rule allows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LISTS = ("allowed", "blocked", "require_confirmation")
 
 _NAME = "table:filter"
 
-# Where a list stands, what is wrong with it, and what to do about that.
+# Reports a problem: the path of the list, its span, the message and the help.
 Tell: TypeAlias = Callable[[tuple[str, ...], Span | None, str, str], None]
 
 _BLANK = re.compile(r"(?:[ \t\r\n,]|#[^\n]*)*")
@@ -29,7 +29,7 @@ _TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"|' + r"'[^'\n]*'")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterReader:
-    """Reads one filter table; `place` gives the place of a path, `tell` takes what is wrong."""
+    """Reads one filter table; `place` returns the span of a path, `tell` reports a problem."""
 
     source: Source
     place: Callable[[tuple[str, ...]], Span]
@@ -40,7 +40,9 @@ class FilterReader:
         for key in table:
             if key not in LISTS:
                 known = ", ".join(f"`{name}`" for name in LISTS)
-                self.tell((*path, key), None, f"`{key}` is no list of a filter", f"known: {known}")
+                self.tell(
+                    (*path, key), None, f"`{key}` is not a key of a filter", f"known: {known}"
+                )
         for tool in self._entries(table, path, "blocked"):
             yield table_rule(_named("blocked", tool), Verdict.DENY, (tool,))
         if "allowed" in table:
@@ -58,10 +60,10 @@ class FilterReader:
     def _entries(
         self, table: Mapping[str, Any], path: tuple[str, ...], key: str
     ) -> tuple[t.ToolRef, ...]:
-        """Return the patterns of a list, sorted; a list that is none is as good as empty."""
+        """Return the patterns of a list, sorted; an entry that is not a list counts as empty."""
         given, here = table.get(key, []), (*path, key)
         if not isinstance(given, list):
-            self.tell(here, None, f"`{key}` is no list", 'write a list of tools: ["memory_*"]')
+            self.tell(here, None, f"`{key}` is not a list", 'write a list of tools: ["memory_*"]')
             return ()
         spans = self._spans(here, len(given))
         entries: list[tuple[str, Span]] = []
@@ -70,11 +72,11 @@ class FilterReader:
                 entries.append((item, span))
             else:
                 help = 'write names in quotes: ["memory_*"]'
-                self.tell(here, span, f"`{key}` holds what is no text", help)
+                self.tell(here, span, f"`{key}` has an item that is not a string", help)
         return tuple(tool_ref(text, at) for text, at in sorted(entries, key=lambda e: e[0]))
 
     def _spans(self, path: tuple[str, ...], count: int) -> tuple[Span, ...]:
-        """Return the place of each item of a list of texts; of the list where that is not sure."""
+        """Return the span of each string of a list, or of the list if uncertain."""
         whole = self.place(path)
         opening = _OPENING.match(self.source.text, whole.start)
         found: list[Span] = []
@@ -96,5 +98,5 @@ def _named(key: str, tool: t.ToolRef) -> str:
 
 def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
-    assert found is not None  # it fits the empty text
+    assert found is not None  # the pattern matches the empty string
     return found.end()

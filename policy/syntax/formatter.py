@@ -1,7 +1,7 @@
-"""A parsed file -> its canonical text, with every comment and the author's groups kept.
+"""Format a parsed file canonically, keeping every comment and the author's groups.
 
-A comment above a statement or a clause stays above it, one behind stays behind it. What did not
-parse is left as it is.
+A comment above a statement or a clause stays above it, a trailing comment stays trailing. Text that
+did not parse is left unchanged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from policy.syntax.tree import Comment, Header, Statement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Block:
-    """Lines that belong together, and the range of the source they stand for."""
+    """Lines that belong together, and the range of the source that they represent."""
 
     start: int
     end: int
@@ -59,16 +59,16 @@ def _blocks(parsed: Parsed) -> list[_Block]:
             inside.append(comments[position])
             position += 1
         node = nodes.get(start)
-        behind = comments[position : position + 1]
-        if not behind or not _same_line(source, end, behind[0]):
+        trailing = comments[position : position + 1]
+        if not trailing or not _same_line(source, end, trailing[0]):
             block = _statement_block(source, (start, end), node=node, inside=inside)
         elif inside and node is not None:
             position += 1
-            block = _statement_block(source, (start, end), node=node, inside=[*inside, *behind])
+            block = _statement_block(source, (start, end), node=node, inside=[*inside, *trailing])
         else:
             position += 1
             block = _statement_block(source, (start, end), node=node, inside=inside)
-            block = _with_comment(block, behind[0])
+            block = _with_comment(block, trailing[0])
         blocks.append(block)
     return blocks + [_comment_block(comment) for comment in comments[position:]]
 
@@ -106,7 +106,7 @@ def _statement_block(
 
 
 def _lines_of(source: Source, start: int, end: int) -> list[str]:
-    """Return a range as it stands, from the beginning of its first line."""
+    """Return the unchanged lines of a range, from the start of its first line."""
     begin = start - source.place(start)[1] + 1
     return source.text[begin:end].lstrip("\ufeff").split("\n")
 
@@ -114,19 +114,19 @@ def _lines_of(source: Source, start: int, end: int) -> list[str]:
 def _commented(layout: Layout, comments: list[Comment]) -> list[str]:
     """Return the lines of a statement with the comments inside it.
 
-    Comments that end up above and behind the whole statement do not keep its parts apart: read
-    again, they would not stand inside it.
+    Comments that end up above or after the whole statement do not force its parts onto separate
+    lines: when parsed again, they are outside the statement.
     """
     parts = layout.apart
-    above, behind = _places(parts, comments)
+    above, trailing = _places(parts, comments)
     end = len(parts) - 1
-    if not any(above[1:]) and not any(behind[:-1]) and (end == 0 or len(behind[end]) <= 1):
-        *more, last = behind[end] or [""]
+    if not any(above[1:]) and not any(trailing[:-1]) and (end == 0 or len(trailing[end]) <= 1):
+        *more, last = trailing[end] or [""]
         lines = [*above[0], *more, *layout.lines()]
         lines[-1] += f"  {last}" if last else ""
         return lines
     lines = []
-    for part, over, after in zip(parts, above, behind, strict=True):
+    for part, over, after in zip(parts, above, trailing, strict=True):
         *more, last = after or [""]
         lines += [" " * part.indent + text for text in (*over, *more)]
         lines += part.lines()
@@ -137,9 +137,9 @@ def _commented(layout: Layout, comments: list[Comment]) -> list[str]:
 def _places(
     parts: tuple[Part, ...], comments: list[Comment]
 ) -> tuple[list[list[str]], list[list[str]]]:
-    """Return the comments above each part, and those behind it."""
+    """Return the comments above each part, and those after it."""
     above: list[list[str]] = [[] for _ in parts]
-    behind: list[list[str]] = [[] for _ in parts]
+    trailing: list[list[str]] = [[] for _ in parts]
     starts = [part.start for part in parts]
     for comment in comments:
         later = [start for start in starts if start > comment.span.start]
@@ -147,5 +147,5 @@ def _places(
             above[starts.index(min(later) if later else max(starts))].append(comment.text)
         else:
             earlier = [start for start in starts if start <= comment.span.start]
-            behind[starts.index(max(earlier))].append(comment.text)
-    return above, behind
+            trailing[starts.index(max(earlier))].append(comment.text)
+    return above, trailing

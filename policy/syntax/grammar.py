@@ -1,4 +1,4 @@
-"""The grammar files -> their text.
+"""Read the packaged grammar files.
 
 This module and `tables` read packaged files, which are always the same; nothing else in the core
 reads any.

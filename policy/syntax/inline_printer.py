@@ -1,6 +1,6 @@
-"""Nodes -> the words that say them, on one line: expressions, clauses, tools, whom a file binds.
+"""Print expressions, clauses, tools and headers as canonical text on one line.
 
-What these return can be parsed again and gives an equal node. Reasons and diagnostics quote it.
+Parsing the text again gives an equal node. Reasons and diagnostics quote it.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from policy.syntax.literals import write_number, write_regex, write_text
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _TOOL_PATTERN = re.compile(r"[A-Za-z_*?](?:[A-Za-z0-9_.\-*?/]*[A-Za-z0-9_*?])?\Z")
 _RULE_REFERENCE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*\Z")
-# Words that may stand where a tool could, somewhere; a tool of such a name is quoted everywhere.
+# Keywords that may occur in the position of a tool; a tool of such a name is always quoted.
 _QUOTED_TOOLS = frozenset({"mcp", "ext", "given", "after", "by", "becoming", "returning"})
-# Words that may stand where a resource test has its operand.
+# Keywords that may occur in the position of a resource test's operand.
 _OPERAND_WORDS = frozenset({"only", "outside", "nothing", "anything"})
 
-# How tightly a node holds together; one that is looser than its place is put in parentheses.
+# Precedence; a node that binds less tightly than its context requires gets parentheses.
 _ANY, _JUNCTION, _TEST, _SUM, _PRODUCT, _FACTOR, _POSTFIX, _ATOM = range(8)
 
 
-# Conditions spelled so far, by identity, each beside its level and its words. The node is kept with
-# them, so that no other takes its identity.
+# Conditions printed so far, by identity: the node, its precedence and its text. The node is kept so
+# that no other object can reuse its identity.
 Spelled: TypeAlias = dict[int, tuple[t.Expr, int, str]]
 
 
 def print_expr(expr: t.Expr, spelled: Spelled | None = None) -> str:
-    """Return an expression on one line; what stands in `spelled` is not spelled again."""
+    """Return an expression on one line; conditions in `spelled` are not printed again."""
     return _expr(expr, _ANY, {} if spelled is None else spelled)
 
 
 def print_value(expr: t.Expr) -> str:
-    """Return an expression for a place that takes a value, a condition only in parentheses."""
+    """Return an expression as a value; a condition is put in parentheses."""
     return _expr(expr, _SUM, {})
 
 
@@ -49,14 +49,14 @@ def print_tools(tools: t.Tools) -> str:
 
 
 def print_tool(tool: t.ToolRef) -> str:
-    """Return one pattern, quoted where its letters or the words of the language ask for it."""
+    """Return one pattern, quoted if it has unusual characters or is a keyword."""
     plain = _is_plain(tool.pattern) and tool.pattern not in _QUOTED_TOOLS
     pattern = tool.pattern if plain else write_text(tool.pattern)
     return pattern if tool.origin is None else f"{tool.origin} {pattern}"
 
 
 def _is_plain(pattern: str) -> bool:
-    """Say whether a pattern may stand without quotes; nearly all are a word and asterisks."""
+    """Return whether a pattern needs no quotes; nearly all are a name and asterisks."""
     word = pattern.replace("*", "_")
     is_word = word.isascii() and word.isidentifier()
     return is_word or _TOOL_PATTERN.match(pattern) is not None
@@ -145,7 +145,7 @@ def print_call(call: t.TestCall) -> str:
 
 
 def junction_parts(expr: t.Expr) -> tuple[str, ...]:
-    """Return an expression in the parts between which a line may end: `a`, `and b`, `and c`."""
+    """Return the parts of an expression between which a line may break: `a`, `and b`, `and c`."""
     if not isinstance(expr, (t.And, t.Or)):
         return (print_expr(expr),)
     word = "and" if isinstance(expr, t.And) else "or"
@@ -177,7 +177,7 @@ def _within(within: t.Duration | None) -> str:
 
 
 def _quoted(value: str) -> str:
-    """Return the literal of a text: nearly all are printable throughout and stand as they are."""
+    """Return a string literal; nearly all strings are printable and need no escapes."""
     if value.isprintable() and '"' not in value and "\\" not in value:
         return f'"{value}"'
     return write_text(value)
@@ -189,7 +189,7 @@ _Words = tuple[int, str]
 
 
 def _expr(expr: t.Expr, place: int, spelled: Spelled) -> str:
-    """Return the words of an expression for a place, in parentheses where it is too loose."""
+    """Return the text of an expression, in parentheses where its context requires them."""
     if type(expr) is t.Name:
         return expr.name
     if type(expr) is t.Text:
@@ -199,7 +199,7 @@ def _expr(expr: t.Expr, place: int, spelled: Spelled) -> str:
 
 
 def _spell(expr: t.Expr, spelled: Spelled) -> _Words:
-    """Return how tightly an expression holds together, and its words."""
+    """Return the precedence of an expression and its text."""
     known = spelled.get(id(expr))
     if known is not None:
         return known[1], known[2]
@@ -386,7 +386,7 @@ def _history(expr: t.History, _: Spelled) -> _Words:
     return _ATOM, f"{expr.kind}({print_tools(expr.tools)})"
 
 
-# Every node of an expression; a chain of `case` would ask a dozen times of each.
+# Every node of an expression; a chain of `case` would make a dozen comparisons for each.
 SPELLERS: Mapping[type, Callable[[Any, Spelled], _Words]] = MappingProxyType(
     {
         t.Text: _text,

@@ -1,7 +1,7 @@
-"""Rules whose texts were parsed before: not parsed again until their parts are needed.
+"""Skip parsing of rules whose text was parsed before, until their parts are needed.
 
-Whether a statement parses, and to what, depends on its text alone. So of a rule that was parsed
-without a diagnostic, its text, name and verdict are enough as long as its checked form is known.
+The result of parsing a statement depends on its text alone. So for a rule that parsed without a
+diagnostic, its text, name and verdict suffice while its checked form is remembered.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def parse_known(rule: tree.KnownRule) -> tree.Rule:
 
 
 def without_parts(parsed: Parsed, *, engine: tree.Engine = "tables") -> Parsed:
-    """Return a file whose rules are known by their texts, but for those a diagnostic is about."""
+    """Return a file with its rules reduced to their texts, except those with a diagnostic."""
     source = parsed.tree.source
     said = sorted(one.span.start for one in parsed.diagnostics if one.span is not None)
     known = list(parsed.tree.known)

@@ -1,8 +1,8 @@
-"""The text of one statement -> its node, by Lark itself: the obvious way, and the judge of errors.
+"""Parse one statement with Lark itself: the reference engine, and the one that reports errors.
 
-The driver is held against this, and whatever it cannot read is read here again, so that what a
-mistake is called depends on Lark and the grammar alone. Importing Lark and building its tables
-takes a second: nobody imports this before it is needed.
+The table engine is tested against this one, and a statement that it cannot parse is parsed here
+again, so that error messages depend on Lark and the grammar alone. Importing Lark and building its
+tables takes a second, so this module is imported only when it is needed.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from policy.syntax.grammar import STARTS, grammar_text
 from policy.syntax.tokens import Token
 from policy.syntax.tree import Header, Statement
 
-# Lark calls back with nothing but the children, and any number of threads share its tables.
+# Lark's callbacks receive only the children, and threads share its tables.
 _BUILDER: ContextVar[Builder] = ContextVar("builder")
 
 
 def read(builder: Builder, text: str, *, start_rule: str) -> Header | Statement | UnexpectedInput:
-    """Return the node of a statement, or the error at the place where reading it ended."""
+    """Return the node of a statement, or the error that ended parsing."""
     token = _BUILDER.set(builder)
     try:
         return _lark().parse(text, start=start_rule)  # type: ignore[return-value]
@@ -37,7 +37,7 @@ def read(builder: Builder, text: str, *, start_rule: str) -> Header | Statement 
 
 
 def build(transformer: Transformer[Any, Any] | None, *, strict: bool = False) -> Lark:
-    """Build the tables; `strict` refuses what is ambiguous, and needs `interegular`."""
+    """Build the tables; `strict` rejects ambiguities in the grammar and needs `interegular`."""
     with _collision_checks(wanted=strict):
         return Lark(
             grammar_text(),
@@ -51,9 +51,9 @@ def build(transformer: Transformer[Any, Any] | None, *, strict: bool = False) ->
 
 @contextmanager
 def _collision_checks(*, wanted: bool) -> Iterator[None]:
-    """Keep Lark from comparing all terminals, which it does wherever `interegular` can be found.
+    """Keep Lark from comparing all terminals, which it does if `interegular` is installed.
 
-    That takes seconds, and says of the grammar only what a test says once and for all.
+    The comparison takes seconds and concerns only the grammar; a test makes it.
     """
     found = lexer.has_interegular
     lexer.has_interegular = found and wanted
@@ -64,7 +64,7 @@ def _collision_checks(*, wanted: bool) -> Iterator[None]:
 
 
 def is_method(name: str) -> bool:
-    """Return whether the builder builds what the grammar calls so."""
+    """Return whether the builder has a method for a grammar rule of this name."""
     return not name.startswith("_") and callable(getattr(Builder, name, None))
 
 
@@ -74,7 +74,7 @@ def _lark() -> Lark:
 
 
 class _Calls:
-    """What Lark takes for a transformer: the methods of whichever builder is at work."""
+    """A transformer for Lark that forwards to the builder of the current context."""
 
     def __getattr__(self, name: str) -> Callable[[list[Any]], Any]:
         if not is_method(name):

@@ -1,4 +1,4 @@
-"""Statements -> lines: one line where it fits, else a name and its clauses on their own."""
+"""Lay out statements on lines: one line if it fits, otherwise a line for each clause."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ WIDTH = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What stays together on a line while it fits; it may break between its `chunks`.
+    """A part of a statement kept on one line if it fits; it may break between its `chunks`.
 
-    `start` is the offset from which on comments belong to it.
+    Comments from the offset `start` on belong to it.
     """
 
     chunks: tuple[str, ...]
@@ -45,7 +45,7 @@ class Part:
 class Layout:
     """A statement's parts, in three forms.
 
-    `parts` is how it looks when it does not fit on one line, `apart` when comments stand inside it.
+    `parts` is the form over several lines, `apart` the form with comments inside.
     """
 
     parts: tuple[Part, ...]
@@ -125,7 +125,7 @@ def _rule(node: _Named) -> Layout:
 
 
 def _joined(first: Part, clauses: list[Part]) -> list[Part]:
-    """Let the first clause stand beside the verdict where it fits."""
+    """Put the first clause on the line of the verdict if it fits."""
     if not clauses or first.indent + len(first.text) + 1 + len(clauses[0].text) > WIDTH:
         return [first, *clauses]
     both = Part(chunks=(*first.chunks, *clauses[0].chunks), start=first.start, indent=first.indent)

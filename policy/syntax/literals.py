@@ -1,4 +1,4 @@
-"""Literals as written <-> the values they mean: text, regular expressions, numbers and spans."""
+"""Convert literals to values and back: strings, regular expressions, numbers and durations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECONDS: dict[str, Decimal] = {
 _ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|(.))", re.DOTALL)
 _SIMPLE = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
 _WRITTEN = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
-# Escaped when printed: what is not seen, or shows text in another order than it is read.
+# Escaped when printed: invisible characters, and those that reorder text on display.
 _HIDDEN = re.compile(
     r'["\\\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]'
 )
@@ -28,7 +28,7 @@ _PAIR = re.compile(r"\\.|/")
 
 
 def read_text(literal: str) -> tuple[str, int | None]:
-    """Return what a quoted literal means, and the offset in it of an unknown escape, if any."""
+    """Return the string of a quoted literal, and the offset in it of an unknown escape, if any."""
     wrong: list[int] = []
 
     def replace(found: re.Match[str]) -> str:
@@ -48,7 +48,7 @@ def read_text(literal: str) -> tuple[str, int | None]:
 
 
 def write_text(value: str) -> str:
-    """Return the quoted literal of a text, with whatever cannot be seen escaped."""
+    """Return the quoted literal of a string, with invisible characters escaped."""
     return '"' + _HIDDEN.sub(_escaped, value) + '"'
 
 

@@ -1,7 +1,7 @@
-"""Policy text -> `Parsed`: the tree of what could be read, and every mistake at its place.
+"""Parse policy text into a tree of all valid statements, with a diagnostic for every error.
 
-The file is cut into statements first and each is parsed alone, so a statement that parses is in the
-tree whatever stands beside it. Nothing here raises, and nothing recurses.
+The file is split into statements first and each is parsed alone, so that an error in one does not
+affect the others. Nothing here raises, and nothing recurses.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from policy.syntax.tree import (
     Statement,
 )
 
-# A file full of unseen characters is one mistake many times; these suffice to find it.
+# The most invisible characters reported; a file full of them is one mistake many times.
 _MAX_UNSEEN = 20
 
-# A condition stands in a clause, a clause in a rule, an item in a list of the rule.
+# Levels around a condition: the clause, the rule, and the list that holds it.
 _ABOVE = 4
 
 _HEADER = re.compile(r"(?:policy|pack)(?![A-Za-z0-9_-])(?![ \t]*:)")
-# Nothing nests without one of these, so a statement with few of them needs no measuring. They are
-# counted one by one: that takes a tenth of the time of an expression that finds them all.
+# Nesting needs one of these, so the depth of a statement with few of them is not measured. Counting
+# each one takes a tenth of the time of a regular expression that finds them all.
 _NESTING = ("(", "[", "{", ".", "+", "*", "-", "not", "any", "all")
 
 
@@ -51,7 +51,7 @@ _NONE_KNOWN: Mapping[str, KnownRule] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
-    """One file's tree with the diagnostics of reading it, in the order of the text."""
+    """One file's tree and the diagnostics of parsing it, in the order of the text."""
 
     tree: PolicyFile
     diagnostics: tuple[Diagnostic, ...]
@@ -66,11 +66,10 @@ def parse(
     known: Mapping[str, KnownRule] = _NONE_KNOWN,
     engine: Engine = "tables",
 ) -> Parsed:
-    """Read one policy file; any text whatever gives a tree and diagnostics.
+    """Parse one policy file; any text gives a tree and diagnostics.
 
-    The rules that `known` holds by their texts, as written, are not parsed again: they are the
-    tree's `known`.
-    With `engine="lark"` Lark reads every statement: the same again, and slower.
+    Rules whose text is in `known` are not parsed again; they become the tree's `known`. With
+    `engine="lark"` Lark parses every statement, with the same result, but slower.
     """
     cuts = split_statements(source, quick=engine != "lark")
     unseen_at = invisible_characters(source.text)
@@ -109,7 +108,7 @@ def parse(
 
 
 def _is_header(text: str) -> bool:
-    # The usual ones need no expression.
+    # The usual case needs no regular expression.
     is_usual = text.startswith(("policy for ", 'pack "'))
     return is_usual or (text[0] == "p" and _HEADER.match(text) is not None)
 
@@ -135,7 +134,7 @@ def _parse_piece(
         engine=engine,
     )
     if error is not None:
-        # What it knows by heart is not read for right policies.
+        # Its table of mistakes is not needed for a valid policy.
         from policy.syntax import error_messages
 
         return None, [*problems, error_messages.describe(source, code, piece=piece, error=error)]
@@ -146,9 +145,9 @@ def _parse_piece(
 
 
 def _may_be_deep(text: str) -> bool:
-    """Tell whether a statement has what it takes to nest beyond the bound.
+    """Return whether a statement could nest beyond the limit.
 
-    A level takes two characters at least, but for a minus, which may stand before another one.
+    A level takes at least two characters, except for a minus, which may precede another one.
     """
     if len(text) <= MAX_DEPTH or (len(text) <= 2 * MAX_DEPTH and "-" not in text):
         return False
@@ -156,7 +155,7 @@ def _may_be_deep(text: str) -> bool:
 
 
 def _deepest_beyond(piece: StatementText, root: _Node | None) -> tuple[int, int] | None:
-    """Return the place of a node that stands deeper than the bound, if one does."""
+    """Return the range of a node that is nested beyond the limit, if there is one."""
     stack: list[tuple[object, int]] = [(root, 0)]
     while stack:
         node, depth = stack.pop()
@@ -182,7 +181,7 @@ def _children(node: object) -> Iterator[object]:
 def _too_deep(source: Source, start: int, end: int) -> Diagnostic:
     return diagnose(
         "too-deep",
-        f"this stands more than {MAX_DEPTH} levels deep",
+        f"this is nested more than {MAX_DEPTH} levels deep",
         span=source.span(start, end),
         help="name a part of the condition with `let`, or use a set instead of a chain",
     )
@@ -199,7 +198,7 @@ def _marks(source: Source, unseen_at: list[int]) -> Iterator[Diagnostic]:
     for offset in unseen_at[:_MAX_UNSEEN]:
         yield diagnose(
             "control-character",
-            f"a character that is not seen: `U+{ord(source.text[offset]):04X}`",
+            f"an invisible character: `U+{ord(source.text[offset]):04X}`",
             span=source.span(offset, offset + 1),
             help=f"remove it; in a string write `\\u{{{ord(source.text[offset]):x}}}`",
         )
@@ -209,9 +208,9 @@ def _stray(source: Source, cuts: SplitFile) -> Iterator[Diagnostic]:
     if cuts.stray is not None:
         yield diagnose(
             "syntax-error",
-            "an indented line continues a statement, and none has begun",
+            "an indented line continues a statement, but none has begun",
             span=source.span(*cuts.stray),
-            help="let the statement start in column one",
+            help="start the statement in column one",
         )
 
 
@@ -222,7 +221,7 @@ def _missing(source: Source, cuts: SplitFile) -> Iterator[Diagnostic]:
     first_line = source.text.find("\n", start, end)
     yield diagnose(
         "missing-header",
-        "the file does not say whom it binds",
+        "the file does not declare which agents it applies to",
         span=source.span(start, end if first_line < 0 else first_line),
         help='begin with `policy for every agent`, `policy for agent "…"`, `policy for role "…"` '
         'or `pack "…"`',
@@ -240,7 +239,7 @@ def _misplaced(
         else (
             "duplicate-header",
             "a file has one header",
-            "put the rules for others into a file of their own",
+            "move the rules for other agents to a separate file",
         )
     )
     yield diagnose(code, message, span=source.span(piece.start, piece.end), help=help)

@@ -1,4 +1,4 @@
-"""Tree -> canonical text. Printing and parsing again gives an equal tree."""
+"""Print a tree as canonical text, which parses to an equal tree."""
 
 from __future__ import annotations
 

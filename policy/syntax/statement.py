@@ -1,4 +1,4 @@
-"""The text of one statement -> its node, or why it could not be read."""
+"""Parse the text of one statement into its node, or report why it does not parse."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class ReadStatement(NamedTuple):
-    """One statement as it was read: its node, or the error that kept it from being read.
+    """The result of parsing one statement: its node or the syntax error.
 
-    `problems` are the mistakes met while its nodes were built; there may be some beside either.
+    `problems` are those found while its nodes were built; either result may have some.
     """
 
     node: Header | Statement | None
@@ -30,14 +30,14 @@ class ReadStatement(NamedTuple):
 def parse_statement(
     source: Source, text: str, start: int, *, start_rule: Start, engine: Engine = "tables"
 ) -> ReadStatement:
-    """Read a statement, whose text stands at `start`; Lark says what is wrong with it."""
+    """Parse a statement whose text starts at `start`; errors come from Lark."""
     end = start + len(text)
     if engine == "tables":
         builder = Builder(source, start, end)
         node = table_engine.run(tables(), builder, text, start_rule=start_rule)
         if node is not None:
             return ReadStatement(node, builder.problems, None)
-    # Takes a third of a second, and most texts need none of it.
+    # Takes a third of a second, and is needed only for errors.
     from policy.syntax import lark_engine
 
     builder = Builder(source, start, end)

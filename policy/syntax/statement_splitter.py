@@ -1,8 +1,8 @@
-"""The text of a file -> the places of its statements and its comments, whatever the text holds.
+"""Split a file's text into statements and comments, without parsing it.
 
-A statement starts in column one and goes on over indented lines. Comments and blank lines stand
-anywhere, strings and regular expressions end on their line. So a file can be cut before anything
-is understood, and one mistake never hides another.
+A statement starts in column one and continues on indented lines. Comments and blank lines may occur
+anywhere; strings and regular expressions end on their line. So a file can be split before it is
+parsed, and one error never hides another.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from policy.syntax.tree import Comment
 
 BYTE_ORDER_MARK = "\ufeff"
 
-# Brackets and operators may stand in each other this deep. What walks a tree may recurse.
+# How deep brackets and operators may nest, so that functions that walk a tree may recurse.
 MAX_DEPTH = 64
 
 _BLANK = " \t\r\n"
@@ -39,14 +39,14 @@ _PIECE = re.compile(
 _START = re.compile(r"\n(?=[^ \t\r\n#])")
 _REGEX = re.compile(r"/[^/\\\n]*(?:\\.[^/\\\n]*)*/?")
 
-# What has no place in a policy: it would not be seen, or would show text in another order than it
-# is read. U+2028 and U+2029 end a line in some editors and not here.
+# Not allowed in a policy: characters that are invisible or reorder text on display. U+2028 and
+# U+2029 end a line in some editors, but not here.
 _UNSEEN = (
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
     r"|\r(?!\n)"
     r"|(?<!\A)\ufeff"
 )
-# One set of characters is searched for much faster than a choice.
+# A character class is searched for much faster than an alternation.
 _MAYBE_UNSEEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 )
@@ -55,7 +55,8 @@ _MAYBE_UNSEEN = re.compile(
 class StatementText(NamedTuple):
     """One statement's text, comments blanked out, and its place.
 
-    `too_deep` is where its brackets nest beyond the bound, or None. A tuple, as there are many.
+    `too_deep` is the offset at which its brackets nest beyond the limit, or None. A tuple, because
+    there are many of them.
     """
 
     text: str
@@ -66,7 +67,7 @@ class StatementText(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitFile:
-    """A file in pieces.
+    """A file split into statements.
 
     `code` is the text with every comment blanked out, so that offsets stay. `stray` is the range
     of indented lines before the first statement, or None.
@@ -80,9 +81,9 @@ class SplitFile:
 
 @dataclass(slots=True, kw_only=True)
 class _Seen:
-    """What a part of a text holds: where statements start in it, where its comments stand.
+    """The offsets of statements and comments in a part of the text.
 
-    `deep` has the first bracket beyond the bound, by how many statements had started before it.
+    `deep` maps the number of statements started so far to the first bracket beyond the limit.
     """
 
     starts: list[int]
@@ -91,7 +92,7 @@ class _Seen:
 
 
 def split_statements(source: Source, *, quick: bool = True) -> SplitFile:
-    """Cut a file into its statements; without `quick` every character is looked at."""
+    """Split a file into its statements; without `quick` every character is scanned."""
     text = source.text
     begin = 1 if text.startswith(BYTE_ORDER_MARK) else 0
     first = [] if text[begin : begin + 1] in ("", " ", "\t", "\r", "\n", "#") else [begin]
@@ -108,8 +109,8 @@ def split_statements(source: Source, *, quick: bool = True) -> SplitFile:
 def _glance(text: str, begin: int, first: list[int]) -> _Seen:
     """Scan only the statements that may hold a comment or nest too deep.
 
-    No string, regular expression or comment goes on in the next line, so statements start where
-    lines do, and what stands in one statement says nothing about the next.
+    No string, regular expression or comment continues on the next line, so statements start where
+    lines do, and each can be scanned independently.
     """
     starts = first + [found.end() for found in _START.finditer(text, begin)]
     seen = _Seen(starts=starts, comments=[], deep={})
@@ -126,7 +127,7 @@ def _glance(text: str, begin: int, first: list[int]) -> _Seen:
 
 
 def _scan(text: str, start: int, end: int, *, starts: list[int]) -> _Seen:
-    """Look at everything between two offsets; `starts` are known beforehand."""
+    """Scan the text between two offsets; `starts` are the known starts of statements."""
     deep: dict[int, int] = {}
     comments: list[tuple[int, int]] = []
     depth = 0
@@ -157,7 +158,7 @@ def _scan(text: str, start: int, end: int, *, starts: list[int]) -> _Seen:
                 depth = 0
                 regex_from = -1
             case _:
-                pass  # a string is stepped over whole
+                pass  # a string is skipped as a whole
     return _Seen(starts=starts, comments=comments, deep=deep)
 
 
@@ -168,8 +169,8 @@ def without_comments(source: Source, start: int, end: int) -> str:
 
 
 def invisible_characters(text: str) -> list[int]:
-    """Return the offsets of the characters that have no place in a policy."""
-    # Of a usual text that is certain without an expression, which would have to be compiled.
+    """Return the offsets of the characters that are not allowed in a policy."""
+    # Usual text needs no regular expression, which would have to be compiled.
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return []
     if _MAYBE_UNSEEN.search(text) is None:
@@ -194,7 +195,7 @@ def _without(text: str, comments: list[tuple[int, int]]) -> str:
 def _pieces(code: str, starts: list[int], *, deep: dict[int, int]) -> tuple[StatementText, ...]:
     pieces: list[StatementText] = []
     for number, (start, limit) in enumerate(pairwise([*starts, len(code)]), 1):
-        # A statement starts with a character that is seen.
+        # A statement starts with a visible character.
         text = code[start:limit].rstrip(_BLANK)
         pieces.append(_piece(StatementText, (text, start, start + len(text), deep.get(number))))
     return tuple(pieces)

@@ -1,8 +1,8 @@
-"""The text of one statement -> its node, along Lark's tables; None for a text that does not parse.
+"""Parse one statement with the packaged tables: the fast engine, which reports no errors.
 
-This is Lark's LALR(1) parser with its contextual lexer, in one loop. What parses, and to what, is
-decided by the tables alone. Errors are not described here: the caller asks Lark for them. Nothing
-recurses, and no step looks back.
+This is Lark's LALR(1) parser with its contextual lexer, in one loop. The result depends on the
+tables alone. A statement that does not parse gives None; the caller asks Lark for the error.
+Nothing recurses, and nothing backtracks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A key of a permission table in, the rules that it stands for out."""
+"""Translate a key of a permission table to rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from policy.syntax import tree as t
 
 
 def tool_ref(text: str, span: Span) -> t.ToolRef:
-    """Return the tools that a key names; `mcp SERVER/TOOL` says whose they are."""
+    """Return the tools that a key names; `mcp SERVER/TOOL` names their server."""
     origin, _, rest = text.partition(" ")
     if origin not in ("mcp", "ext") or not rest.strip():
         return t.ToolRef(origin=None, pattern=text, span=span)
@@ -26,7 +26,7 @@ def table_rule(
     excluded: tuple[t.ToolRef, ...] = (),
     asks: bool = False,
 ) -> t.Rule:
-    """Return the rule of a key, at the place of the first of its tools."""
+    """Return the rule of a key, with the span of the first of its tools."""
     span = tools[0].span
     return t.Rule(
         name=name,
@@ -39,10 +39,11 @@ def table_rule(
 
 
 def asking(name: str, tool: t.ToolRef) -> Iterator[t.Rule]:
-    """Yield the rules of a key that says `ask`: an `allow` with approval.
+    """Yield the rules of a key with the value `ask`: an `allow` with approval.
 
-    A wildcard that gives leaves out the tools of servers, and an exception to what takes is read
-    as narrowly: what remains of the second rule are those tools, which are asked for too.
+    A wildcard of a granting rule does not cover tools of servers, and neither does one in the
+    exceptions of a restricting rule. So the second rule covers exactly those tools, which need
+    approval too.
     """
     yield table_rule(name, Verdict.ALLOW, (tool,), asks=True)
     if tool.origin is None and tool.pattern != "*" and any(c in tool.pattern for c in "*?"):

@@ -1,7 +1,7 @@
-"""`tables.json` -> the LALR(1) tables of the grammar: terminals, rules and states.
+"""Load the grammar's LALR(1) tables from `tables.json`: terminals, rules and states.
 
-The file is written from Lark (`pytest --update-cases tests/unit/syntax`). What is cached in a
-state or a terminal follows from the file alone, so threads share the tables.
+The file is written from Lark (`pytest --update-cases tests/unit/syntax`). Cached values depend on
+the file alone, so threads share the tables.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Any
 
 from policy.syntax.builder import Builder
 
-# The name of the end of a text, which stands among the terminals.
+# The terminal at the end of a text.
 END = "$END"
 
 
 class Terminal:
-    """A word, a mark or a pattern of the grammar, with the blanks that may follow it.
+    """A terminal of the grammar, with the blanks that may follow it.
 
-    `first` are the ASCII characters that it may begin with. `kept` says whether nodes are built
-    from it.
+    `first` are the ASCII characters that it may begin with. `kept` is whether nodes are built from
+    it.
     """
 
     def __init__(self, *, name: str, pattern: str, first: str, kept: bool, blanks: str) -> None:
@@ -33,12 +33,12 @@ class Terminal:
 
     @cached_property
     def match(self) -> Callable[[str, int], re.Match[str] | None]:
-        """Match the terminal at an offset: group 1, and behind it the blanks."""
+        """Match the terminal at an offset: group 1, followed by the blanks."""
         return re.compile(self._pattern).match
 
 
 class Rule:
-    """A production: how many values it takes off the stack, and what is built from them.
+    """A production: how many values it pops off the stack, and what it builds from them.
 
     `children` has a letter for each child: `k` is kept, `d` dropped, `x` a list whose items take
     its place, `n` the None of an optional part that is absent.
@@ -47,14 +47,14 @@ class Rule:
     def __init__(self, *, symbol: str, call: str, children: str) -> None:
         self.symbol = symbol
         self.size = len(children) - children.count("n")
-        # A rule that only gives its one child another name.
+        # A rule that only renames its single child.
         self.renames = call == "=" and self.size == 1
         self._build = _CALLS.get(call) or getattr(Builder, call)
         self._children = children
         self._keeps_all = set(children) <= {"k"}
 
     def build(self, builder: Builder, values: list[Any]) -> Any:
-        """Return what the builder makes of the values of the rule's symbols."""
+        """Return the node that the builder makes of the values of the rule's symbols."""
         return self._build(builder, values if self._keeps_all else self._chosen(values))
 
     def _chosen(self, values: list[Any]) -> list[Any]:
@@ -92,7 +92,7 @@ class State:
         self._after: dict[tuple[str, str], State] = {}
 
     def candidates(self, character: str) -> list[Terminal]:
-        """Return the terminals that may stand here and begin with a character, in their order."""
+        """Return the terminals possible here that begin with a character, in their order."""
         found = self._candidates.get(character)
         if found is None:
             if not character.isascii():
@@ -118,7 +118,7 @@ class State:
 
 
 class States(dict[int, State]):
-    """The states by number, each made when a text first leads to it."""
+    """The states by number, each created on first use."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A word or mark of the text as the builder gets it: its terminal, its text and its place."""
+"""The token that the builder receives: its terminal, its text and its offsets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Token(NamedTuple):
-    """A word or mark that a node is built of; `kind` is its terminal, such as `NAME`."""
+    """A token that a node is built of; `kind` is its terminal, such as `NAME`."""
 
     kind: str
     text: str

@@ -1,9 +1,9 @@
-"""The permission tables of `placet.toml` -> the same nodes that rule files give.
+"""Translate the permission tables of `placet.toml` to the nodes of equivalent rule files.
 
-`[permissions.tools]`, `[permissions.filter]` and `[policies.tool_permissions]` bind every agent,
-each `[permissions.agents.NAME.tools]` and `….filter` the agent of that name. A key is a rule and
-keeps its text: what it names (a tool, a glob, an alias, a category) is for the checks, which know
-the catalogue.
+`[permissions.tools]`, `[permissions.filter]` and `[policies.tool_permissions]` apply to every
+agent, each `[permissions.agents.NAME.tools]` and `….filter` to the agent of that name. A key
+becomes a rule and keeps its text: whether it names a tool, a glob, an alias or a category is
+resolved by the checks, which have the catalogue.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _PART = re.compile(_KEY)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRules:
-    """What the tables say, layer by layer; a rule is named `table:KEY`."""
+    """The rules of the tables, layer by layer; a rule is named `table:KEY`."""
 
     layers: tuple[TableLayer, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
 def tables_to_layers(table: Mapping[str, Any], *, source: Source) -> TableRules:
-    """Return the rules of the permission tables in `table`, the whole parsed `placet.toml`.
+    """Return the rules of the permission tables in `table`, which is all of `placet.toml`, parsed.
 
-    `source` is the file's text, for the places.
+    `source` is the file's text, for spans.
     """
     reader = _Reader(source=source, places=_places(source), diagnostics=[])
     everyone = reader.everyone(table)
@@ -57,7 +57,7 @@ class _Reader:
     diagnostics: list[Diagnostic]
 
     def everyone(self, table: Mapping[str, Any]) -> TableLayer:
-        """Read the tables that bind every agent."""
+        """Read the tables that apply to every agent."""
         tools = self.table_at(table, ("permissions", "tools"))
         rules = [*self.entries(tools, ("permissions", "tools"))]
         older: Path = ("policies", "tool_permissions")
@@ -71,8 +71,8 @@ class _Reader:
             if key not in ("default", "overrides"):
                 self.report(
                     (*older, key),
-                    f"`{key}` is no key of this table",
-                    help="`default` and the table `overrides` stand here",
+                    f"`{key}` is not a key of this table",
+                    help="the keys are `default` and the table `overrides`",
                 )
         return t.EveryAgent(span=self.span(("permissions", "tools"))), tuple(rules)
 
@@ -84,7 +84,7 @@ class _Reader:
             binding = t.Agents(
                 patterns=(name,), plural="*" in name or "?" in name, span=self.span(path)
             )
-            # All that another layer's `default allow` could say is that it leaves the rest alone.
+            # Another layer's `default allow` could only mean that it leaves other tools alone.
             rules = [
                 rule
                 for rule in self.entries(self.table_at(table, path), path)
@@ -116,13 +116,13 @@ class _Reader:
                 yield from _rules(key, verdict, span=self.span((*path, key)))
 
     def verdict(self, path: Path, value: object) -> Verdict | None:
-        """Return the verdict an entry names, or report that it names none."""
+        """Return the verdict an entry names, or report that it is not a verdict."""
         verdict = _VERDICTS.get(value) if isinstance(value, str) else None
         if verdict is None:
             meant = value.strip().lower() if isinstance(value, str) else ""
             self.report(
                 path,
-                f"`{path[-1]}` is given {_kind(value)}, which is no verdict",
+                f"`{path[-1]}` has the value {_kind(value)}, which is not a verdict",
                 help=f'did you mean "{meant}"?'
                 if meant in _VERDICTS
                 else 'write "allow", "ask" or "deny"',
@@ -139,8 +139,8 @@ class _Reader:
             if not isinstance(found, Mapping):
                 self.report(
                     path[: number + 1],
-                    f"`{'.'.join(path[: number + 1])}` is {_kind(found)}, and should be a table",
-                    help=f"write `[{'.'.join(path)}]` and an entry a line below it",
+                    f"`{'.'.join(path[: number + 1])}` is {_kind(found)}, but must be a table",
+                    help=f"write `[{'.'.join(path)}]` and each entry on a line below it",
                 )
                 return {}
         return found  # type: ignore[no-any-return]
@@ -150,13 +150,13 @@ class _Reader:
         self.tell(path, None, message, help)
 
     def tell(self, path: Path, span: Span | None, message: str, help: str) -> None:
-        """Report a mistake at a place, or else at an entry."""
+        """Report a mistake at a span, or else at an entry."""
         if not any(known.message == message for known in self.diagnostics):
             place = span or self.span(path)
             self.diagnostics.append(diagnose("table-value", message, span=place, help=help))
 
     def span(self, path: Path) -> Span:
-        """Return the place of the entry, or of the nearest table around it."""
+        """Return the span of the entry, or of the nearest table around it."""
         for length in range(len(path), 0, -1):
             if path[:length] in self.places:
                 return self.source.span(*self.places[path[:length]])
@@ -189,7 +189,7 @@ def _kind(value: object) -> str:
 
 
 def _places(source: Source) -> dict[Path, tuple[int, int]]:
-    """Return where each key stands, found line by line; the parser of TOML keeps no places."""
+    """Return the span of each key, found line by line, because the TOML parser keeps none."""
     places: dict[Path, tuple[int, int]] = {}
     above: Path = ()
     offset = 0

@@ -1,7 +1,7 @@
-"""The nodes of the language: one frozen record per grammar rule, compared by meaning.
+"""The syntax tree: one frozen dataclass per grammar rule, compared by meaning.
 
 Spans never take part in comparison, so printing a tree and parsing it again gives an equal one.
-Nothing here is resolved: a name is a name, a pattern is text, a number keeps its digits.
+Nothing here is resolved: a name is a name, a pattern is text, and a number keeps its digits.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from policy.model import Source, Span, Verdict
 
-# What reads statements: the driver of the packaged tables, or Lark. They give the same.
+# The parsing engine: the packaged tables, or Lark. Both give the same tree.
 Engine: TypeAlias = Literal["tables", "lark"]
 
 
@@ -58,7 +58,7 @@ class Boolean:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Null:
-    """Stands in test data only."""
+    """`null`, only in test data."""
 
     span: Span = field(compare=False, repr=False)
 
@@ -116,7 +116,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """`filter(x in l: …)` and its kin; `index` is the name after `at`."""
+    """`filter(x in l: …)` and similar; `index` is the name after `at`."""
 
     function: str
     variable: str
@@ -191,7 +191,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compare:
-    """`left == right` and its kin."""
+    """`left == right` and the other comparisons."""
 
     op: Literal["==", "!=", "<", "<=", ">", ">="]
     left: Expr
@@ -219,7 +219,7 @@ class Regex:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextTest:
-    """`left contains right` and its kin; a Regex only after `contains`."""
+    """`left contains right` and similar; a Regex only after `contains`."""
 
     op: Literal["starts with", "ends with", "contains"]
     left: Expr
@@ -397,7 +397,7 @@ class EveryAgent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agents:
-    """`agent "x"` (one exact name) or `agents "a", "b-*"`; see `plural` for how it was said."""
+    """`agent "x"` (one exact name) or `agents "a", "b-*"`; `plural` is which of the two."""
 
     patterns: tuple[str, ...]
     plural: bool
@@ -445,7 +445,7 @@ class PackHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """`use "path" as ALIAS with NAME = VALUE granting`; `path_span` is where the path stands."""
+    """`use "path" as ALIAS with NAME = VALUE granting`; `path_span` is the span of the path."""
 
     path: str
     alias: str | None
@@ -570,7 +570,7 @@ class Delegate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class After:
-    """The clause `after TOOLS within SPAN`."""
+    """The clause `after TOOLS within DURATION`."""
 
     tools: Tools
     within: Duration | None
@@ -711,7 +711,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
-    """Clauses and changes stand in the order of the text, each kind by itself."""
+    """A rewrite rule; clauses and changes are each in the order of the text."""
 
     name: str | None
     shadow: bool
@@ -761,7 +761,7 @@ class LabelResults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invariant:
-    """`prove never allow TOOLS CLAUSES` and its kin."""
+    """`prove never allow TOOLS CLAUSES` and similar."""
 
     name: str | None
     kind: Literal["prove", "assume"]
@@ -785,7 +785,7 @@ class TestCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """`given FACT = VALUE, …`: holds for the cases below it."""
+    """`given FACT = VALUE, …`: applies to the cases below it."""
 
     bindings: tuple[tuple[FieldPath, Expr], ...]
     span: Span = field(compare=False, repr=False)
@@ -806,8 +806,8 @@ class Past:
 class Case:
     """One call of a test and its verdict.
 
-    `returning` is what the tool returns, `returned` what the agent gets to see; `by_span` is where
-    the rule is named.
+    `returning` is what the tool returns, `returned` what the agent sees; `by_span` is the span of
+    the rule's name.
     """
 
     past: tuple[Past, ...]
@@ -832,9 +832,9 @@ class Test:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownRule:
-    """A rule whose text was parsed before, without a diagnostic about it: `parse_known` does again.
+    """A rule whose text parsed before without a diagnostic; `parse_known` parses it again.
 
-    `text` is the rule as written, comments included, and `engine` what reads it again.
+    `text` is the rule as written, comments included, and `engine` the one to parse it with.
     """
 
     name: str | None
@@ -873,9 +873,8 @@ Statement: TypeAlias = (
 class PolicyFile:
     """One file's tree. `header` is None where the file has no valid first statement.
 
-    `known` are the rules that were not parsed, as their texts had been parsed before; no other
-    rule is among them, and they are in order. `comments` are all comments of the file in order;
-    they do not take part in comparison.
+    `known` are the rules not parsed again because their text was parsed before, in order.
+    `comments` are all comments of the file in order; they do not take part in comparison.
     """
 
     source: Source = field(compare=False, repr=False)
