@@ -14,15 +14,7 @@ from bench.counting import counted
 from bench.gate import ACCEPTED, told
 from bench.gate_numbers import compare
 from bench.goals import GOALS, goals_table
-from bench.page import (
-    GROWTH_MARKS,
-    MARKS,
-    PAGE,
-    PEERS_MARKS,
-    READING_MARKS,
-    between_marks,
-    joined,
-)
+from bench.page import GROWTH_MARKS, MARKS, PAGE, PEERS_MARKS, READING_MARKS, between_marks, joined
 from bench.peers_adapter import Engine, Raw
 from bench.rows import Chart, Part
 from bench.subjects.verbs import Verbs

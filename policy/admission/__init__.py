@@ -1,13 +1,6 @@
 """A raw call becomes the one call that rules judge, approvers see and the tool receives."""
 
-from policy.admission.admitter import (
-    Admitted,
-    CallLike,
-    RawCall,
-    Refused,
-    admit,
-    no_unnamed_fields,
-)
+from policy.admission.admitter import Admitted, CallLike, RawCall, Refused, admit, no_unnamed_fields
 
 __all__ = [
     "Admitted",

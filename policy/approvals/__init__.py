@@ -1,12 +1,6 @@
 """Questions about calls, and what answers are worth: who may answer, for what, for how long."""
 
-from policy.approvals.answer import (
-    ApprovalOutcome,
-    Approved,
-    Approver,
-    Denied,
-    TimedOut,
-)
+from policy.approvals.answer import ApprovalOutcome, Approved, Approver, Denied, TimedOut
 from policy.approvals.binding import (
     AskedCall,
     AskKey,
@@ -17,60 +11,19 @@ from policy.approvals.binding import (
     remembered_key,
     root_session,
 )
-from policy.approvals.elevation import (
-    Elevation,
-)
-from policy.approvals.entitlement import (
-    Person,
-    entitled,
-    identity,
-    may_answer,
-    unanswered,
-)
-from policy.approvals.filed import (
-    AnswerRefused,
-    Ended,
-    Filed,
-    State,
-)
-from policy.approvals.gate import (
-    ApprovalGate,
-    QuestionWithdrawn,
-)
-from policy.approvals.grant import (
-    Grant,
-)
-from policy.approvals.question_text import (
-    question,
-    shown_input,
-)
-from policy.approvals.request import (
-    ApprovalRequest,
-)
-from policy.approvals.scripted import (
-    ScriptedApprover,
-)
-from policy.approvals.sqlite import (
-    MemoryApprovals,
-    SqliteApprovals,
-)
-from policy.approvals.standing import (
-    serving_grants,
-)
-from policy.approvals.store import (
-    Bounds,
-    Desk,
-    Ledger,
-    NotFiled,
-    StoreUnusable,
-)
-from policy.approvals.terminal import (
-    TerminalApprover,
-)
-from policy.approvals.terms_text import (
-    answerable_by,
-    serving_for,
-)
+from policy.approvals.elevation import Elevation
+from policy.approvals.entitlement import Person, entitled, identity, may_answer, unanswered
+from policy.approvals.filed import AnswerRefused, Ended, Filed, State
+from policy.approvals.gate import ApprovalGate, QuestionWithdrawn
+from policy.approvals.grant import Grant
+from policy.approvals.question_text import question, shown_input
+from policy.approvals.request import ApprovalRequest
+from policy.approvals.scripted import ScriptedApprover
+from policy.approvals.sqlite import MemoryApprovals, SqliteApprovals
+from policy.approvals.standing import serving_grants
+from policy.approvals.store import Bounds, Desk, Ledger, NotFiled, StoreUnusable
+from policy.approvals.terminal import TerminalApprover
+from policy.approvals.terms_text import answerable_by, serving_for
 
 __all__ = [
     "AnswerRefused",

@@ -1,33 +1,12 @@
 """Decision -> record: what is kept of every call, refused ones included, and where it goes."""
 
-from policy.audit.bounded_value import (
-    bounded,
-)
-from policy.audit.digest import (
-    digest_of,
-    exact_digest_of,
-)
-from policy.audit.record import (
-    Approval,
-    ApprovalResult,
-    AuditRecord,
-    Outcome,
-    record_line,
-)
-from policy.audit.sink import (
-    RUNS,
-    AuditSink,
-    StartSink,
-)
-from policy.audit.sinks.appending import (
-    AuditFileUnfit,
-)
-from policy.audit.sinks.jsonl import (
-    JsonlSink,
-)
-from policy.audit.sinks.memory import (
-    MemorySink,
-)
+from policy.audit.bounded_value import bounded
+from policy.audit.digest import digest_of, exact_digest_of
+from policy.audit.record import Approval, ApprovalResult, AuditRecord, Outcome, record_line
+from policy.audit.sink import RUNS, AuditSink, StartSink
+from policy.audit.sinks.appending import AuditFileUnfit
+from policy.audit.sinks.jsonl import JsonlSink
+from policy.audit.sinks.memory import MemorySink
 
 __all__ = [
     "RUNS",

@@ -21,22 +21,9 @@ from policy.capabilities.declaration import (
     capability_of,
     key_of,
 )
-from policy.capabilities.difference import (
-    Difference,
-    compare,
-    table,
-)
-from policy.capabilities.grant import (
-    NOTHING,
-    Grants,
-    fits,
-    grants_of,
-    pattern_problem,
-)
-from policy.capabilities.manifest import (
-    PluginManifest,
-    manifest_of,
-)
+from policy.capabilities.difference import Difference, compare, table
+from policy.capabilities.grant import NOTHING, Grants, fits, grants_of, pattern_problem
+from policy.capabilities.manifest import PluginManifest, manifest_of
 
 __all__ = [
     "KINDS",

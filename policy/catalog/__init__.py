@@ -1,53 +1,15 @@
 """The tools that a policy may name: their origins, schemas and resources."""
 
-from policy.catalog.arguments import (
-    Arguments,
-    ModelArguments,
-    schema_of,
-)
-from policy.catalog.builtin import (
-    builtin_catalog,
-)
-from policy.catalog.catalog import (
-    Catalog,
-    CatalogError,
-    identifier_problem,
-)
-from policy.catalog.encodings import (
-    ENCODINGS,
-)
-from policy.catalog.listing import (
-    Listing,
-    read_listing,
-)
-from policy.catalog.markers import (
-    Connects,
-    Reads,
-    Runs,
-    Sends,
-    Writes,
-    resources_of,
-)
-from policy.catalog.model_input import (
-    read_arguments,
-)
-from policy.catalog.name_repair import (
-    ALIASES,
-    RepairedName,
-    repair_name,
-    snake_case,
-    spellings,
-)
-from policy.catalog.pattern import (
-    ToolPattern,
-    ToolSelector,
-    select_name,
-)
-from policy.catalog.pattern_inclusion import (
-    includes,
-    part_includes,
-    patterns_of,
-)
+from policy.catalog.arguments import Arguments, ModelArguments, schema_of
+from policy.catalog.builtin import builtin_catalog
+from policy.catalog.catalog import Catalog, CatalogError, identifier_problem
+from policy.catalog.encodings import ENCODINGS
+from policy.catalog.listing import Listing, read_listing
+from policy.catalog.markers import Connects, Reads, Runs, Sends, Writes, resources_of
+from policy.catalog.model_input import read_arguments
+from policy.catalog.name_repair import ALIASES, RepairedName, repair_name, snake_case, spellings
+from policy.catalog.pattern import ToolPattern, ToolSelector, select_name
+from policy.catalog.pattern_inclusion import includes, part_includes, patterns_of
 from policy.catalog.schemas.fields import (
     FieldInfo,
     fields_of,
@@ -56,20 +18,10 @@ from policy.catalog.schemas.fields import (
     named_fields,
     requires,
 )
-from policy.catalog.schemas.model_form import (
-    schema_strictify,
-)
-from policy.catalog.schemas.problems import (
-    schema_problem,
-    unfolded_size,
-)
-from policy.catalog.schemas.strict_form import (
-    strict_schema,
-)
-from policy.catalog.schemas.view import (
-    SchemaView,
-    SchemaViews,
-)
+from policy.catalog.schemas.model_form import schema_strictify
+from policy.catalog.schemas.problems import schema_problem, unfolded_size
+from policy.catalog.schemas.strict_form import strict_schema
+from policy.catalog.schemas.view import SchemaView, SchemaViews
 from policy.catalog.schemas.walk import (
     ANY,
     OPEN,
@@ -83,21 +35,8 @@ from policy.catalog.schemas.walk import (
     parts,
     read_only_schema,
 )
-from policy.catalog.tagged_operations import (
-    Operations,
-    arguments_of,
-    models_of,
-    operations_of,
-)
-from policy.catalog.tool import (
-    VERBS,
-    VERSION_MARK,
-    Origin,
-    Resource,
-    ToolSpec,
-    Verb,
-    split_version,
-)
+from policy.catalog.tagged_operations import Operations, arguments_of, models_of, operations_of
+from policy.catalog.tool import VERBS, VERSION_MARK, Origin, Resource, ToolSpec, Verb, split_version
 
 __all__ = [
     "ALIASES",

@@ -1,34 +1,12 @@
 """Trees -> checked policies: names resolved, kinds and places checked, every mistake said."""
 
-from policy.checks import (
-    checked,
-)
-from policy.checks.assembly import (
-    Unit,
-)
-from policy.checks.checked import (
-    CheckedPolicy,
-    CheckedRule,
-    ExampleSuite,
-    LayerKey,
-)
-from policy.checks.checker import (
-    check,
-)
-from policy.checks.conditions.value_types import (
-    CONTEXT_KINDS,
-    FACTS,
-    FUNCTIONS,
-)
-from policy.checks.rules.reader import (
-    rule_id,
-)
-from policy.checks.sources import (
-    DEFAULT_BINDERS,
-    Checked,
-    PolicySources,
-    Table,
-)
+from policy.checks import checked
+from policy.checks.assembly import Unit
+from policy.checks.checked import CheckedPolicy, CheckedRule, ExampleSuite, LayerKey
+from policy.checks.checker import check
+from policy.checks.conditions.value_types import CONTEXT_KINDS, FACTS, FUNCTIONS
+from policy.checks.rules.reader import rule_id
+from policy.checks.sources import DEFAULT_BINDERS, Checked, PolicySources, Table
 
 __all__ = [
     "CONTEXT_KINDS",

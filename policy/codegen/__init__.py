@@ -1,19 +1,9 @@
 """Rules of one layer on one tool -> one generated function that finds those that match."""
 
-from policy.codegen.fields import (
-    is_plain_text,
-)
-from policy.codegen.functions import (
-    RuleFunction,
-    UndecidedRules,
-)
-from policy.codegen.index import (
-    write_layer,
-)
-from policy.codegen.layer import (
-    RuleItem,
-    ToolContext,
-)
+from policy.codegen.fields import is_plain_text
+from policy.codegen.functions import RuleFunction, UndecidedRules
+from policy.codegen.index import write_layer
+from policy.codegen.layer import RuleItem, ToolContext
 
 __all__ = [
     "RuleFunction",

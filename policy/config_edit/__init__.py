@@ -1,21 +1,8 @@
 """One key of `placet.toml` -> the file with that change, if the policy stays valid."""
 
-from policy.config_edit.atomic_write import (
-    FileChanged,
-    replace_file,
-)
-from policy.config_edit.editor import (
-    Configured,
-    Witness,
-    configure,
-    read_configuration,
-    value_of,
-)
-from policy.config_edit.toml_values import (
-    read_value,
-    write_key,
-    write_value,
-)
+from policy.config_edit.atomic_write import FileChanged, replace_file
+from policy.config_edit.editor import Configured, Witness, configure, read_configuration, value_of
+from policy.config_edit.toml_values import read_value, write_key, write_value
 
 __all__ = [
     "Configured",

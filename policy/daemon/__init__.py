@@ -4,9 +4,7 @@ A hook call is a process of its own, so importing this package must stay cheap: 
 is imported by the daemon, or by a client that finds none.
 """
 
-from policy.daemon.client import (
-    answer_hook,
-)
+from policy.daemon.client import answer_hook
 from policy.daemon.control import (
     AGENT_NAMES,
     PROJECT_VARIABLES,
@@ -15,11 +13,7 @@ from policy.daemon.control import (
     daemons,
     stop_daemon,
 )
-from policy.daemon.protocol import (
-    BLOCKED,
-    LONGEST_INPUT,
-    blocked,
-)
+from policy.daemon.protocol import BLOCKED, LONGEST_INPUT, blocked
 
 __all__ = [
     "AGENT_NAMES",

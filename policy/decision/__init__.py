@@ -1,17 +1,8 @@
 """A program and a call become a decision: `decide` for an admitted call, `answer` for a raw one."""
 
-from policy.decision.compiled import (
-    decide_compiled,
-)
-from policy.decision.decider import (
-    Answer,
-    answer,
-    decide,
-)
-from policy.decision.decision import (
-    Decision,
-    GenerationId,
-)
+from policy.decision.compiled import decide_compiled
+from policy.decision.decider import Answer, answer, decide
+from policy.decision.decision import Decision, GenerationId
 from policy.decision.explanation import (
     ClauseOutcome,
     Explanation,
@@ -19,33 +10,13 @@ from policy.decision.explanation import (
     RuleOutcome,
     explain,
 )
-from policy.decision.identity import (
-    closed_to,
-    identity_reasons,
-)
-from policy.decision.interpreted import (
-    decide_interpreted,
-)
-from policy.decision.reasons import (
-    described,
-    sentence,
-)
-from policy.decision.resources import (
-    ResourceUse,
-    resource_uses,
-)
-from policy.decision.sentences.for_caller import (
-    lines_for,
-)
-from policy.decision.sentences.rules import (
-    approval_words,
-)
-from policy.decision.visibility import (
-    OperationTag,
-    Visibility,
-    operations_in,
-    visibility_of,
-)
+from policy.decision.identity import closed_to, identity_reasons
+from policy.decision.interpreted import decide_interpreted
+from policy.decision.reasons import described, sentence
+from policy.decision.resources import ResourceUse, resource_uses
+from policy.decision.sentences.for_caller import lines_for
+from policy.decision.sentences.rules import approval_words
+from policy.decision.visibility import OperationTag, Visibility, operations_in, visibility_of
 
 __all__ = [
     "Answer",

@@ -1,37 +1,12 @@
 """What we say to people who write policy: diagnostics, their codes and their renderings."""
 
-from policy.diagnostics.codes import (
-    CODES,
-    Code,
-    diagnose,
-    page,
-)
-from policy.diagnostics.diagnostic import (
-    Diagnostic,
-    Fix,
-    Label,
-    Severity,
-    has_errors,
-    in_order,
-)
-from policy.diagnostics.display_path import (
-    display_name,
-)
-from policy.diagnostics.formats.text import (
-    summary,
-)
-from policy.diagnostics.renderer import (
-    Format,
-    render,
-)
-from policy.diagnostics.suggestions import (
-    did_you_mean,
-    nearest,
-    one_slip_from,
-)
-from policy.diagnostics.visible_text import (
-    visible,
-)
+from policy.diagnostics.codes import CODES, Code, diagnose, page
+from policy.diagnostics.diagnostic import Diagnostic, Fix, Label, Severity, has_errors, in_order
+from policy.diagnostics.display_path import display_name
+from policy.diagnostics.formats.text import summary
+from policy.diagnostics.renderer import Format, render
+from policy.diagnostics.suggestions import did_you_mean, nearest, one_slip_from
+from policy.diagnostics.visible_text import visible
 
 __all__ = [
     "CODES",

@@ -1,25 +1,10 @@
 """Facts about this machine: its disk, its host names and its clock, as decisions may see them."""
 
-from policy.environment.fact_source import (
-    FactSource,
-    JudgedHosts,
-    LookUp,
-    look_up_host,
-)
-from policy.environment.links import (
-    Links,
-    follow_links,
-)
-from policy.environment.links_passed import (
-    links_on_the_way,
-)
-from policy.environment.lookups import (
-    MOST_SECONDS,
-    DiskLookups,
-)
-from policy.environment.resolvers import (
-    Disk,
-)
+from policy.environment.fact_source import FactSource, JudgedHosts, LookUp, look_up_host
+from policy.environment.links import Links, follow_links
+from policy.environment.links_passed import links_on_the_way
+from policy.environment.lookups import MOST_SECONDS, DiskLookups
+from policy.environment.resolvers import Disk
 
 __all__ = [
     "MOST_SECONDS",

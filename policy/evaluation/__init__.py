@@ -1,31 +1,13 @@
 """Conditions and effects of one call, in three-valued logic: the meaning of every test."""
 
-from policy.evaluation import (
-    resource_tests,
-)
-from policy.evaluation.accesses import (
-    Access,
-)
-from policy.evaluation.batched_tests import (
-    batch_tests,
-    true_or_open,
-)
-from policy.evaluation.comparison import (
-    equal,
-)
-from policy.evaluation.conditions import (
-    compile_test,
-)
-from policy.evaluation.declared_resources import (
-    DeclaredResources,
-)
-from policy.evaluation.effects import (
-    CallEffects,
-    KnownResource,
-)
-from policy.evaluation.evaluation import (
-    Evaluation,
-)
+from policy.evaluation import resource_tests
+from policy.evaluation.accesses import Access
+from policy.evaluation.batched_tests import batch_tests, true_or_open
+from policy.evaluation.comparison import equal
+from policy.evaluation.conditions import compile_test
+from policy.evaluation.declared_resources import DeclaredResources
+from policy.evaluation.effects import CallEffects, KnownResource
+from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import (
     ConditionScope,
     TestOf,
@@ -33,12 +15,8 @@ from policy.evaluation.expressions import (
     compile_value,
     constant_value,
 )
-from policy.evaluation.floor import (
-    Floor,
-)
-from policy.evaluation.floor_test import (
-    compile_floor,
-)
+from policy.evaluation.floor import Floor
+from policy.evaluation.floor_test import compile_floor
 from policy.evaluation.partial_evaluation import (
     Known,
     PossibleTruths,
@@ -48,20 +26,8 @@ from policy.evaluation.partial_evaluation import (
     conjunction_of,
     negation_of,
 )
-from policy.evaluation.resource_tests import (
-    compile_cover,
-    covering_tests,
-    known_answer,
-)
-from policy.evaluation.truth import (
-    ABSENT,
-    Absent,
-    Truth,
-    Undecided,
-    Value,
-    all_of,
-    negated,
-)
+from policy.evaluation.resource_tests import compile_cover, covering_tests, known_answer
+from policy.evaluation.truth import ABSENT, Absent, Truth, Undecided, Value, all_of, negated
 
 __all__ = [
     "ABSENT",

@@ -1,14 +1,7 @@
 """A policy's folder -> one generation: files, settings and catalogue read, checked and compiled."""
 
-from policy.generation.builder import (
-    Builder,
-    Built,
-    build,
-    unexpected,
-)
-from policy.generation.decoding import (
-    decode,
-)
+from policy.generation.builder import Builder, Built, build, unexpected
+from policy.generation.decoding import decode
 from policy.generation.folder import (
     ReadFile,
     Signature,
@@ -20,41 +13,19 @@ from policy.generation.folder import (
     signature,
     with_file,
 )
-from policy.generation.generation import (
-    Generation,
-)
+from policy.generation.generation import Generation
 from policy.generation.protected_files import (
     ProtectedFiles,
     approvals_protected,
     audit_protected,
     state_protected,
 )
-from policy.generation.settings import (
-    ApprovalSettings,
-    ServiceSettings,
-    Settings,
-)
-from policy.generation.settings_file import (
-    parse_toml,
-    read_settings,
-)
-from policy.generation.shipped import (
-    shipped_profile_texts,
-    shipped_profiles,
-)
-from policy.generation.toml_positions import (
-    Path,
-    comments,
-)
-from policy.generation.user_state import (
-    state_folder,
-    state_folders,
-)
-from policy.generation.walk import (
-    DATA_SUFFIXES,
-    POLICY_SUFFIX,
-    SETTINGS_FILE,
-)
+from policy.generation.settings import ApprovalSettings, ServiceSettings, Settings
+from policy.generation.settings_file import parse_toml, read_settings
+from policy.generation.shipped import shipped_profile_texts, shipped_profiles
+from policy.generation.toml_positions import Path, comments
+from policy.generation.user_state import state_folder, state_folders
+from policy.generation.walk import DATA_SUFFIXES, POLICY_SUFFIX, SETTINGS_FILE
 
 __all__ = [
     "DATA_SUFFIXES",

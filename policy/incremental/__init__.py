@@ -5,9 +5,7 @@ again, and tools whose rules are the same are not compiled again. A law holds ev
 `Incremental` to one without, which does everything anew (`tests/laws/test_incremental_builds.py`).
 """
 
-from policy.incremental.incremental import (
-    Incremental,
-)
+from policy.incremental.incremental import Incremental
 
 __all__ = [
     "Incremental",

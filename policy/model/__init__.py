@@ -10,10 +10,7 @@ from policy.model.call import (
     mark_admitted,
     thaw,
 )
-from policy.model.codes import (
-    SENTENCES,
-    Code,
-)
+from policy.model.codes import SENTENCES, Code
 from policy.model.errors import (
     ConfigurationRefused,
     Execution,
@@ -41,21 +38,9 @@ from policy.model.facts import (
     ResolvePath,
     Resolvers,
 )
-from policy.model.reason import (
-    Reason,
-    Remembering,
-    Terms,
-)
-from policy.model.source import (
-    Source,
-    Span,
-    span_at,
-    span_in,
-)
-from policy.model.verdict import (
-    Verdict,
-    strictest,
-)
+from policy.model.reason import Reason, Remembering, Terms
+from policy.model.source import Source, Span, span_at, span_in
+from policy.model.verdict import Verdict, strictest
 
 __all__ = [
     "EMPTY",

@@ -6,18 +6,9 @@ from policy.plugins.changes import (
     PluginRegranted,
     PluginUnregistered,
 )
-from policy.plugins.grants import (
-    configured_grants,
-    fixed_grants,
-)
-from policy.plugins.registration import (
-    PluginRegistration,
-    ToolRegistration,
-)
-from policy.plugins.registry import (
-    PluginEntry,
-    PluginRegistry,
-)
+from policy.plugins.grants import configured_grants, fixed_grants
+from policy.plugins.registration import PluginRegistration, ToolRegistration
+from policy.plugins.registry import PluginEntry, PluginRegistry
 
 __all__ = [
     "PluginChange",

@@ -1,18 +1,8 @@
 """A layered policy becomes something fast to ask: `compile_policy` makes a `Program` of it."""
 
-from policy.program.compiler import (
-    compile_policy,
-)
-from policy.program.input_changes import (
-    Conflict,
-    Wanted,
-    WantedChange,
-    apply_changes,
-)
-from policy.program.plan_inputs import (
-    PlanInputs,
-    PlanMemory,
-)
+from policy.program.compiler import compile_policy
+from policy.program.input_changes import Conflict, Wanted, WantedChange, apply_changes
+from policy.program.plan_inputs import PlanInputs, PlanMemory
 from policy.program.program import (
     ALL_SHORTCUTS,
     NO_SHORTCUTS,

@@ -1,52 +1,21 @@
 """What commands do by the profiles of their programs: read, write, run, connect."""
 
-from policy.programs.invocation import (
-    Effect,
-    GivenOperand,
-    GivenOption,
-    Invocation,
-    ScriptAnalysis,
-)
-from policy.programs.patterns.coverage import (
-    covers,
-    runs_any,
-)
-from policy.programs.patterns.indexed_sets import (
-    CommandSets,
-    runs_nothing_else,
-)
+from policy.programs.invocation import Effect, GivenOperand, GivenOption, Invocation, ScriptAnalysis
+from policy.programs.patterns.coverage import covers, runs_any
+from policy.programs.patterns.indexed_sets import CommandSets, runs_nothing_else
 from policy.programs.patterns.match import (
     is_harmless_redirection,
     matches_command,
     spells_redirects,
 )
-from policy.programs.patterns.pattern import (
-    CommandPattern,
-    read_command_pattern,
-)
-from policy.programs.patterns.pattern_set import (
-    PatternSet,
-)
-from policy.programs.patterns.profile_check import (
-    check_examples,
-)
-from policy.programs.profiles.faults import (
-    ProfileFault,
-)
-from policy.programs.profiles.profile import (
-    Profile,
-)
-from policy.programs.profiles.profile_file import (
-    SUFFIX as PROFILE_SUFFIX,
-)
-from policy.programs.profiles.registry import (
-    NO_PROFILES,
-    Profiles,
-)
-from policy.programs.script_analysis import (
-    analyse_command,
-    analyse_script,
-)
+from policy.programs.patterns.pattern import CommandPattern, read_command_pattern
+from policy.programs.patterns.pattern_set import PatternSet
+from policy.programs.patterns.profile_check import check_examples
+from policy.programs.profiles.faults import ProfileFault
+from policy.programs.profiles.profile import Profile
+from policy.programs.profiles.profile_file import SUFFIX as PROFILE_SUFFIX
+from policy.programs.profiles.registry import NO_PROFILES, Profiles
+from policy.programs.script_analysis import analyse_command, analyse_script
 
 __all__ = [
     "NO_PROFILES",

@@ -1,28 +1,11 @@
 """MCP in front of the tool service: messages in, `ToolService`, messages out."""
 
-from policy.proxy.finished_calls import (
-    keep,
-)
-from policy.proxy.http import (
-    Address,
-    serve_http,
-)
-from policy.proxy.list_changes import (
-    ListChanges,
-)
-from policy.proxy.results import (
-    answer,
-    refusal,
-)
-from policy.proxy.server import (
-    ServiceFor,
-    ToolServer,
-    call_result,
-    tool_server,
-)
-from policy.proxy.stdio import (
-    serve_stdio,
-)
+from policy.proxy.finished_calls import keep
+from policy.proxy.http import Address, serve_http
+from policy.proxy.list_changes import ListChanges
+from policy.proxy.results import answer, refusal
+from policy.proxy.server import ServiceFor, ToolServer, call_result, tool_server
+from policy.proxy.stdio import serve_stdio
 
 __all__ = [
     "Address",

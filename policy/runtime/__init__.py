@@ -1,18 +1,8 @@
 """What running services share: threads for blocking work, and listeners."""
 
-from policy.runtime.clock import (
-    Clock,
-    is_past,
-    seconds_until,
-    utc_now,
-)
-from policy.runtime.listeners import (
-    Listeners,
-)
-from policy.runtime.threads import (
-    NoThreadFree,
-    Threads,
-)
+from policy.runtime.clock import Clock, is_past, seconds_until, utc_now
+from policy.runtime.listeners import Listeners
+from policy.runtime.threads import NoThreadFree, Threads
 
 __all__ = [
     "Clock",

@@ -23,47 +23,17 @@ from policy.approvals import (
     serving_for,
     unanswered,
 )
-from policy.service.asking.asking import (
-    Asking,
-)
-from policy.service.asking.sandbox import (
-    Sandbox,
-)
-from policy.service.builder import (
-    build_tool_service,
-)
-from policy.service.builtin_tools import (
-    BuiltinTools,
-    register_builtins,
-)
-from policy.service.composition.chain import (
-    ChainHandler,
-    chain,
-)
-from policy.service.composition.references import (
-    Argument,
-    Progress,
-    Result,
-    Step,
-)
-from policy.service.configuration import (
-    Configurable,
-    Configurations,
-)
-from policy.service.facade import (
-    GovernedService,
-)
-from policy.service.freezes import (
-    Freezes,
-)
-from policy.service.host_arguments import (
-    PolicyInReach,
-    policy_in_reach,
-)
-from policy.service.judging.adjudicator import (
-    Adjudicator,
-    Judgement,
-)
+from policy.service.asking.asking import Asking
+from policy.service.asking.sandbox import Sandbox
+from policy.service.builder import build_tool_service
+from policy.service.builtin_tools import BuiltinTools, register_builtins
+from policy.service.composition.chain import ChainHandler, chain
+from policy.service.composition.references import Argument, Progress, Result, Step
+from policy.service.configuration import Configurable, Configurations
+from policy.service.facade import GovernedService
+from policy.service.freezes import Freezes
+from policy.service.host_arguments import PolicyInReach, policy_in_reach
+from policy.service.judging.adjudicator import Adjudicator, Judgement
 from policy.service.judging.classification import (
     Allow,
     Classification,
@@ -72,56 +42,20 @@ from policy.service.judging.classification import (
     LayeredPermissionResolver,
     SmartFilter,
 )
-from policy.service.judging.context_rule import (
-    ContextRule,
-    Rewrite,
-    RuleContext,
-    RuleOutcome,
-)
-from policy.service.judging.guards import (
-    GuardCell,
-    Guards,
-)
-from policy.service.judging.identity import (
-    IdentityContext,
-    PolicyEngine,
-)
-from policy.service.judging.tool_filter import (
-    ToolFilter,
-)
-from policy.service.layers.audit import (
-    ExecAuditLayer,
-)
-from policy.service.layers.context_rules import (
-    ContextRuleLayer,
-)
-from policy.service.layers.dispatch import (
-    CoreDispatch,
-)
-from policy.service.layers.follow import (
-    FollowLayer,
-)
-from policy.service.layers.permission import (
-    PermissionLayer,
-)
-from policy.service.layers.pin import (
-    PinLayer,
-)
-from policy.service.layers.timeout import (
-    TimeoutLayer,
-    fixed_limits,
-)
-from policy.service.prompt_sections import (
-    usage_rules,
-)
-from policy.service.recording.events import (
-    ToolEnded,
-    ToolEvent,
-    ToolStarted,
-)
-from policy.service.recording.events import (
-    as_json as event_json,
-)
+from policy.service.judging.context_rule import ContextRule, Rewrite, RuleContext, RuleOutcome
+from policy.service.judging.guards import GuardCell, Guards
+from policy.service.judging.identity import IdentityContext, PolicyEngine
+from policy.service.judging.tool_filter import ToolFilter
+from policy.service.layers.audit import ExecAuditLayer
+from policy.service.layers.context_rules import ContextRuleLayer
+from policy.service.layers.dispatch import CoreDispatch
+from policy.service.layers.follow import FollowLayer
+from policy.service.layers.permission import PermissionLayer
+from policy.service.layers.pin import PinLayer
+from policy.service.layers.timeout import TimeoutLayer, fixed_limits
+from policy.service.prompt_sections import usage_rules
+from policy.service.recording.events import ToolEnded, ToolEvent, ToolStarted
+from policy.service.recording.events import as_json as event_json
 from policy.service.recording.session_trace import (
     SessionEvent,
     SessionService,
@@ -132,13 +66,8 @@ from policy.service.recording.session_trace import (
     current_session,
     invoke_with_session_trace,
 )
-from policy.service.refusal_messages import (
-    because,
-    one_line,
-)
-from policy.service.yaml import (
-    yaml_of,
-)
+from policy.service.refusal_messages import because, one_line
+from policy.service.yaml import yaml_of
 from policy.tools import (
     CALL_VARIABLE,
     AiTool,

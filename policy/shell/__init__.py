@@ -1,31 +1,11 @@
 """Bash: the text of a script in, its simple commands out, or why it cannot be read."""
 
-from policy.shell.double_evaluation import (
-    COMPUTED_TEXT,
-    may_run_texts,
-)
-from policy.shell.printed_script import (
-    NotPrintable,
-    printed,
-    runs_as,
-    script_for,
-)
-from policy.shell.reader import (
-    read_script,
-    read_script_uncached,
-)
-from policy.shell.script import (
-    Script,
-    SimpleCommand,
-)
-from policy.shell.traps import (
-    sets_trap,
-)
-from policy.shell.word import (
-    Assignment,
-    Redirection,
-    Word,
-)
+from policy.shell.double_evaluation import COMPUTED_TEXT, may_run_texts
+from policy.shell.printed_script import NotPrintable, printed, runs_as, script_for
+from policy.shell.reader import read_script, read_script_uncached
+from policy.shell.script import Script, SimpleCommand
+from policy.shell.traps import sets_trap
+from policy.shell.word import Assignment, Redirection, Word
 
 __all__ = [
     "COMPUTED_TEXT",

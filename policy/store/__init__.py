@@ -1,29 +1,11 @@
 """The generation in force: loaded, watched, replaced as a whole, and frozen in an emergency."""
 
-from policy.store.freezer import (
-    Freeze,
-    Freezer,
-    FreezeRefused,
-    Freezing,
-)
-from policy.store.health import (
-    health_record,
-)
-from policy.store.loader import (
-    load,
-    read_policy,
-)
-from policy.store.proposing import (
-    propose_rule,
-)
-from policy.store.status import (
-    Reloaded,
-    Status,
-    first_error,
-)
-from policy.store.store import (
-    PolicyStore,
-)
+from policy.store.freezer import Freeze, Freezer, FreezeRefused, Freezing
+from policy.store.health import health_record
+from policy.store.loader import load, read_policy
+from policy.store.proposing import propose_rule
+from policy.store.status import Reloaded, Status, first_error
+from policy.store.store import PolicyStore
 
 __all__ = [
     "Freeze",

@@ -1,11 +1,7 @@
 """Parse policy text into a syntax tree, and print trees as text; nothing is resolved here."""
 
-from policy.syntax import (
-    tree,
-)
-from policy.syntax.formatter import (
-    format_source,
-)
+from policy.syntax import tree
+from policy.syntax.formatter import format_source
 from policy.syntax.inline_printer import (
     Spelled,
     print_binding,
@@ -15,24 +11,11 @@ from policy.syntax.inline_printer import (
     print_path,
     print_tools,
 )
-from policy.syntax.known_rules import (
-    parse_known,
-    without_parts,
-)
-from policy.syntax.parser import (
-    Parsed,
-    parse,
-)
-from policy.syntax.printer import (
-    print_tree,
-)
-from policy.syntax.toml_table import (
-    TableRules,
-    tables_to_layers,
-)
-from policy.syntax.tree import (
-    Engine,
-)
+from policy.syntax.known_rules import parse_known, without_parts
+from policy.syntax.parser import Parsed, parse
+from policy.syntax.printer import print_tree
+from policy.syntax.toml_table import TableRules, tables_to_layers
+from policy.syntax.tree import Engine
 
 __all__ = [
     "Engine",

@@ -1,60 +1,20 @@
 """Tools: the interface of a tool service, how tools are written, registered and run."""
 
-from policy.tools.authoring.adapter import (
-    Authored,
-    call_json,
-    dynamic_of,
-    handler_for,
-    handler_of,
-)
-from policy.tools.authoring.definition import (
-    define,
-)
-from policy.tools.authoring.function import (
-    tool,
-)
-from policy.tools.authoring.output import (
-    as_json,
-)
-from policy.tools.authoring.shapes import (
-    AiTool,
-    ContextTool,
-    DynamicTool,
-    Tool,
-)
-from policy.tools.authoring.spec import (
-    spec_of,
-)
-from policy.tools.authoring.traits import (
-    Traits,
-)
-from policy.tools.authoring.typed import (
-    BuiltinHandler,
-)
-from policy.tools.failures import (
-    failure,
-)
-from policy.tools.handler import (
-    ExecutionContext,
-    ToolHandler,
-)
-from policy.tools.handlers.builtin import (
-    builtin_handlers,
-)
-from policy.tools.handlers.limits import (
-    Limits,
-)
-from policy.tools.handlers.shell import (
-    CALL_VARIABLE,
-)
-from policy.tools.registry import (
-    ToolRegistry,
-)
-from policy.tools.registry_feed import (
-    Missed,
-    RegistryFeed,
-    RegistryNews,
-)
+from policy.tools.authoring.adapter import Authored, call_json, dynamic_of, handler_for, handler_of
+from policy.tools.authoring.definition import define
+from policy.tools.authoring.function import tool
+from policy.tools.authoring.output import as_json
+from policy.tools.authoring.shapes import AiTool, ContextTool, DynamicTool, Tool
+from policy.tools.authoring.spec import spec_of
+from policy.tools.authoring.traits import Traits
+from policy.tools.authoring.typed import BuiltinHandler
+from policy.tools.failures import failure
+from policy.tools.handler import ExecutionContext, ToolHandler
+from policy.tools.handlers.builtin import builtin_handlers
+from policy.tools.handlers.limits import Limits
+from policy.tools.handlers.shell import CALL_VARIABLE
+from policy.tools.registry import ToolRegistry
+from policy.tools.registry_feed import Missed, RegistryFeed, RegistryNews
 from policy.tools.registry_snapshot import (
     Registered,
     Registration,
@@ -74,10 +34,7 @@ from policy.tools.service import (
     ToolSource,
     source_of,
 )
-from policy.tools.usage import (
-    Usage,
-    tokens,
-)
+from policy.tools.usage import Usage, tokens
 
 __all__ = [
     "CALL_VARIABLE",

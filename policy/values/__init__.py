@@ -8,16 +8,9 @@ from policy.values.globs import (
     has_wildcard,
     literal_text,
 )
-from policy.values.hosts.address import (
-    NETWORK_WORDS,
-)
-from policy.values.hosts.endpoint import (
-    Endpoint,
-    read_endpoint,
-)
-from policy.values.hosts.links_in_text import (
-    links_in,
-)
+from policy.values.hosts.address import NETWORK_WORDS
+from policy.values.hosts.endpoint import Endpoint, read_endpoint
+from policy.values.hosts.links_in_text import links_in
 from policy.values.hosts.pattern import (
     REDIRECTED,
     HostPattern,
@@ -25,54 +18,17 @@ from policy.values.hosts.pattern import (
     is_localhost,
     read_host_pattern,
 )
-from policy.values.hosts.url_parts import (
-    url_parts,
-    with_scheme,
-)
-from policy.values.json_reader import (
-    Limits,
-    check_value,
-    copy_value,
-    read_json,
-    read_plain_json,
-)
-from policy.values.logic import (
-    any_of,
-    both,
-    negate,
-)
-from policy.values.match.host_sets import (
-    HostSets,
-)
-from policy.values.match.one_host_set import (
-    PreparedHosts,
-)
-from policy.values.match.one_path_set import (
-    PreparedPaths,
-)
-from policy.values.match.path_sets import (
-    PathSets,
-)
-from policy.values.numbers import (
-    add,
-    compare_numbers,
-    exact,
-    is_number,
-    multiply,
-    subtract,
-)
-from policy.values.paths.contents import (
-    ContentsBelow,
-)
-from policy.values.paths.exclusion import (
-    SHOWING,
-    is_excluded,
-)
-from policy.values.paths.membership import (
-    path_in,
-    path_meets,
-    path_within,
-)
+from policy.values.hosts.url_parts import url_parts, with_scheme
+from policy.values.json_reader import Limits, check_value, copy_value, read_json, read_plain_json
+from policy.values.logic import any_of, both, negate
+from policy.values.match.host_sets import HostSets
+from policy.values.match.one_host_set import PreparedHosts
+from policy.values.match.one_path_set import PreparedPaths
+from policy.values.match.path_sets import PathSets
+from policy.values.numbers import add, compare_numbers, exact, is_number, multiply, subtract
+from policy.values.paths.contents import ContentsBelow
+from policy.values.paths.exclusion import SHOWING, is_excluded
+from policy.values.paths.membership import path_in, path_meets, path_within
 from policy.values.paths.path import (
     Path,
     PathContext,
@@ -89,38 +45,14 @@ from policy.values.paths.pattern import (
     path_pattern_text,
     read_path_pattern,
 )
-from policy.values.recipients import (
-    check_recipient_pattern,
-    read_recipient,
-    recipient_in,
-)
-from policy.values.regex.regex import (
-    Regex,
-    by_re2_alone,
-    compile_regex,
-)
-from policy.values.regex.string_tests import (
-    StringRegex,
-)
-from policy.values.shell_globs import (
-    ANY_DEPTH,
-    compile_step,
-    step_text,
-)
-from policy.values.sql.dialect import (
-    SQL_DIALECTS,
-)
-from policy.values.sql.known_nodes import (
-    SQL_KINDS,
-)
-from policy.values.sql.reader import (
-    can_read_sql,
-    read_sql,
-)
-from policy.values.sql.statements import (
-    Sql,
-    SqlStatement,
-)
+from policy.values.recipients import check_recipient_pattern, read_recipient, recipient_in
+from policy.values.regex.regex import Regex, by_re2_alone, compile_regex
+from policy.values.regex.string_tests import StringRegex
+from policy.values.shell_globs import ANY_DEPTH, compile_step, step_text
+from policy.values.sql.dialect import SQL_DIALECTS
+from policy.values.sql.known_nodes import SQL_KINDS
+from policy.values.sql.reader import can_read_sql, read_sql
+from policy.values.sql.statements import Sql, SqlStatement
 from policy.values.text import (
     compare_text,
     escape_for_people,
@@ -139,10 +71,7 @@ from policy.values.times import (
     read_zone,
     within_window,
 )
-from policy.values.unreadable import (
-    MayBeRedirected,
-    Unreadable,
-)
+from policy.values.unreadable import MayBeRedirected, Unreadable
 
 __all__ = [
     "ANY_DEPTH",

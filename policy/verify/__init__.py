@@ -1,23 +1,9 @@
 """Questions about a policy, answered without running a tool."""
 
-from policy.verify.coverage import (
-    unreached_rules,
-)
-from policy.verify.examples import (
-    ExampleResult,
-    run_examples,
-)
-from policy.verify.proposal.exact_condition import (
-    ExactCall,
-)
-from policy.verify.proposal.proposer import (
-    Edit,
-    Judge,
-    NoProposal,
-    Proposal,
-    Situation,
-    propose,
-)
+from policy.verify.coverage import unreached_rules
+from policy.verify.examples import ExampleResult, run_examples
+from policy.verify.proposal.exact_condition import ExactCall
+from policy.verify.proposal.proposer import Edit, Judge, NoProposal, Proposal, Situation, propose
 
 __all__ = [
     "Edit",

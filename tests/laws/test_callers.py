@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 from policy.model import Caller, GuestScope
 from tests.examples import examples
 from tests.laws.calls import callers
-from tests.laws.situations import (
-    Situation,
-    Tally,
-    other_files,
-    rank,
-    situations,
-    without_words,
-)
+from tests.laws.situations import Situation, Tally, other_files, rank, situations, without_words
 
 MANY = settings(max_examples=examples(250))
 PLAIN = ("note", "nota", "risky", "bank__pay")

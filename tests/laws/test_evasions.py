@@ -16,16 +16,7 @@ from policy.decision import Decision
 from policy.model import Facts, Resolvers, Verdict
 from tests.corpora.judging import generation, told
 from tests.laws.evasions import hidden, plain
-from tests.laws.spellings import (
-    CWD,
-    HOME,
-    LINKS,
-    WORKSPACE,
-    Command,
-    Option,
-    follow,
-    path_spelling,
-)
+from tests.laws.spellings import CWD, HOME, LINKS, WORKSPACE, Command, Option, follow, path_spelling
 
 DENIES = """\
 policy for every agent

@@ -15,13 +15,7 @@ from tests.laws.conditions import conditions, literal
 from tests.laws.engine import build
 from tests.laws.hand_cases import HANDS
 from tests.laws.policies import GLOBAL, PREAMBLE, PolicyText
-from tests.laws.situations import (
-    Situation,
-    Tally,
-    rank,
-    situations,
-    without_words,
-)
+from tests.laws.situations import Situation, Tally, rank, situations, without_words
 
 MANY = settings(max_examples=examples(250))
 PLAIN = ("note", "nota", "risky", "bank__pay")

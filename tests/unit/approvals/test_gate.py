@@ -25,17 +25,7 @@ from policy.approvals import (
 )
 from policy.model import Caller
 from tests.fakes import FakeClock
-from tests.unit.approvals.desks import (
-    ANN,
-    BOB,
-    CYD,
-    EVE,
-    LATER,
-    NOW,
-    Store,
-    a_request,
-    asks,
-)
+from tests.unit.approvals.desks import ANN, BOB, CYD, EVE, LATER, NOW, Store, a_request, asks
 
 
 @pytest.fixture
