@@ -16,7 +16,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 60.0  # seconds; the machine may be busy
+PATIENCE = 120.0  # seconds; the machine may be busy
 PAUSE = 0.01  # seconds between looks at what other processes do, of which no event tells
 Era: TypeAlias = Literal["auto", "legacy"]
 T = TypeVar("T")

@@ -73,10 +73,10 @@ def test_a_script_is_analysed_alike_by_both_parsers(text: str) -> None:
 
 def test_the_fast_path_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(text: str) -> None:
-        pytest.fail(f"{text} was read plainly")
+        pytest.fail(f"{text} took the fast path")
 
-    monkeypatch.setattr(full_reader, "read_words", never)
-    monkeypatch.setattr(full_reader, "read_plain", never)
+    monkeypatch.setattr(full_reader, "read_literal_command", never)
+    monkeypatch.setattr(full_reader, "read_simple_script", never)
     profiles = replace(shipped_profiles(), whole=True)
     understood = analyse_script("sh -c 'git status' && ls a > b", profiles)
     pattern = read_command_pattern("git status --short", profiles)
