@@ -1,4 +1,4 @@
-"""Facts about this machine: its disk, its host names and its clock, as decisions may see them."""
+"""Facts about this machine (disk, host names, clock), in the form that decisions take."""
 
 from policy.environment.fact_source import FactSource, JudgedHosts, LookUp, look_up_host
 from policy.environment.links import Links, follow_links

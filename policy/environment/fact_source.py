@@ -1,7 +1,8 @@
-"""The world outside as a decision may see it: clock, folders, links and addresses, as Facts.
+"""Builds the Facts of a call from this machine: clock, folders, links and addresses.
 
-Links are followed and names resolved at most once a call, and the answers are kept with its facts:
-a tool that asks them again gets what was judged, whatever has happened to the links since.
+Links are followed and names resolved at most once per call, and the answers are kept with its
+facts: a tool that asks again gets the answers that the decision used, even if the links have
+changed since.
 """
 
 from __future__ import annotations
@@ -20,24 +21,24 @@ from policy.environment.tree_lookups import JudgedTrees
 from policy.model import EMPTY, Caller, Facts, Resolvers
 from policy.runtime import Clock, NoThreadFree, Threads, utc_now
 
-# Looks a host name up; None where it does not resolve.
+# Looks up a host name; None where it does not resolve.
 LookUp: TypeAlias = Callable[[str], Awaitable[tuple[str, ...] | None]]
 _Answered = TypeVar("_Answered")
 
-# A call has few hosts; each round of deciding can only ask for those an earlier one did not know.
+# A call has few hosts; each round of deciding asks only for hosts that earlier rounds did not know.
 _ROUNDS = 8
-# A call that names more hosts is not worth as many questions: those beyond do not resolve.
+# Bounds the work for one call: hosts beyond this number do not resolve.
 _MOST_NAMES = 100
 _BLIND = Resolvers()
 _LOG = logging.getLogger(__name__)
-# The system's resolver goes on for a while after nobody waits any more for what it finds.
+# The system's resolver keeps a thread for a while after the look-up has timed out.
 _LOOK_UPS = Threads("looking up host names", most=32, patience=4.0)
 
 
 class JudgedHosts:
     """The addresses of one call's hosts, each looked up once; a resolver for Facts.
 
-    A name it does not know yet is not resolved, but remembered as `wanted`.
+    An unknown name is not resolved at once, but recorded in `wanted`.
     """
 
     __slots__ = ("_known", "_look_up", "trees", "wanted")
@@ -46,16 +47,16 @@ class JudgedHosts:
         self._look_up = look_up or look_up_host
         self._known: dict[str, tuple[str, ...] | None] = {}
         self.wanted: dict[str, None] = {}
-        # What the same call wants looked at on the disk.
+        # The same call's disk queries.
         self.trees = trees
 
     @property
     def waits(self) -> bool:
-        """Whether something is wanted that takes longer."""
+        """Whether some look-up is still to be made."""
         return bool(self.wanted or (self.trees is not None and self.trees.wanted))
 
     def __call__(self, name: str) -> tuple[str, ...] | None:
-        """Return the addresses of a name, None where it has none or is not known yet."""
+        """Return the addresses of a name; None where it has none or has not been looked up."""
         if name not in self._known:
             if len(self._known) + len(self.wanted) < _MOST_NAMES:
                 self.wanted[name] = None
@@ -64,23 +65,23 @@ class JudgedHosts:
         return self._known.get(name)
 
     async def found(self, name: str) -> tuple[str, ...] | None:
-        """Return what a name resolved to when the call was judged.
+        """Return the addresses that the call was judged by.
 
-        Where no rule looked at its addresses, any will do, and it is looked up now.
+        Where no rule needed the addresses, the name is looked up now.
         """
         if name not in self._known:
             self.learn({name: await self._look_up(name)})
         return self._known[name]
 
     def learn(self, found: Mapping[str, tuple[str, ...] | None]) -> None:
-        """Keep what names resolve to."""
+        """Record the addresses of names."""
         self._known.update(found)
         self.wanted.clear()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactSource:
-    """Where facts come from. `context` gives the declared `context.…` facts for a caller."""
+    """Where facts come from. `context` returns the declared `context.…` facts for a caller."""
 
     workspace: str | None = None
     cwd: str | None = None
@@ -91,7 +92,7 @@ class FactSource:
     context: Callable[[Caller], Mapping[str, Any]] = lambda caller: EMPTY
 
     def facts(self, caller: Caller, resolvers: Resolvers = _BLIND) -> Facts:
-        """Return the facts of this moment; nothing else is resolved than `resolvers` do."""
+        """Return the current facts, with these resolvers and no others."""
         return Facts(
             cwd=self.cwd or self.workspace,
             workspace=self.workspace,
@@ -102,7 +103,7 @@ class FactSource:
         )
 
     def seen_by(self, caller: Caller) -> tuple[Facts, JudgedHosts]:
-        """Return the facts of this moment for one call, and the hosts whose names they resolve."""
+        """Return the current facts for one call, and the hosts that its resolvers look up."""
         links = Links()
         trees = JudgedTrees(DiskLookups(links.follow))
         hosts = JudgedHosts(self.look_up, trees=trees)
@@ -110,10 +111,10 @@ class FactSource:
         return self.facts(caller, resolvers), hosts
 
     async def settled(self, ask: Callable[[], _Answered], hosts: JudgedHosts) -> _Answered:
-        """Return what `ask` says once it wants no more names resolved than `hosts` knows.
+        """Return the result of `ask` once it needs no host name or tree that is still unknown.
 
-        `ask` is pure and quick; a name it wants resolved, or a tree it wants looked at, is looked
-        up without blocking the loop, and it is asked again with the answer.
+        `ask` is pure and fast; a name or tree that it needs is looked up without blocking the loop,
+        and `ask` is called again with the answer.
         """
         for _ in range(_ROUNDS):
             if hosts.trees is not None and hosts.trees.wanted:
@@ -124,13 +125,13 @@ class FactSource:
             answer = ask()
             if not hosts.waits:
                 break
-        # Names beyond that stay unresolved, and so undecidable.
+        # Names beyond that stay unresolved, and their tests indeterminate.
         return answer
 
     async def looked(
         self, ask: Callable[[], _Answered], hosts: JudgedHosts, answer: _Answered
     ) -> _Answered:
-        """Return what `ask` says once the disk has been looked at, with names still as they are."""
+        """Return the result of `ask` after its disk queries; host names are not looked up."""
         trees = hosts.trees
         for _ in range(_ROUNDS):
             if trees is None or not trees.wanted:
@@ -142,7 +143,7 @@ class FactSource:
     async def answered(
         self, ask: Callable[[Facts], _Answered], caller: Caller
     ) -> tuple[_Answered, Facts]:
-        """Return `ask` of the facts of this moment, with the facts."""
+        """Return the result of `ask` with the current facts, and these facts."""
         facts, hosts = self.seen_by(caller)
         answer = ask(facts)
         if hosts.waits:
@@ -151,7 +152,7 @@ class FactSource:
 
 
 async def look_up_host(name: str, *, seconds: float = 5.0) -> tuple[str, ...] | None:
-    """Return the addresses of a host name by the system's resolver; None without an answer."""
+    """Return the addresses of a host name from the system's resolver; None without an answer."""
     try:
         async with asyncio.timeout(seconds):
             found = await _LOOK_UPS.run(_all_addresses, name)

@@ -1,7 +1,7 @@
-"""A folder in, the hidden names that files such as `.ignore` there, or above it, show out.
+"""Hidden names that ignore files (`.ignore`, `.gitignore`) make visible to searches of a folder.
 
-Searches such as `rg` and `fd` pass over hidden names, but not over those that a line with a `!`
-names. Which program reads which of these files is not asked: each may show a name to all of them.
+Searches such as `rg` and `fd` skip hidden names, except those that a line with a `!` names. Which
+program reads which of these files is not distinguished: each may show a name to all of them.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _EXCLUDES = re.compile(r'^\s*excludesfile\s*=\s*"?\s*(\S+?)\s*"?\s*$', re.IGNORE
 
 
 class IgnoreFiles:
-    """What ignore files show of hidden names, read once for each folder."""
+    """The hidden names that ignore files show, read once per folder."""
 
     def __init__(self) -> None:
         self._shown: dict[str, tuple[str, ...]] = {}
 
     def shown(self, folder: str) -> tuple[str, ...]:
-        """Return globs of the hidden names in a folder that may be read all the same."""
+        """Return globs of the hidden names in a folder that a search may read."""
         known = self._shown.get(folder)
         if known is None:
             above = os.path.dirname(folder)
@@ -36,7 +36,7 @@ class IgnoreFiles:
 
 
 def _of_user() -> tuple[str, ...]:
-    """Return what files of the user show; everything where options stand in a file."""
+    """Return the names that the user's files show; everything if one of them sets options."""
     if os.environ.get("RIPGREP_CONFIG_PATH"):
         return _EVERYTHING
     home = os.path.expanduser("~")
@@ -51,7 +51,7 @@ def _of_user() -> tuple[str, ...]:
 
 
 def _of_worktree(folder: str) -> tuple[str, ...]:
-    """Return what the repository shows that the file `.git` of a folder leads to."""
+    """Return the names shown by the repository that the file `.git` of a folder points to."""
     git = os.path.join(folder, ".git")
     if not os.path.isfile(git):
         return ()
@@ -64,7 +64,7 @@ def _of_worktree(folder: str) -> tuple[str, ...]:
 
 
 def _globs(file: str) -> tuple[str, ...]:
-    """Return the last names of what the lines of a file show; everything if that is not plain."""
+    """Return the names in the lines of a file; everything if a line is not a simple name."""
     text = _read(file)
     if text is None:
         return _EVERYTHING
@@ -80,7 +80,7 @@ def _globs(file: str) -> tuple[str, ...]:
 
 
 def _read(file: str) -> str | None:
-    """Return what stands in a file, nothing where there is none; None if that cannot be told."""
+    """Return a file's text, empty if there is no such file; None if that cannot be determined."""
     try:
         opened = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):

@@ -1,7 +1,7 @@
-"""Whether the file systems of this machine tell `a` from `A`: folders in, answers out.
+"""Detects whether the file systems of this machine distinguish letter case.
 
-Nothing is written: a name that stands in a folder is looked up in the other letter case, and where
-that finds the same file, case makes no difference there.
+Nothing is written: a name in a folder is looked up in the other letter case, and if that finds the
+same file, the folder ignores case.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 LookAt: TypeAlias = Callable[[str], os.stat_result]
 
-# A file system can be mounted anywhere at any time, so that no answer is kept for long.
+# A file system can be mounted anywhere at any time, so answers expire soon.
 _KEPT_SECONDS = 10.0
 _MOST_KEPT = 4096
 _MOST_NAMES = 64
@@ -24,19 +24,19 @@ _CASED = re.compile(r"[A-Za-z]")
 
 
 class LetterCase:
-    """How folders compare names, remembered for some seconds. `look` is the disk's `lstat`."""
+    """Whether folders ignore letter case, cached for some seconds. `look` is the disk's `lstat`."""
 
     def __init__(self, look: LookAt = os.lstat, *, clock: Callable[[], float] = monotonic) -> None:
         self._look = look
         self._clock = clock
-        # Of each folder: whether it folds case, and whether it or one on the way to it does.
+        # For each folder: whether it ignores case, and whether it or a folder above it does.
         self._known: dict[str, tuple[bool, bool]] = {}
         self._since = clock()
 
     def folds(self, path: str) -> bool:
-        """Tell whether letter case makes no difference somewhere on the way to a path.
+        """Return whether some folder on the way to a path ignores letter case.
 
-        Also True where that cannot be told.
+        Also True where that cannot be determined.
         """
         if self._clock() - self._since > _KEPT_SECONDS or len(self._known) > _MOST_KEPT:
             self._known.clear()
@@ -45,7 +45,7 @@ class LetterCase:
         return self._on_the_way(path) if known is None else known[1]
 
     def _on_the_way(self, path: str) -> bool:
-        """Probe folder after folder, from the deepest that is known to the last that exists."""
+        """Probe the folders from the deepest cached one to the last that exists."""
         folder, names = path.rpartition("/")[0] or "/", [path.rpartition("/")[2]]
         while folder != "/" and folder not in self._known:
             above, _, name = folder.rpartition("/")
@@ -65,7 +65,7 @@ class LetterCase:
         return self._known[folder]
 
     def _folder(self, folder: str, name: str, *, like: bool) -> bool:
-        """Probe one folder by a name in it; without any, it is like the folder above."""
+        """Probe a folder by a name in it; without a name in it, it is like the folder above."""
         for known in chain((name,), _names_in(folder)):
             same = self._finds_swapped(folder, known)
             if same is not None:
@@ -73,7 +73,7 @@ class LetterCase:
         return like if _is_like_above(folder) else True
 
     def _finds_swapped(self, folder: str, name: str) -> bool | None:
-        """Tell whether the name in the other case is the same file; None where it tells nothing."""
+        """Return whether the name in the other case is the same file; None if inconclusive."""
         if not name.isascii() or not _CASED.search(name):
             return None
         try:
@@ -92,7 +92,7 @@ class LetterCase:
 
 
 def _is_like_above(folder: str) -> bool:
-    """Tell whether a folder is on the file system of the folder above."""
+    """Return whether a folder is on the same file system as its parent."""
     try:
         above = os.stat(os.path.dirname(folder)).st_dev
         return folder != "/" and os.stat(folder).st_dev == above

@@ -1,7 +1,7 @@
-"""Symbolic links of this machine's disk, for deciding calls that would run here.
+"""Follows symbolic links on this machine's disk, for deciding calls that would run here.
 
-Each place is looked at at most once: all that asks one `Links` is given the same answers, whatever
-has happened on the disk since.
+Each path is examined at most once: everything that asks the same `Links` gets the same answers,
+even if the disk has changed since.
 """
 
 from __future__ import annotations
@@ -12,46 +12,47 @@ import re
 import stat
 from enum import Enum
 
-# As many as the kernel follows before it takes a path for a loop.
+# The limit after which the kernel reports a loop.
 _MOST_LINKS = 40
-# What the system says of a place where nothing is yet.
+# Errors of the system for a path that does not exist yet.
 _NOTHING = (errno.ENOENT, errno.ENOTDIR)
-# Links whose text is not where they lead, or that lead every process elsewhere.
+# Links whose text is not their target, or whose target differs between processes.
 _MAGIC_LINK = re.compile(r"/proc/([^/]+/(root|cwd|exe|fd/.*|map_files/.*|task/.*)|thread-self)$")
-# This leads to the process that asks, and the one that is judged is another.
+# This is the asking process, and the judged call runs in another one.
 _OWN_PROCESS = "/proc/self"
 
 
 class _Is(Enum):
-    """What stands at a place, if it is no link."""
+    """What is at a path, if it is not a link."""
 
     THERE = 1
-    SHARED = 2  # a file with other names too (hard links)
+    SHARED = 2  # a file with several hard links
     NOTHING = 3
     UNKNOWN = 4
 
 
 class Links:
-    """Follows links for one call, and says which files have other names; a memory of both.
+    """Follows links for one call and detects files with several hard links, caching both.
 
-    It also keeps which file (device and inode) stood where, for the tool that opens it later.
+    It also records which file (device and inode) was at each path, for the tool that opens it
+    later.
     """
 
     __slots__ = ("_answers", "_identities", "_seen")
 
     def __init__(self) -> None:
         self._answers: dict[str, str | None] = {}
-        # What stands at places without links on the way; a text is the target of a link.
+        # What is at each path whose folder has no links; a string is the target of a link.
         self._seen: dict[str, _Is | str] = {}
-        # Device and inode of those of them that are there.
+        # Device and inode of those that exist.
         self._identities: dict[str, tuple[int, int]] = {}
 
     def follow(self, path: str) -> str | None:
         """Return an absolute path with all links followed, as far as it exists.
 
-        What is written through a link to nowhere appears where the link leads, so such a link is
-        followed too. None where that cannot be known: a loop, a name too long, a link of /proc, or
-        a folder that may not be looked into.
+        A write through a dangling link creates the link's target, so such a link is followed too.
+        None where the target is unknown: a loop, a name too long, a link of /proc, or a folder
+        without permission.
         """
         if path in self._answers:
             return self._answers[path]
@@ -59,13 +60,13 @@ class Links:
         return answer
 
     def other_names(self, path: str) -> bool:
-        """Tell whether a path without links is a file that has other names too."""
+        """Return whether a path without links is a file with several hard links."""
         return self._look(path) is _Is.SHARED
 
     def identity(self, path: str) -> tuple[int, int] | None:
-        """Return device and inode of what stood at a path without links when it was first seen.
+        """Return device and inode of the file at a path without links when it was first examined.
 
-        None where nothing stood there, or nothing that could be looked at.
+        None where nothing was there, or it could not be examined.
         """
         self._look(path)
         return self._identities.get(path)
@@ -79,7 +80,7 @@ class Links:
                 continue
             if step == "..":
                 if not exists:
-                    return None  # the folder that this would leave is not there
+                    return None  # the folder of this `..` does not exist
                 here = os.path.dirname(here)
                 continue
             there = f"/{step}" if here == "/" else f"{here}/{step}"
@@ -98,7 +99,7 @@ class Links:
         return here
 
     def _look(self, place: str) -> _Is | str:
-        """Return what stands at a place whose folder has no links on the way."""
+        """Return what is at a path whose folder has no links on the way."""
         found = self._seen.get(place)
         if found is None:
             found, state = _look_at(place)
@@ -114,7 +115,7 @@ def follow_links(path: str) -> str | None:
 
 
 def _look_at(place: str) -> tuple[_Is | str, os.stat_result | None]:
-    """Return what stands at a place, and its state where that is no link."""
+    """Return what is at a path, and its stat result unless it is a link."""
     if place == _OWN_PROCESS:
         return _Is.THERE, None
     try:

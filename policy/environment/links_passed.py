@@ -1,4 +1,4 @@
-"""A path in, the links that it passes out: whoever moves one of them leads the path elsewhere."""
+"""Lists the symbolic links on a path: moving one of them redirects the path."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 import posixpath
 from collections.abc import Iterator
 
-# As many as the kernel follows before it takes a path for a loop.
+# The limit after which the kernel reports a loop.
 _MOST_LINKS = 40
 
 
 def links_on_the_way(path: str) -> Iterator[str]:
-    """Yield the links that an absolute path passes, each by a name without links above it."""
+    """Yield the links on an absolute path, each by its path without links above it."""
     steps, here, links = path.split("/")[::-1], "/", 0
     while steps and links <= _MOST_LINKS:
         step = steps.pop()
@@ -24,7 +24,7 @@ def links_on_the_way(path: str) -> Iterator[str]:
         try:
             target = os.readlink(there)
         except OSError:
-            here = there  # no link, or nothing at all
+            here = there  # not a link, or does not exist
             continue
         links += 1
         yield there

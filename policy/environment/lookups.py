@@ -1,7 +1,7 @@
-"""A bounded look at this machine's disk: what wildcards name, what trees hold, where links lead.
+"""Bounded look-ups on this machine's disk: matches of wildcards, contents of trees, link targets.
 
-What is looked at counts against one bound for the whole call, so that no call costs more than that,
-whatever it names. The same question is answered once.
+All look-ups of a call share one bound, so that no call costs more than that. The answer to each
+query is cached.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from policy.environment.ignore_files import IgnoreFiles
 from policy.model import DiskAnswer, DiskQuery, FolderContents
 from policy.values import ANY_DEPTH, compile_step, is_excluded, normal_path, normalise, step_text
 
-# Names that a call may have looked at, and how long that may take where the disk is slow.
+# The number of names that one call may examine, and the time for it where the disk is slow.
 MOST_NAMES = 50_000
 MOST_SECONDS = 1.0
-# Ways by links that are judged one by one.
+# The number of paths by links that are judged one by one.
 _MOST_LED = 1_000
 _DEEPEST = 128
 
@@ -28,7 +28,7 @@ Follow: TypeAlias = Callable[[str], str | None]
 
 
 class DiskLookups:
-    """Looks for one call; `follow` says where links lead."""
+    """The look-ups of one call; `follow` resolves links."""
 
     __slots__ = ("_answers", "_follow", "_left", "_since")
 
@@ -39,7 +39,7 @@ class DiskLookups:
         self._answers: dict[DiskQuery, DiskAnswer] = {}
 
     def look(self, asked: DiskQuery) -> DiskAnswer:
-        """Return what is there, as far as the bound allows."""
+        """Return the answer to a query, as far as the bound allows."""
         found = self.known(asked)
         if found is None:
             if self._since is None:
@@ -50,7 +50,7 @@ class DiskLookups:
         return found
 
     def look_briefly(self, asked: DiskQuery, *, most: int) -> DiskAnswer | None:
-        """Return what is there if there is little of it; None where it takes a longer look."""
+        """Return the answer if few names have to be examined; None if it takes a longer look-up."""
         found = self.known(asked)
         if found is None:
             most = min(most, self._left)
@@ -63,7 +63,7 @@ class DiskLookups:
         return found
 
     def known(self, asked: DiskQuery) -> DiskAnswer | None:
-        """Return what has been found before."""
+        """Return the cached answer to a query."""
         return self._answers.get(asked)
 
 
@@ -71,12 +71,12 @@ class _TooMuch(Exception):
     """The bound is reached."""
 
 
-# A place: how it was walked to, where that is, and whether a link or `..` was on the way.
+# A folder: the path that led to it, its resolved path, and whether a link or `..` was on the way.
 _Place: TypeAlias = tuple[str, str, bool]
 
 
 class _Walk:
-    """One look: the steps of a glob first, then all below what they name."""
+    """One look-up: the steps of a glob first, then everything below the matches."""
 
     def __init__(self, asked: DiskQuery, follow: Follow, *, left: int, until: float) -> None:
         self.left = left
@@ -132,7 +132,7 @@ class _Walk:
             if step == ANY_DEPTH:
                 return
             if not rest:
-                # All below as well, each by its name.
+                # Everything below as well, each entry by its name.
                 self._expand(place, (ANY_DEPTH, "*"), depth=depth + 1)
         text = step_text(step)
         if text is not None:
@@ -144,7 +144,7 @@ class _Walk:
             if fits(entry.name) and not (self._searches and self._left(entry, real)):
                 self._enter(place, entry, rest, depth=depth)
         for dots in (".", ".."):
-            # Some shells take `.*` for these too.
+            # Some shells match these with `.*` too.
             if step.startswith(".") and fits(dots):
                 self._go(place, dots, rest, depth=depth)
 
@@ -172,7 +172,7 @@ class _Walk:
             return
         straight = _join(real, name)
         if self._searches and not os.path.lexists(straight):
-            return  # A search finds what is there.
+            return  # a search finds only existing files
         led = self._follow(straight)
         if led is None:
             self._led_off(there)
@@ -207,7 +207,7 @@ class _Walk:
     # -------------------------------------------------------------- trees
 
     def _below(self, walked: str, real: str) -> None:
-        """Hold all below a place; and, where links are followed, below what they lead to."""
+        """Record everything below a folder and, where links are followed, below their targets."""
         pending = [(walked, real)]
         root = self._root
         if not _is_below(_lexical(walked), root[0]) or not _is_below(real, root[1]):
@@ -234,7 +234,7 @@ class _Walk:
     # -------------------------------------------------------------- what is kept
 
     def _hold(self, root: tuple[str, str], walked: str, *, folders: bool = False) -> None:
-        """Keep a way by its name, and by those of the folders on it if they are not kept."""
+        """Record a path under its name, and under those of its folders if they are not recorded."""
         below = _lexical(walked)[len(root[0].rstrip("/")) + 1 :]
         names = self._held.setdefault(root, defaultdict(list))
         *above, name = below.split("/")
@@ -247,7 +247,7 @@ class _Walk:
         self._led[walked] = None
 
     def _left(self, entry: os.DirEntry[str], folder: str) -> bool:
-        """Tell whether what is asked for leaves something of a folder out."""
+        """Return whether the query skips an entry of a folder."""
         left = self._asked.left
         if left is None or self._asked.follows:
             return False
@@ -268,7 +268,7 @@ class _Walk:
                     self._take(1)
                     found.append(entry)
         except (FileNotFoundError, NotADirectoryError):
-            pass  # nothing is there, or a file, with nothing below it
+            pass  # it does not exist, or is a file
         except (OSError, ValueError):
             self._whole = False
         self._listed[folder] = found

@@ -1,4 +1,4 @@
-"""What this machine's disk says of paths, handed to decisions as resolvers."""
+"""Resolvers that answer a decision's questions about paths from this machine's disk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from policy.model import LookAt, ResolveHost, Resolvers
 
 
 class Disk:
-    """The disk as calls are judged by it; each call sees one moment of it."""
+    """The disk as calls are judged by it; each call gets one consistent view."""
 
     def __init__(self) -> None:
         self._case = LetterCase()
@@ -21,9 +21,9 @@ class Disk:
         look: LookAt | None = None,
         host: ResolveHost | None = None,
     ) -> Resolvers:
-        """Return resolvers for one call: they remember what they saw, as `links` does.
+        """Return resolvers for one call that cache their answers, as `links` does.
 
-        `look` answers in place of the disk where that may take longer.
+        `look` replaces the look-ups on the disk, which may take long.
         """
         seen = links or Links()
         return Resolvers(

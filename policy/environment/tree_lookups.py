@@ -1,6 +1,6 @@
-"""What wildcards and trees of one call hold: little of it looked at at once, the rest in a thread.
+"""Look-ups of wildcards and trees for one call: short ones at once, long ones in a thread.
 
-A long look never holds the loop up, and never takes a thread that tools or reloads use.
+A long look-up never blocks the loop, and never takes a thread that tools or reloads use.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from policy.environment.lookups import MOST_SECONDS, DiskLookups
 from policy.model import DiskAnswer, DiskQuery
 from policy.runtime import NoThreadFree, Threads
 
-# Names that are looked at without leaving the loop: well below a millisecond.
+# Names to examine without leaving the loop: well below a millisecond.
 _FEW = 200
-# Looks that wait for longer than this found no thread, or a disk that does not answer.
+# A look-up that waits longer than this got no thread, or the disk does not answer.
 _PATIENCE = 4 * MOST_SECONDS
 _THREADS = Threads("looks at the disk", most=2, patience=_PATIENCE)
 
 
 class JudgedTrees:
-    """The looks of one call, a resolver for Facts; one it does not answer at once is `wanted`."""
+    """The disk queries of one call, a resolver for Facts; unanswered queries are in `wanted`."""
 
     __slots__ = ("_late", "_looking", "wanted")
 
@@ -29,7 +29,7 @@ class JudgedTrees:
         self.wanted: dict[DiskQuery, None] = {}
 
     def __call__(self, asked: DiskQuery) -> DiskAnswer | None:
-        """Return what is there; None where that takes longer, or took too long."""
+        """Return the answer; None where it takes longer, or took too long."""
         if asked in self.wanted or asked in self._late:
             return None
         seen = self._looking.look_briefly(asked, most=_FEW)
@@ -38,7 +38,7 @@ class JudgedTrees:
         return seen
 
     async def settle(self) -> None:
-        """Look at all that is wanted, without blocking the loop."""
+        """Answer all queries in `wanted`, without blocking the loop."""
         wanted, self.wanted = tuple(self.wanted), {}
 
         def look() -> None:
@@ -49,5 +49,5 @@ class JudgedTrees:
             async with asyncio.timeout(_PATIENCE):
                 await _THREADS.run(look)
         except (TimeoutError, NoThreadFree):
-            # The thread may still be at it, so that nothing more is asked of it.
+            # The thread may still be running, so that no further query is made.
             self._late.update(wanted)

@@ -1,4 +1,4 @@
-"""The words that every package shares: sources, verdicts, calls, facts, reasons, errors, codes."""
+"""Types that every package shares: sources, verdicts, calls, facts, reasons, errors and codes."""
 
 from policy.model.call import (
     EMPTY,

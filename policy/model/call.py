@@ -1,4 +1,4 @@
-"""What an agent asks for: `ToolCall` and `Caller`, frozen all the way down."""
+"""A tool call and its caller: `ToolCall` and `Caller`, immutable at every level."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-# A JSON value as everything inside judges it: objects are read-only mappings, arrays are tuples.
-# A Decimal stands for a number whose digits a double cannot hold; no rule can decide about it.
+# A JSON value inside the engine: objects are read-only mappings, arrays are tuples. A Decimal
+# stands for a number that a double cannot represent; tests of it are indeterminate.
 Frozen: TypeAlias = (
     "None | bool | int | float | Decimal | str | tuple[Frozen, ...] | Mapping[str, Frozen]"
 )
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})
 
-# What needs no freezing. Asked first: every call is frozen, and `isinstance` of an abstract class
-# costs more than all the rest.
+# Types that need no freezing. They are tested first because every call is frozen, and `isinstance`
+# with an abstract class costs more than the rest of the function.
 _SCALARS = frozenset({str, int, float, bool, type(None), Decimal})
 
 
 def freeze(value: Any) -> Frozen:
-    """Return `value` (JSON as Python holds it) with every object and array made read-only."""
+    """Return `value` (parsed JSON) with every object and array made read-only."""
     kind = type(value)
     if kind in _SCALARS:
         return value  # type: ignore[no-any-return]
@@ -35,14 +35,14 @@ def freeze(value: Any) -> Frozen:
 
 
 def freeze_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object's fields in a dict of their own, every value frozen."""
+    """Return a copy of an object's fields, with every value frozen."""
     if _SCALARS.issuperset(map(type, fields.values())):
         return dict(fields)
     return {key: item if type(item) in _SCALARS else freeze(item) for key, item in fields.items()}
 
 
 def thaw(value: Any) -> Any:
-    """Return a frozen value as plain, writable dicts and lists."""
+    """Return a frozen value as ordinary, writable dicts and lists."""
     kind = type(value)
     if kind in _SCALARS:
         return value
@@ -55,14 +55,15 @@ def thaw(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One call as asked for or as it would run: the tool's flat name and its JSON input."""
+    """One tool call: the tool's flat name and its JSON input."""
 
     tool: str
     input: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
-    # What admitted this very object, None for a call that somebody made up.
+    # The token of the admission that made this object; None for a call made in any other way.
     _admitted_by: object = field(default=None, init=False, repr=False, compare=False)
-    # What `input` is a view of: most of what a quick decision does is to look fields up, and the
-    # view between costs more than they do. Nobody changes it. Unset where the input is no object.
+    # The dict that `input` is a read-only view of: field look-ups are most of the work of a fast
+    # decision, and the view would cost more than they do. Never modified. Unset where the input is
+    # not an object.
     _fields: dict[str, Any] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -72,31 +73,31 @@ class ToolCall:
             object.__setattr__(self, "input", MappingProxyType(fields))
             object.__setattr__(self, "_fields", fields)
         else:
-            # No admission lets it through; what was asked for is kept as it is.
+            # Admission rejects such a call; its input is kept for the record.
             object.__setattr__(self, "input", freeze(given))
 
     def was_admitted_by(self, token: object) -> bool:
-        """Tell whether this very call came out of an admission that the token stands for."""
+        """Return whether the admission identified by the token produced this object."""
         return self._admitted_by is token
 
 
 def mark_admitted(call: ToolCall, token: object) -> None:
-    """Note that a call came out of an admission; only who admits may say so."""
+    """Mark a call as admitted; only the admission itself may do so."""
     object.__setattr__(call, "_admitted_by", token)
 
 
 def _texts(values: object, name: str) -> tuple[str, ...]:
-    # A text is a sequence of texts too: "*" would be read as a list of one pattern.
+    # A string is itself a sequence of strings: "*" would be taken for a list of one pattern.
     if isinstance(values, (list, tuple)) and all(isinstance(value, str) for value in values):
         return tuple(values)
-    raise TypeError(f"{name} is a tuple of texts")
+    raise TypeError(f"{name} must be a tuple of strings")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuestScope:
     """What a guest may call, and until when; a guest without a scope may call nothing.
 
-    A time without a zone is in UTC. Raises TypeError for what is no list of patterns or no time.
+    A time without a zone is in UTC. Raises TypeError for a field of the wrong type.
     """
 
     allowed_tools: tuple[str, ...] = ()
@@ -106,17 +107,17 @@ class GuestScope:
         object.__setattr__(self, "allowed_tools", _texts(self.allowed_tools, "allowed_tools"))
         expires = self.expires_at
         if expires is not None and not isinstance(expires, datetime):
-            raise TypeError("expires_at is a time or None")
+            raise TypeError("expires_at must be a datetime or None")
         if expires is not None and expires.tzinfo is None:
             object.__setattr__(self, "expires_at", expires.replace(tzinfo=UTC))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who asks: one agent in one session, with the caller that started it as `parent`.
+    """The caller: one agent in one session, with the caller that started it as `parent`.
 
-    `role` is `owner`, `guest`, `anonymous` or a role of your own. Raises TypeError for a field of
-    another type: who calls is never guessed.
+    `role` is `owner`, `guest`, `anonymous` or a custom role. Raises TypeError for a field of the
+    wrong type: the caller's identity is never guessed.
     """
 
     agent: str = "default"
@@ -126,20 +127,20 @@ class Caller:
     groups: tuple[str, ...] = ()
     scope: GuestScope | None = None
     parent: Caller | None = None
-    # Each caller of a chain is judged, and each would count those above it anew.
+    # Cached: every caller of a chain is judged, and each would count its ancestors again.
     _depth: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("agent", "session", "role"):
             if not isinstance(getattr(self, name), str):
-                raise TypeError(f"{name} is a text")
+                raise TypeError(f"{name} must be a string")
         if not isinstance(self.user, str | None):
-            raise TypeError("user is a text or None")
+            raise TypeError("user must be a string or None")
         if not isinstance(self.scope, GuestScope | None):
-            raise TypeError("scope is a GuestScope or None")
+            raise TypeError("scope must be a GuestScope or None")
         above: object = self.parent
         if above is not None and not isinstance(above, Caller):
-            raise TypeError("parent is a Caller or None")
+            raise TypeError("parent must be a Caller or None")
         object.__setattr__(self, "groups", _texts(self.groups, "groups"))
         object.__setattr__(self, "_depth", 0 if above is None else above._depth + 1)
 
@@ -152,5 +153,5 @@ class Caller:
 
     @property
     def depth(self) -> int:
-        """How many callers stand above this one; 0 for a root."""
+        """The number of callers above this one; 0 for a root."""
         return self._depth

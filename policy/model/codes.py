@@ -1,7 +1,7 @@
-"""Why a call did not end in an output: the closed list of codes, each with our sentence for it.
+"""The reasons why a call did not end in an output: a closed list of codes, each with its sentence.
 
-Programs branch on a code and models read the sentence, so a code is never reused, and no sentence
-says anything of one particular call.
+Programs branch on a code and models read the sentence, so a code is never reused, and a sentence
+mentions nothing of one particular call.
 """
 
 from __future__ import annotations

@@ -39,14 +39,14 @@ class _Decision(Protocol):
     def deciding(self) -> tuple[Reason, ...]: ...
 
 
-def _told(problem: _Problem) -> str:
+def _text(problem: _Problem) -> str:
     return problem.message if problem.span is None else f"{problem.span}: {problem.message}"
 
 
 class PolicyInvalid(Exception):
     """A policy with errors; `diagnostics` holds all of them, warnings included.
 
-    `sources` are the texts they were found in, by name, where somebody may want to show them.
+    `sources` maps names of sources to their text, where the text is available.
     """
 
     def __init__(
@@ -54,13 +54,13 @@ class PolicyInvalid(Exception):
     ) -> None:
         self.diagnostics = tuple(diagnostics)
         self.sources = sources or {}
-        first = _told(self.diagnostics[0]) if self.diagnostics else "no diagnostics"
+        first = _text(self.diagnostics[0]) if self.diagnostics else "no diagnostics"
         more = f" (and {len(self.diagnostics) - 1} more)" if len(self.diagnostics) > 1 else ""
         super().__init__(f"the policy cannot be used: {first}{more}")
 
 
 class ConfigurationRefused(Exception):
-    """An edit of the configuration that was not made; `again`: repeating it may succeed."""
+    """An edit of the configuration that was rejected; `again`: repeating it may succeed."""
 
     def __init__(self, message: str, *, again: bool = False) -> None:
         super().__init__(message)
@@ -71,9 +71,9 @@ class ConfigurationRefused(Exception):
 class ToolError(Exception):
     """A call that did not end in an output.
 
-    `kind` is the stable name of what sort of error this is, `code` that of its reason: for most
-    kinds the same. `message` is one sentence for the model. `call_id` leads to the audit record,
-    where the rest stands; None for an error of no recorded call.
+    `kind` is the stable name of this class of errors, `code` that of the reason; for most classes
+    they are equal. `message` is one sentence for the model. `call_id` identifies the audit record
+    with the details; None for an error without a recorded call.
     """
 
     kind: ClassVar[str] = "tool-error"
@@ -113,7 +113,7 @@ class NotFound(ToolError):
 
 
 class ValidationFailed(ToolError):
-    """The call's input is no JSON object that fits the tool's schema."""
+    """The call's input is not a JSON object that matches the tool's schema."""
 
     kind = "validation-failed"
     usual = "validation-failed"

@@ -1,6 +1,6 @@
-"""All that a decision may look at besides the call and its caller, handed in as values.
+"""Everything that a decision may consider besides the call and its caller, passed in as values.
 
-The core does no I/O: clock, links and addresses come from whoever asks for the decision.
+The core does no I/O: clock, links and addresses come from the caller of `decide`.
 """
 
 from __future__ import annotations
@@ -12,28 +12,30 @@ from typing import Any, TypeAlias
 
 from policy.model.call import EMPTY
 
-# Follows symbolic links of an absolute, normalised path as far as it exists; None: cannot be known.
+# Follows symbolic links of an absolute, normalised path as far as it exists; None where that is
+# unknown.
 ResolvePath: TypeAlias = Callable[[str], str | None]
-# Whether names of some folder on the way to an absolute path are compared without letter case;
-# also True where that cannot be told.
+# Whether some folder on the way to an absolute path compares names without letter case; also True
+# where that is unknown.
 FoldsCase: TypeAlias = Callable[[str], bool]
 # Whether the file at an absolute path without links has other names besides (hard links).
 HasOtherNames: TypeAlias = Callable[[str], bool]
-# Device and inode of what stood at an absolute path without links when the call was judged; None
-# where nothing did.
+# Device and inode of the file that was at an absolute path without links when the call was judged;
+# None if there was none.
 FileId: TypeAlias = tuple[int, int]
 Identify: TypeAlias = Callable[[str], FileId | None]
-# The addresses a host name resolves to; None: the resolver does not answer for it.
+# The addresses a host name resolves to; None if the resolver has no answer.
 ResolveHost: TypeAlias = Callable[[str], tuple[str, ...] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exclusions:
-    """Names that a program passes over below its folders; what is not certain is not left out.
+    """Names that a program skips below its folders.
 
-    `files` are globs of files, `folders` of folders with all below them, `hidden` are all names
-    that begin with a dot. What a glob of `kept` matches is not left out, whatever else is said;
-    with `others` all other files are. `shown`: files such as `.ignore` may show hidden names.
+    A name is skipped only if that is certain. `files` are globs of files, `folders` of folders with
+    everything below them; `hidden` covers all names that begin with a dot. A name that matches a
+    glob of `kept` is never skipped; with `others` all other files are. `shown`: files such as
+    `.ignore` may make hidden names visible.
     """
 
     hidden: bool = False
@@ -46,14 +48,14 @@ class Exclusions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskQuery:
-    """What the disk is asked of a place: what a wildcard names there, what a tree holds.
+    """A query about the disk: the matches of a wildcard in a folder, or the contents of a tree.
 
-    `place` is an absolute path without links, `spelled` the way to it. `steps` are the segments of
-    a shell's glob below it, as a shell spells them; a step `**/` is any number of folders, as a
-    search goes through them. `loose`: wildcards take hidden names and other letter case. `tree`:
-    with all below what is named; `follows`: through links that stand below as well. `written`:
-    files with other names are asked for. `left`: what of the tree, or of what a search finds, is
-    left out.
+    `place` is an absolute path without links, `spelled` the same path as spelled. `steps` are the
+    segments of a shell glob below it, in the shell's spelling; a step `**/` is any number of
+    folders, as a recursive search visits them. `loose`: wildcards match hidden names and other
+    letter case. `tree`: include everything below the matches; `follows`: also through links below
+    them. `written`: report files with other hard links. `left`: the names that the tree or search
+    skips.
     """
 
     place: str
@@ -68,9 +70,9 @@ class DiskQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderContents:
-    """What stands below a folder: ways from there to all of a name, by name.
+    """The contents of a folder: the relative paths of all entries of a name, by name.
 
-    `lexical` is the folder as it was spelled, `resolved` the same without links.
+    `lexical` is the folder as spelled, `resolved` the same without links.
     """
 
     lexical: str
@@ -80,11 +82,11 @@ class FolderContents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskAnswer:
-    """What the disk says to a `DiskQuery`: what is there, and which ways of it lead off by a link.
+    """The disk's answer to a `DiskQuery`: the contents, and the paths that leave it by a link.
 
-    `led` are absolute paths, dots included where a way has them; `shared` are such paths of files
-    with other names. Where not `whole`, there is more than is looked at, or something that cannot
-    be looked into.
+    `led` are absolute paths, with dots where the path has them; `shared` are such paths of files
+    with other hard links. Unless `whole`, the look-up stopped at its bound or met a folder that it
+    could not read.
     """
 
     held: tuple[FolderContents, ...] = ()
@@ -93,7 +95,7 @@ class DiskAnswer:
     whole: bool = True
 
 
-# What the disk says of trees and wildcards; None: it does not say.
+# Answers queries about trees and wildcards; None: no answer.
 LookAt: TypeAlias = Callable[[DiskQuery], DiskAnswer | None]
 
 
@@ -113,12 +115,12 @@ class PastCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolvers:
-    """The outside world's answers. Without one, paths are judged lexically and names as names.
+    """Answers from outside. Without a resolver, paths are judged lexically and hosts by name.
 
-    `folds` and `other_names` say what file systems make of a path; without them, letter case
-    counts, and a file is known by its name. `look` says what wildcards name and trees hold; whoever
-    gives `path` without it leaves that undecidable. The floor asks `identity`, and a tool compares
-    what it opens with it.
+    `folds` and `other_names` report how file systems treat a path; without them, letter case is
+    significant and a file has one name. `look` lists the matches of wildcards and the contents of
+    trees; with `path` but without `look` these are indeterminate. The safety floor uses `identity`,
+    and a tool compares the file that it opens with it.
     """
 
     path: ResolvePath | None = None
@@ -134,10 +136,10 @@ _NONE = Resolvers()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """The world of one decision. `now` is None where the clock was not given: unknown.
+    """The circumstances of one decision. `now` is None where no clock was passed: unknown.
 
-    `cwd`, `home` and `workspace` are absolute POSIX paths; `context` holds the declared
-    `context.…` facts that were given; `said` is what the user wrote, in order.
+    `cwd`, `home` and `workspace` are absolute POSIX paths; `context` holds the declared `context.…`
+    facts that were passed; `said` holds the user's messages, in order.
     """
 
     cwd: str | None = None

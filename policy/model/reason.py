@@ -1,4 +1,4 @@
-"""One opinion on a call, and where it comes from."""
+"""One verdict on a call, with the rule or mechanism that it comes from."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from policy.model.verdict import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembering:
-    """How long one approval serves: `remember SPAN|session [for FIELDS] [up to N times]`.
+    """How long one approval counts: `remember DURATION|session [for FIELDS] [up to N times]`.
 
-    `seconds` is None for the rest of the session. `fields` lead from the input to what must be
-    equal; empty, the whole call must be. `times` is None where no number was set.
+    `seconds` is None for the rest of the session. `fields` are paths to the input fields that must
+    be equal; if empty, the whole call must be. `times` is None where no number is set.
     """
 
     seconds: float | None
@@ -22,11 +22,11 @@ class Remembering:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What an opinion that asks wants of the answer.
+    """What a reason that asks requires of the approval.
 
-    `groups` (`by`) may approve, anybody may where it is empty. `two_people` wants two identities:
-    one of each group, or two of the only one. `digest` names the asking rule by its meaning: it is
-    None where the opinion is no rule's.
+    `groups` (`by`) may approve; if empty, anybody may. `two_people` requires two identities: one of
+    each group, or two of the only group. `digest` identifies the asking rule by its meaning; None
+    where the reason is not from a rule.
     """
 
     groups: tuple[str, ...] = ()
@@ -36,20 +36,20 @@ class Terms:
 
     @property
     def plain(self) -> bool:
-        """Whether any one person's answer will do."""
+        """Whether the approval of any one person is enough."""
         return not self.groups and not self.two_people
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """One opinion on the call.
+    """One verdict on the call and its origin.
 
-    `rule` is the rule's name, `file:line` of a rule without one, `table:KEY`, or one of
-    `default none schema scope identity floor freeze confirmation pin`. `clause` is the deciding
-    clause in canonical text, None where there was none to decide. `undecided` says why, where the
-    opinion stands because something could not be decided. `message` is for the agent and its user
-    (the rule's `because`), `audit` for the log only. `terms` (on an ask) say who may approve, and
-    for how long that serves; None is an answer of anybody, once.
+    `rule` is the rule's name, `file:line` of a rule without one, `table:KEY`, or one of `default
+    none schema scope identity floor freeze confirmation pin`. `clause` is the deciding clause in
+    canonical text, None if there was none. `undecided` is the explanation where the verdict applies
+    because a condition was indeterminate. `message` is for the agent and its user (the rule's
+    `because`), `audit` for the log only. `terms` (on an ask) define who may approve, and for how
+    long that counts; None means anybody, once.
     """
 
     rule: str

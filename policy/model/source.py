@@ -1,4 +1,4 @@
-"""Policy text, and places in it: `Source` holds one file's text, `Span` points into it."""
+"""Policy text and positions in it: `Source` holds one file's text, `Span` is a range of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LINE_END = re.compile("\n")
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """The file and the places of a span whose text nobody holds."""
+    """The file and the positions of a span without its text."""
 
     name: str
     first: tuple[int, int]
@@ -22,7 +22,7 @@ class _Places:
 class Span:
     """A half-open range of one file; lines and columns count from 1, in characters.
 
-    There are fifteen in every rule, so lines are counted when somebody asks for them.
+    A rule has about fifteen, so lines are counted only when they are needed.
     """
 
     _of: Source | _Places
@@ -36,7 +36,7 @@ class Span:
 
     @property
     def text(self) -> str:
-        """The text it covers; empty where nobody holds the text of the file."""
+        """The text it covers; empty where the text of the file is not available."""
         of = self._of
         return of.text[self.start : self.end] if isinstance(of, Source) else ""
 
@@ -57,7 +57,7 @@ class Span:
 
     @property
     def end_column(self) -> int:
-        """The column behind its last character."""
+        """The column after its last character."""
         return self._last()[1]
 
     def _first(self) -> tuple[int, int]:
@@ -99,7 +99,7 @@ def span_in(source: Source, start: int, end: int) -> Span:
 def span_at(
     file: str, start: int, end: int, *, first: tuple[int, int], last: tuple[int, int]
 ) -> Span:
-    """Return the span of a file whose text nobody holds; places are a line and a column."""
+    """Return the span of a file without its text; `first` and `last` are (line, column)."""
     return Span(_Places(file, first, last), start, end)
 
 
@@ -112,7 +112,7 @@ class Source:
 
     name: str
     text: str
-    # Where lines start; None until somebody asks for a place.
+    # Offsets at which lines start; None until a position is needed.
     _lines: tuple[int, ...] | None = field(init=False, repr=False, compare=False, default=None)
 
     def place(self, offset: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Verdicts form a chain, and everything combines by maximum on it."""
+"""Verdicts, ordered from weakest to strictest; verdicts combine by taking the strictest."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """`none < allow < ask < deny`; `NONE` is no opinion, and never what a decision ends in."""
+    """`none < allow < ask < deny`; `NONE` means no opinion and is never a decision's verdict."""
 
     NONE = "none"
     ALLOW = "allow"
@@ -16,7 +16,7 @@ class Verdict(StrEnum):
 
     @property
     def rank(self) -> int:
-        """The place in the chain, from 0 for `none` to 3 for `deny`."""
+        """The position in the order, from 0 for `none` to 3 for `deny`."""
         return _RANK[self]
 
 
@@ -24,5 +24,5 @@ _RANK = {Verdict.NONE: 0, Verdict.ALLOW: 1, Verdict.ASK: 2, Verdict.DENY: 3}
 
 
 def strictest(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the maximum of `verdicts` on the chain; `NONE` when there are none."""
+    """Return the strictest of `verdicts`; `NONE` when there are none."""
     return max(verdicts, key=_RANK.__getitem__, default=Verdict.NONE)

@@ -1,4 +1,4 @@
-"""What running services share: threads for blocking work, and listeners."""
+"""What running services share: threads for blocking work, the clock, and event listeners."""
 
 from policy.runtime.clock import Clock, is_past, seconds_until, utc_now
 from policy.runtime.listeners import Listeners

@@ -1,4 +1,4 @@
-"""The time, passed in wherever it matters, so that tests can stop it."""
+"""The clock, passed in as a parameter so that tests can control the time."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tells the time, with its zone."""
+    """Returns the current time with its zone."""
 
     def __call__(self) -> datetime:
-        """Return the time now."""
+        """Return the current time."""
         ...
 
 
 def utc_now() -> datetime:
-    """Return the time now, in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 def seconds_until(end: datetime, now: datetime) -> float:
-    """Return how long it is from `now` to a time; one without a zone is in UTC."""
+    """Return the seconds from `now` to `end`; an `end` without a zone is in UTC."""
     return ((end if end.tzinfo is not None else end.replace(tzinfo=UTC)) - now).total_seconds()
 
 
 def is_past(end: datetime | None, now: datetime) -> bool:
-    """Tell whether a time has come; None never comes."""
+    """Return whether a time has passed; None never passes."""
     return end is not None and seconds_until(end, now) <= 0

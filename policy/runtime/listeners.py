@@ -1,4 +1,4 @@
-"""Those who listen, in; each of them told in turn, whatever the others make of it, out."""
+"""Registration of listeners, and delivery of events to each of them in turn."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _LOG = logging.getLogger(__name__)
 
 
 class Listeners(Generic[Told]):
-    """Listeners of one kind of news; they come and go from any thread."""
+    """The listeners of one type of event; they can be added and removed from any thread."""
 
     __slots__ = ("_changing", "_listening", "are_there")
 
     def __init__(self) -> None:
         self._changing = threading.Lock()
-        # Swapped whole, so that whoever tells needs no lock.
+        # Replaced as a whole, so that `tell` needs no lock.
         self._listening: Mapping[object, Callable[[Told], object]] = {}
         self.are_there = False
 
@@ -28,7 +28,7 @@ class Listeners(Generic[Told]):
         return self.are_there
 
     def add(self, listener: Callable[[Told], object]) -> Callable[[], None]:
-        """Tell `listener` from now on; return what ends that, once for each time it was added."""
+        """Register `listener`; return a function that removes this registration."""
         entry = object()
         with self._changing:
             self._listening = {**self._listening, entry: listener}
@@ -43,9 +43,9 @@ class Listeners(Generic[Told]):
         return end
 
     def tell(self, news: Told) -> None:
-        """Tell everybody who listens now; one that fails is logged, and keeps it from nobody."""
+        """Call every registered listener; an exception is logged and does not stop the others."""
         for listener in self._listening.values():
-            # A listener that claims to be cancelled has cancelled nothing.
+            # CancelledError too: it is the listener's error, not a cancellation of this code.
             try:
                 listener(news)
             except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - see above

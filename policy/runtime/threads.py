@@ -1,8 +1,8 @@
-"""Threads for work that blocks, so that the event loop does not wait for it.
+"""Threads for blocking work, so that the event loop does not wait for it.
 
-asyncio's own pool is shared by all kinds of work: calls that block in it would keep a reload from
-its thread. Here each kind of work has a limit of its own, and work that finds no thread in time
-raises NoThreadFree. The threads are daemons: the process does not wait for them when it ends.
+asyncio's default pool is shared by all types of work: calls that block in it could keep a reload
+waiting for a thread. Here each type of work has its own limit, and work that gets no thread in time
+raises NoThreadFree. The threads are daemons: the process does not wait for them at exit.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _Result = TypeVar("_Result")
 
 
 class NoThreadFree(Exception):
-    """All threads for this kind of work are taken by work that has not ended."""
+    """All threads for this type of work are busy."""
 
 
 class Threads:
-    """Runs blocking functions in threads, at most `most` at once for each event loop.
+    """Runs blocking functions in threads, at most `most` at once per event loop.
 
-    `work` names what they are for. A function that finds no thread free waits for one, at most
-    `patience` seconds if that is given.
+    `work` names their purpose. A function waits for a free thread, at most `patience` seconds if
+    that is set.
     """
 
     def __init__(self, work: str, *, most: int, patience: float | None = None) -> None:
@@ -37,10 +37,10 @@ class Threads:
         self._free: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
         self._free = WeakKeyDictionary()
 
-    async def run(self, function: Callable[..., _Result], *given: Any) -> _Result:
-        """Return what a function returns; raise NoThreadFree where no thread came free in time.
+    async def run(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
+        """Return the function's result; raise NoThreadFree if no thread became free in time.
 
-        Cancelling ends the wait, not the function, which keeps its thread until it returns.
+        Cancellation ends the wait, not the function, which keeps its thread until it returns.
         """
         loop = asyncio.get_running_loop()
         free = self._free.setdefault(loop, asyncio.Semaphore(self._most))
@@ -49,16 +49,15 @@ class Threads:
                 await free.acquire()
         except TimeoutError:
             raise NoThreadFree(
-                f"all {self._most} threads for {self._work} are taken by work that has not ended; "
-                "try again later"
+                f"all {self._most} threads for {self._work} are busy; try again later"
             ) from None
         done: Future[_Result] = Future()
         done.set_running_or_notify_cancel()
         context = contextvars.copy_context()
 
         def work() -> None:
-            with suppress(RuntimeError):  # the loop has ended: nobody waits any more
-                _settle(done, lambda: context.run(function, *given))
+            with suppress(RuntimeError):  # the loop is closed: nothing awaits the result
+                _settle(done, lambda: context.run(function, *arguments))
                 loop.call_soon_threadsafe(free.release)
 
         try:
@@ -70,15 +69,15 @@ class Threads:
 
 
 def _settle(done: Future[_Result], call: Callable[[], _Result]) -> None:
-    """Run a function, and set a future to what it returns or raises."""
+    """Run a function, and set the future to its result or exception."""
     try:
         result = call()
     except StopIteration as error:
-        # A coroutine that awaits would take it for its own end.
+        # A coroutine that awaits the future would treat it as its own end.
         stopped = RuntimeError("the function raised StopIteration")
         stopped.__cause__ = error
         done.set_exception(stopped)
-    except BaseException as error:  # noqa: BLE001 - whoever waits gets it, whatever it is
+    except BaseException as error:  # noqa: BLE001 - it is raised where the future is awaited
         done.set_exception(error)
     else:
         done.set_result(result)
