@@ -1,4 +1,4 @@
-"""Typed values of arguments: a string in, a value that can be compared out, or why not."""
+"""Typed values of arguments: parse a string into a comparable value, or return why it cannot be."""
 
 from policy.values.globs import (
     compile_name_glob,

@@ -1,7 +1,8 @@
-r"""Wildcard patterns in, tests on text out: anchored, case-sensitive, and bounded in their steps.
+r"""Compiles wildcard patterns to tests of strings: anchored, case-sensitive, with bounded work.
 
-`*` is any run and `?` one character; a backslash makes the `*`, `?` or `\` after it literal.
-In a path glob both stay within a segment, and `**` as a whole segment is any run of segments.
+`*` matches any run of characters and `?` one character; a backslash makes the `*`, `?` or `\` after
+it literal. In a path glob both stay within a segment, and `**` as a whole segment matches any run
+of segments.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ Item = TypeVar("Item")
 
 
 class _Wildcard(str):
-    """The text of one wildcard; being another type tells it from the same literal character."""
+    """One wildcard; its own type distinguishes it from the same character as a literal."""
 
     __slots__ = ()
 
@@ -25,17 +26,17 @@ _ONE = _Wildcard("?")
 
 
 def escape_glob(text: str) -> str:
-    """Return a pattern that fits `text` alone."""
+    """Return a pattern that matches `text` alone."""
     return text.replace("\\", "\\\\").replace("*", "\\*").replace("?", "\\?")
 
 
 def has_wildcard(pattern: str) -> bool:
-    """Tell whether `pattern` can fit anything but one text."""
+    """Return whether `pattern` can match more than one string."""
     return any(isinstance(part, _Wildcard) for part in _parts(pattern))
 
 
 def literal_text(pattern: str) -> str | None:
-    """Return the one text that `pattern` fits, or None if it has wildcards."""
+    """Return the only string that `pattern` matches, or None if it has wildcards."""
     parts = _parts(pattern)
     return None if any(isinstance(part, _Wildcard) for part in parts) else "".join(parts)
 
@@ -46,11 +47,11 @@ def matches_sequence(
     *,
     run_takes: Callable[[Item], bool] | None = None,
 ) -> bool:
-    """Tell whether `pattern` fits all of `items`; None in it stands for any run of items.
+    """Return whether `pattern` matches all of `items`; None in it matches any run of items.
 
-    `run_takes` says which items a run may hold, the same for every run: an item that none may
-    hold has to be met by a test, so that going back further could not help there either. Goes
-    back to the latest run only, hence at most len(pattern) * len(items) tests.
+    `run_takes` tests which items a run may contain, the same for every run: an item that no run may
+    contain must be matched by a test, so that backtracking further could not help there either.
+    Backtracks to the latest run only, hence at most len(pattern) * len(items) tests.
     """
     at = place = 0
     run: int | None = None
@@ -77,13 +78,13 @@ def compile_name_glob(pattern: str) -> Test:
 
 
 def compile_text_glob(pattern: str) -> Test:
-    """Return the test behind `like`: on any text, `*` crosses everything, new lines included."""
+    """Return the test for `like`, on any string; `*` also matches new lines."""
     return _compile_flat(pattern)
 
 
 @lru_cache(maxsize=4096)
 def compile_path_glob(pattern: str) -> Test:
-    """Return the test for a normalised path: `X/**` fits `X` too, `**/name` at any depth."""
+    """Return the test for a normalised path: `X/**` matches `X` too, `**/name` at any depth."""
     segments = path_segments(pattern)
     steps = [None if segment == "**" else _compile_flat(segment) for segment in segments]
     literals = [None if segment == "**" else literal_text(segment) for segment in segments]
@@ -99,7 +100,7 @@ def compile_path_glob(pattern: str) -> Test:
 
 
 def path_segments(text: str) -> tuple[str, ...]:
-    """Return the segments of a path; an absolute one begins with an empty segment."""
+    """Return the segments of a path; those of an absolute path begin with an empty one."""
     if text in ("", "/"):
         return () if not text else ("",)
     return tuple(text.split("/"))
@@ -153,7 +154,7 @@ def _compile_flat(pattern: str) -> Test:
 
 
 def _compile_pieces(parts: tuple[str, ...]) -> Test:
-    """Compile literals between runs: each is looked for at the first place after the last one."""
+    """Compile literals between runs: each is searched for from the end of the previous one."""
     head = "" if parts[0] is _RUN else parts[0]
     tail = "" if parts[-1] is _RUN else parts[-1]
     middle = [part for part in parts[1:-1] if part is not _RUN]
@@ -175,7 +176,7 @@ def _compile_pieces(parts: tuple[str, ...]) -> Test:
 
 @lru_cache(maxsize=4096)
 def _parts(pattern: str) -> tuple[str, ...]:
-    """Cut a pattern into literals and wildcards; runs beside each other are one."""
+    """Split a pattern into literals and wildcards; adjacent runs are merged."""
     parts: list[str] = []
     literal: list[str] = []
     place = 0

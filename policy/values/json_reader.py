@@ -1,4 +1,4 @@
-"""JSON read strictly: text or bytes in, a frozen value or the reason why it is none out."""
+"""Strict JSON parser: returns a frozen value, or the reason why the input is not valid."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from policy.values.unreadable import Unreadable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much JSON may be: levels of nesting, digits of one number, bytes in all."""
+    """Limits on JSON input: levels of nesting, digits of one number, bytes in total."""
 
     depth: int = 64
     digits: int = 400
@@ -32,7 +32,7 @@ _DEFAULT = Limits()
 
 
 def read_json(text: str | bytes, *, limits: Limits = _DEFAULT) -> Frozen | Unreadable:
-    """Read one JSON value; whatever two readers might take differently is Unreadable.
+    """Parse one JSON value; input that two parsers might interpret differently is Unreadable.
 
     Never raises. A number whose digits do not survive a double becomes a Decimal.
     """
@@ -46,7 +46,7 @@ def read_json(text: str | bytes, *, limits: Limits = _DEFAULT) -> Frozen | Unrea
 
 
 def read_plain_json(text: str | bytes, *, limits: Limits = _DEFAULT) -> Any:
-    """Read one JSON value as `read_json` does, in dicts and lists that are the caller's own."""
+    """Parse one JSON value as `read_json` does, into dicts and lists that the caller may change."""
     try:
         return _read(text, limits)
     except _Refused as refused:
@@ -59,16 +59,16 @@ def read_plain_json(text: str | bytes, *, limits: Limits = _DEFAULT) -> Any:
 
 
 def check_value(value: object, *, limits: Limits = _DEFAULT) -> Unreadable | None:
-    """Tell why a value from elsewhere is no JSON that `read_json` would have given, if so."""
+    """Return why a Python value could not have come from `read_json`; None if it could."""
     copied = copy_value(value, limits=limits)
     return copied if isinstance(copied, Unreadable) else None
 
 
 def copy_value(value: object, *, limits: Limits = _DEFAULT) -> Any:
-    """Return a copy of a value from elsewhere, in dicts and lists of its own, or Unreadable.
+    """Return a copy of a Python value in new dicts and lists, or Unreadable.
 
-    What `read_json` would not have given is Unreadable. Each part is looked at once, so that what
-    was checked is what was copied.
+    A value that `read_json` could not have returned is Unreadable. Each part is read once, so that
+    the checked value is the copied one.
     """
     try:
         return _Copying(limits).copy(value, 0)
@@ -76,13 +76,13 @@ def copy_value(value: object, *, limits: Limits = _DEFAULT) -> Any:
         return Unreadable(reason=str(refused))
 
 
-# What 63 bits hold has fewer digits than any sensible limit.
+# Integers of 63 bits have fewer digits than any sensible limit.
 _LEAST = -(2**63)
 _PLAIN_DIGITS = 19
 
 
 def _read(text: str | bytes, limits: Limits) -> Any:
-    # A character takes at least a byte, so that longer text need not be encoded to be refused.
+    # A character takes at least a byte, so longer text can be refused without encoding it.
     if len(text) > limits.bytes:
         _refuse("more bytes than the limit")
     decoded = text if isinstance(text, str) else _decode(text)
@@ -94,7 +94,7 @@ def _read(text: str | bytes, limits: Limits) -> Any:
         if len(text.encode()) > limits.bytes:
             _refuse("more bytes than the limit")
     value = _decoder(limits).decode(decoded)
-    # Only an escape can bring a lone surrogate into text that was valid Unicode.
+    # Only an escape can produce a lone surrogate in text that was valid Unicode.
     escaped = "\\ud" in decoded or "\\uD" in decoded
     _check(value, depth=0, limit=limits.depth, escaped=escaped)
     return value
@@ -102,7 +102,7 @@ def _read(text: str | bytes, limits: Limits) -> Any:
 
 @lru_cache(maxsize=16)
 def _decoder(limits: Limits) -> json.JSONDecoder:
-    """Return a decoder that refuses what readers take differently; making one takes a while."""
+    """Return a decoder that refuses ambiguous input; cached, since making one is slow."""
     return json.JSONDecoder(
         object_pairs_hook=_object,
         parse_int=lambda digits: int(_counted(digits, limits)),
@@ -139,7 +139,7 @@ def _counted(digits: str, limits: Limits) -> str:
     return digits
 
 
-# As many digits as every double keeps, and a point.
+# Every double keeps this many digits, and a point.
 _SURE_DIGITS = 16
 
 
@@ -157,7 +157,7 @@ def _number(digits: str) -> float | Decimal:
 
 
 def _check(value: Any, *, depth: int, limit: int, escaped: bool) -> None:
-    """Refuse what the decoder let through."""
+    """Refuse what the decoder accepted."""
     kind = type(value)
     if kind is str:
         if escaped and not is_encodable(value):
@@ -178,15 +178,15 @@ def _check(value: Any, *, depth: int, limit: int, escaped: bool) -> None:
 
 
 class _Copying:
-    """One walk over a value; counts what it would take as JSON, so that it ends on cycles too."""
+    """One walk over a value; counts its size as JSON, so that it ends on cycles too."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.room = limits.bytes
 
     def copy(self, value: Any, depth: int) -> Any:
-        """Copy the value, which stands at `depth`; refuse it for anything in it."""
-        # The kinds themselves first: `isinstance` of an abstract class costs more than the rest.
+        """Copy the value, which is at `depth`; refuse it if any part of it is refused."""
+        # Exact types first: `isinstance` with an abstract class costs more than the rest.
         kind = type(value)
         if kind is str:
             self._take(1 + _size(value))
@@ -226,7 +226,7 @@ class _Copying:
         return result
 
     def _text(self, given: str) -> str:
-        """Return the characters themselves, whatever a class of texts of its own says of them."""
+        """Return the characters themselves, in case a subclass of str overrides something."""
         text = str.__str__(given)
         self._take(_size(text))
         return text
@@ -239,7 +239,7 @@ class _Copying:
         if not finite or (isinstance(value, float) and not isfinite(value)):
             _refuse("a number that is not finite")
         if isinstance(value, int):
-            # A digit holds more than 3.32 bits: a bound that never writes the number out.
+            # A digit holds more than 3.32 bits: a bound without writing the number out.
             too_long = value.bit_length() > self.limits.digits * 3.33
         elif isinstance(value, Decimal):
             too_long = len(value.as_tuple().digits) > self.limits.digits
@@ -259,7 +259,7 @@ class _Copying:
 
 
 def _size(text: str) -> int:
-    """Return how many bytes a text takes."""
+    """Return the size of a string in bytes."""
     if text.isascii():
         return len(text)
     if not is_encodable(text):
@@ -268,7 +268,7 @@ def _size(text: str) -> int:
 
 
 def _plain_number(given: float | Decimal) -> float | Decimal:
-    """Return the number itself, whatever a class of numbers of its own says of it."""
+    """Return the number itself, in case a subclass overrides something."""
     if isinstance(given, Decimal):
         return given if type(given) is Decimal else Decimal(given)
     return int.__int__(given) if isinstance(given, int) else float.__float__(given)

@@ -1,4 +1,4 @@
-"""Three-valued logic: True, False, and None for what cannot be decided."""
+"""Three-valued logic: True, False, and None for an indeterminate answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Answer: TypeAlias = bool | None
 
 
 def any_of(answers: Iterable[Answer]) -> Answer:
-    """Return True if one answer is, else None if one is None, else False."""
+    """Return True if any answer is True, else None if one is None, else False."""
     unknown = False
     for answer in answers:
         if answer:
@@ -19,7 +19,7 @@ def any_of(answers: Iterable[Answer]) -> Answer:
 
 
 def both(a: Answer, b: Answer) -> Answer:
-    """Return False if one is, else None if one is, else True."""
+    """Return False if either is False, else None if one is None, else True."""
     if a is False or b is False:
         return False
     return None if a is None or b is None else True

@@ -1,4 +1,4 @@
-"""Numbers compared and reckoned exactly; what a double cannot hold is undecidable (None)."""
+"""Exact comparison and arithmetic; None for a number that a double cannot represent."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from decimal import Overflow as DecimalOverflow
 from math import isfinite
 from typing import Any
 
-# Up to here every whole number is a double, so that the quick comparison is the exact one.
+# Up to here every integer is a double, so that the fast comparison is exact.
 _SAFE = 2**53
-# Room for the sum of the largest and the smallest double; what needs more is not reckoned.
+# Enough for the sum of the largest and the smallest double; a longer result is None.
 _EXACT = Context(prec=1600, traps=[Inexact, InvalidOperation, DivisionByZero, DecimalOverflow])
 _PLAIN = frozenset({int, float, Decimal})
 _TESTS: dict[str, Callable[[Any, Any], bool]] = {
@@ -25,14 +25,14 @@ _TESTS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def is_number(value: object) -> bool:
-    """Tell whether `value` is a number; `true` is none."""
+    """Return whether `value` is a number; booleans are not."""
     if type(value) in _PLAIN:
         return True
     return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
 
 
 def exact(value: object) -> Decimal | int | None:
-    """Return the value of a number as its digits say, or None if a double cannot hold them."""
+    """Return the value of a number by its digits, or None if a double cannot represent it."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -45,7 +45,7 @@ def exact(value: object) -> Decimal | int | None:
 
 
 def compare_numbers(op: str, a: object, b: object) -> bool | None:
-    """Compare by `==`, `!=`, `<`, `<=`, `>` or `>=`; None if either is no exact number."""
+    """Compare by `==`, `!=`, `<`, `<=`, `>` or `>=`; None unless both are exact numbers."""
     test = _TESTS[op]
     if type(a) is int and type(b) is int and -_SAFE <= a <= _SAFE and -_SAFE <= b <= _SAFE:
         return test(a, b)
@@ -58,17 +58,17 @@ def compare_numbers(op: str, a: object, b: object) -> bool | None:
 
 
 def add(a: object, b: object) -> int | float | None:
-    """Return the exact sum, or None if there is none that a double holds."""
+    """Return the exact sum, or None if a double cannot represent it."""
     return _reckon(a, b, how=_EXACT.add)
 
 
 def subtract(a: object, b: object) -> int | float | None:
-    """Return the exact difference, or None if there is none that a double holds."""
+    """Return the exact difference, or None if a double cannot represent it."""
     return _reckon(a, b, how=_EXACT.subtract)
 
 
 def multiply(a: object, b: object) -> int | float | None:
-    """Return the exact product, or None if there is none that a double holds."""
+    """Return the exact product, or None if a double cannot represent it."""
     return _reckon(a, b, how=_EXACT.multiply)
 
 
@@ -89,14 +89,14 @@ def _reckon(
 
 
 def _is_quick(value: object) -> bool:
-    """Tell whether Python's own comparison with another such number is exact."""
+    """Return whether Python's own comparison with another such number is exact."""
     if type(value) is int:
         return -_SAFE <= value <= _SAFE
     return type(value) is float and isfinite(value)
 
 
 def _survives(value: int | Decimal) -> bool:
-    """Tell whether the nearest double, written out again, has the same digits."""
+    """Return whether the nearest double, written out again, has the same digits."""
     try:
         nearest = float(value)
     except OverflowError:

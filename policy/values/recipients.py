@@ -1,4 +1,4 @@
-"""E-mail addresses, from text as people write it to one comparable form."""
+"""Parses e-mail addresses into a canonical form for comparison."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def read_recipient(text: str) -> str | Unreadable:
     """Return `local@domain` of `ada@corp.example` or `Ada <ada@corp.example>`.
 
     The domain is made canonical. Quoted local parts, routes, comments, groups and lists of
-    addresses are Unreadable: mailers disagree about them.
+    addresses are Unreadable: mail systems disagree about them.
     """
     if len(text) > _LONGEST:
         return Unreadable(reason="an address that is too long")
@@ -37,9 +37,9 @@ def read_recipient(text: str) -> str | Unreadable:
 
 
 def recipient_in(text: str, patterns: tuple[str, ...]) -> bool | None:
-    """Tell whether the address is one of `patterns` (`ada@corp.example`, `*@corp.example`).
+    """Return whether the address matches one of `patterns` (`ada@corp.example`, `*@corp.example`).
 
-    None if it cannot be read, or differs from a pattern only in the case of its local part.
+    None if it cannot be parsed, or differs from a pattern only in the case of its local part.
     """
     address = read_recipient(text)
     if isinstance(address, Unreadable):
@@ -51,7 +51,7 @@ def recipient_in(text: str, patterns: tuple[str, ...]) -> bool | None:
 
 
 def check_recipient_pattern(pattern: str) -> Unreadable | None:
-    """Tell why `pattern` is no address pattern, if so."""
+    """Return why `pattern` is not an address pattern, None if it is."""
     local, at, domain = pattern.rpartition("@")
     if not at or not local or not domain or "@" in local:
         return Unreadable(reason=f"not an address pattern: {quote(pattern)}")
@@ -62,7 +62,7 @@ def check_recipient_pattern(pattern: str) -> Unreadable | None:
 
 
 def _bare(text: str) -> str | None:
-    """Return the address without the display name, or None where that is unclear."""
+    """Return the address without the display name, or None if that is ambiguous."""
     if not text.endswith(">"):
         return None if set(text) & set('<>,;:()[]\\" ') else text
     name, opening, address = text[:-1].partition("<")

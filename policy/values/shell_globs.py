@@ -1,7 +1,7 @@
-r"""A shell's glob in, a test of names for each of its segments out.
+r"""Compiles a segment of a shell glob to a test of names.
 
-A test may take more names than a shell would, never fewer: `[…]` is any one letter. A backslash
-makes the letter after it literal.
+A test may match more names than a shell would, never fewer: `[…]` matches any one character. A
+backslash makes the character after it literal.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from policy.values.globs import Test, compile_name_glob, escape_glob
 
-# Any number of folders, as a search goes through them; nothing a shell's glob spells is this.
+# Any number of folders, as a recursive search visits them; no shell glob is spelled so.
 ANY_DEPTH = "**/"
 
 
@@ -32,7 +32,7 @@ def step_text(step: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def compile_step(step: str, *, loose: bool = False) -> Test:
-    """Return the test of a name; hidden ones, and other letter case, are taken if it is loose."""
+    """Return the test of a name; if `loose`, it also matches hidden names and other letter case."""
     fits = compile_name_glob(_as_glob(step.casefold() if loose else step))
     if loose:
         return lambda name: fits(name.casefold())
@@ -61,7 +61,7 @@ def _as_glob(step: str) -> str:
 
 
 def set_end(text: str, start: int) -> int | None:
-    """Return where the set of letters ends that begins at a `[`; None where it has no end."""
+    """Return the end of the bracket expression that begins at a `[`; None where it has no end."""
     place = start + 1
     if text[place : place + 1] in ("!", "^"):
         place += 1

@@ -1,14 +1,14 @@
-"""Text as it is compared and as it is shown: Unicode form, invisible characters, escapes."""
+"""Unicode text for comparison and for display: normal form, invisible characters, escapes."""
 
 from __future__ import annotations
 
 import re
 
-# Most texts are plain, and need no tables of Unicode.
+# Most strings are plain ASCII and need no tables of Unicode.
 import unicodedata
 from collections.abc import Callable
 
-# Unicode's default-ignorable characters, which hold all bidirectional controls, and the
+# Unicode's default-ignorable characters, which include all bidirectional controls, and the
 # interlinear annotation marks.
 _INVISIBLE_RANGES = (
     (0x00AD, 0x00AD),
@@ -52,24 +52,24 @@ def without_invisible(text: str) -> str:
 
 
 def role_of(text: str) -> str:
-    """Return the role that a text stands for: what only looks unlike `guest` is that role."""
+    """Return the role that a string stands for; a disguised spelling of `guest` is that role."""
     read = without_invisible(text).strip().casefold()
     return read if read in _ROLES_OF_NOBODY else normalise(text)
 
 
-# `guest` and those that nobody in particular has: they are known however they are spelled.
+# `guest` and the roles that identify nobody: these are recognised in any spelling.
 _ROLES_OF_NOBODY = frozenset({"", "anonymous", "guest"})
 
 
 def is_ordinary(text: str) -> bool:
-    """Tell whether `text` is in NFC and has no invisible character."""
+    """Return whether `text` is in NFC and has no invisible character."""
     if text.isascii():
         return True
     return unicodedata.is_normalized("NFC", text) and _INVISIBLE.search(text) is None
 
 
 def is_encodable(text: str) -> bool:
-    """Tell whether `text` is valid Unicode: no half of a surrogate pair stands alone."""
+    """Return whether `text` is valid Unicode, without a lone surrogate."""
     if text.isascii():
         return True
     try:
@@ -80,7 +80,7 @@ def is_encodable(text: str) -> bool:
 
 
 def has_control(text: str) -> bool:
-    """Tell whether `text` has a control character: NUL, tab, new line, escape and the like."""
+    """Return whether `text` has a control character: NUL, tab, new line, escape and the like."""
     return _CONTROL.search(text) is not None
 
 
@@ -88,7 +88,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def compare_text(test: Callable[[str], bool], text: str) -> bool | None:
-    """Run `test` on `text` in NFC; None if removing the invisible would change the answer."""
+    """Run `test` on `text` in NFC; None if removing invisible characters changes the answer."""
     if is_ordinary(text):
         return test(text)
     answer = test(normalise(text))
@@ -96,10 +96,10 @@ def compare_text(test: Callable[[str], bool], text: str) -> bool | None:
 
 
 def escape_for_people(text: str, limit: int) -> str:
-    r"""Return `text` fit to show: nothing hidden, nothing moved, at most `limit` characters.
+    r"""Return `text` fit for display: nothing hidden, nothing moved, at most `limit` characters.
 
-    Control, bidirectional and invisible characters become `\u{…}`; what does not fit is
-    counted, in characters of `text`: `…[+12]`.
+    Control, bidirectional and invisible characters become `\u{…}`; a longer text is cut, and the
+    number of characters left out is appended: `…[+12]`.
     """
     shown: list[str] = []
     room = limit

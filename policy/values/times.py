@@ -1,4 +1,4 @@
-"""Times, dates, spans and windows of the day, from their spelling; UTC unless said."""
+"""Parses times, dates, durations and windows of the day; UTC unless another zone is given."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _UNITS = {
 
 
 def parse_time(text: str) -> datetime | Unreadable:
-    """Read an RFC 3339 time as a datetime with its offset, or UTC where it names none."""
+    """Parse an RFC 3339 time as a datetime with its offset, or UTC where it names none."""
     if not _TIME.fullmatch(text):
         return Unreadable(reason=f"not a time like 2026-03-01T08:00:00Z: {quote(text)}")
     try:
-        # Python takes six digits of a second at most; what is finer decides nothing.
+        # Python takes six digits of a second at most; no rule depends on finer ones.
         moment = datetime.fromisoformat(re.sub(r"([.][0-9]{6})[0-9]+", r"\1", text.upper()))
     except ValueError:
         return Unreadable(reason=f"there is no such time: {quote(text)}")
@@ -40,7 +40,7 @@ def parse_time(text: str) -> datetime | Unreadable:
 
 
 def parse_date(text: str) -> datetime | Unreadable:
-    """Read a date like 2026-03-01 as its first moment in UTC."""
+    """Parse a date like 2026-03-01 as its first moment in UTC."""
     if not _DATE.fullmatch(text):
         return Unreadable(reason=f"not a date like 2026-03-01: {quote(text)}")
     try:
@@ -50,7 +50,7 @@ def parse_date(text: str) -> datetime | Unreadable:
 
 
 def parse_duration(text: str) -> timedelta | Unreadable:
-    """Read a span like `250ms`, `30s`, `10m`, `2h`, `7d` or `1w`."""
+    """Parse a duration like `250ms`, `30s`, `10m`, `2h`, `7d` or `1w`."""
     found = _SPAN.fullmatch(text)
     if found is None:
         return Unreadable(reason=f"not a span like 30s, 10m, 2h or 7d: {quote(text)}")
@@ -61,7 +61,7 @@ def parse_duration(text: str) -> timedelta | Unreadable:
 
 
 def parse_clock(text: str) -> time | Unreadable:
-    """Read a time of the day like `08:00`; `24:00` is the midnight that ends the day."""
+    """Parse a time of the day like `08:00`; `24:00` is the midnight that ends the day."""
     found = _CLOCK.fullmatch(text)
     if found is None:
         return Unreadable(reason=f"not a time of the day like 08:00: {quote(text)}")
@@ -81,10 +81,10 @@ def within_window(
     zone: str = "UTC",
     days: frozenset[int] | None = None,
 ) -> bool | Unreadable:
-    """Tell whether the clock of `zone` stands in the window that opens at `start`.
+    """Return whether the time in `zone` is inside the window that opens at `start`.
 
-    `end` is exclusive; a window whose end is not after its start runs past midnight. `days`
-    (Monday is 0) are those on which the window opens; None is every day.
+    `end` is exclusive; a window whose end is not after its start runs past midnight. `days` (Monday
+    is 0) are those on which the window opens; None is every day.
     """
     place = read_zone(zone)
     if isinstance(place, Unreadable):
@@ -108,7 +108,7 @@ def within_window(
 
 @lru_cache(maxsize=256)
 def read_zone(name: str) -> ZoneInfo | Unreadable:
-    """Read the name of a time zone like `Europe/Paris`."""
+    """Parse the name of a time zone like `Europe/Paris`."""
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):

@@ -1,4 +1,4 @@
-"""What a text could not be read as: every reader here returns its value or an `Unreadable`."""
+"""`Unreadable`: the result of a parser for a text that it rejects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unreadable:
-    """A text that could not be read as what was needed.
+    """A text that could not be parsed as the required type.
 
     `reason` is one short sentence without a full stop that quotes at most 40 escaped characters.
     """
@@ -17,4 +17,4 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MayBeRedirected(Unreadable):
-    """A host that a program may be redirected to, and that nothing in the call names."""
+    """A host that a program may be redirected to, which is not named in the call."""

@@ -1,4 +1,4 @@
-"""IP addresses and the words for kinds of networks."""
+"""IP addresses, and the reserved words for types of networks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
 
-# Each word as the registries of special addresses and the makers of clouds define it.
+# Each word as defined by the registries of special addresses and by cloud providers.
 NETWORK_WORDS: dict[str, tuple[Network, ...]] = {
     word: tuple(ip_network(text) for text in texts.split())
     for word, texts in {
@@ -51,13 +51,13 @@ _NAT64 = ip_network("64:ff9b::/96")
 _NAT64_LOCAL = ip_network("64:ff9b:1::/48")
 _COMPATIBLE = ip_network("::/96")
 _TRANSLATED = ip_network("::ffff:0:0:0/96")
-# The interface identifiers of ISATAP, but for the bit that says whether they are unique.
+# The interface identifiers of ISATAP, except for the bit that marks them as unique.
 _ISATAP, _ISATAP_MASK = 0x00005EFE, 0xFDFFFFFF
 
 
 @lru_cache(maxsize=4096)
 def read_address(text: str) -> Address | None:
-    """Read an address in its plain spelling; IPv4 inside IPv6 comes out as IPv4; no zones."""
+    """Parse an address in its standard spelling, without a zone; IPv4 inside IPv6 becomes IPv4."""
     if "%" in text:
         return None
     try:
@@ -69,10 +69,10 @@ def read_address(text: str) -> Address | None:
 
 
 def in_networks(address: Address, networks: tuple[Network, ...]) -> bool | None:
-    """Tell whether the address is in one of `networks`.
+    """Return whether the address is in one of `networks`.
 
-    None for an IPv6 address outside them that carries an IPv4 address inside them, or the other
-    way round: whether it arrives there depends on the way it takes.
+    None for an IPv6 address outside them that embeds an IPv4 address inside them, or the reverse:
+    which of the two is reached depends on the route.
     """
     answers = {_inside(face, networks) for face in _faces(address)}
     return answers.pop() if len(answers) == 1 else None
@@ -96,7 +96,7 @@ def _faces(address: Address) -> tuple[Address, ...]:
     if address in _NAT64 or address in _TRANSLATED or (address in _COMPATIBLE and number > 1):
         return address, lowest
     if address in _NAT64_LOCAL:
-        # Behind a prefix of 48 bits the IPv4 address may also stand around the reserved octet.
+        # Behind a prefix of 48 bits the IPv4 address may also be split around the reserved octet.
         parted = (number >> 64 & 0xFFFF) << 16 | (number >> 40 & 0xFFFF)
         return address, lowest, IPv4Address(parted)
     if number >> 32 & _ISATAP_MASK == _ISATAP:

@@ -1,4 +1,4 @@
-"""The last label of a bare name in, whether names of hosts usually end so out."""
+"""Top-level domains: whether the last label of a bare name suggests that it is a host name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ _GENERIC = frozenset(
     " icu vip space website agency blog news onion test example invalid local internal corp lan"
     " localhost arpa".split()
 )
-# The codes of countries, but for those that are mostly the endings of files.
+# Country codes, without those that are mostly file extensions.
 _COUNTRIES = frozenset(
     "ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs"
     " bt bv bw by bz ca cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee"
@@ -18,12 +18,12 @@ _COUNTRIES = frozenset(
     " se sg si sj sk sl sm sn sr ss st su sv sx sy sz tc td tf tg th tj tk tl tm tn to tr tt tv tw"
     " tz ua ug uk us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw".split()
 )
-# Words that follow a full stop where somebody left out the blank: they begin with a capital then.
+# Words that follow a full stop where the blank is missing; they begin with a capital then.
 _WORDS = frozenset("am as at be by do in is it me my no so to us".split())
 
 
 def is_usual_ending(label: str) -> bool:
-    """Tell whether a name that ends in this label is likely to be a host's."""
+    """Return whether a name that ends in this label is probably a host name."""
     lower = label.lower()
     if lower in _WORDS and label[0].isupper() and not label.isupper():
         return False

@@ -1,7 +1,7 @@
-"""Endpoints: a URL or a bare `host[:port][/path]` in, scheme, host, port and path out.
+"""Parses a URL or a bare `host[:port][/path]` into an endpoint: scheme, host, port and path.
 
-The whole is read as browsers read it, and again by a strict reading of our own; where the two or
-another common reading would name another host, the text is Unreadable.
+The text is parsed as browsers do, and again by a strict parser; where the two or another common
+parser would find another host, the text is Unreadable.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from policy.values.hosts.url_path import canonical_path
 from policy.values.text import is_encodable, is_ordinary, quote
 from policy.values.unreadable import Unreadable
 
-# The schemes that name a host, with the port they mean.
+# The schemes that name a host, with their default ports.
 DEFAULT_PORTS = {
     "http": 80,
     "https": 443,
@@ -46,13 +46,13 @@ DEFAULT_PORTS = {
     "amqp": 5672,
     "amqps": 5671,
 }
-# For browsers `http:80` is the scheme and a host, with or without slashes between them.
+# Browsers read `http:80` as a scheme and a host, with or without slashes between them.
 _NEED_NO_SLASHES = frozenset({"http", "https", "ws", "wss", "ftp", "file"})
 _LONGEST = 65_536
-# What is read again in one decision is remembered, if it is not large.
+# Short texts are cached: one decision parses the same ones several times.
 _SHORT = 2_048
-# Most URLs: nothing in them that any two readers take differently. The last label of a name begins
-# with a letter, so it is no address; no two hyphens in a row, so none is an A-label.
+# Most URLs: all parsers agree on these. The last label of a name begins with a letter, so it is not
+# an address; there are no two hyphens in a row, so it has no A-label.
 _LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _ORDINARY = re.compile(
     r"(?:([A-Za-z][A-Za-z0-9+.-]*)://)?"
@@ -69,10 +69,10 @@ _PORT = re.compile(r"[0-9]{0,5}", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """What a call connects to.
+    """The network endpoint that a call connects to.
 
-    `host` is lower case, in A-labels and without a trailing dot, or the plain spelling of
-    `address`. `path` begins with `/`; None where servers read it differently.
+    `host` is in lower case, in A-labels and without a trailing dot, or the canonical form of
+    `address`. `path` begins with `/`; None where servers interpret it differently.
     """
 
     scheme: str
@@ -83,7 +83,7 @@ class Endpoint:
 
 
 def read_endpoint(text: str) -> Endpoint | Unreadable:
-    """Read a URL, or a bare `host[:port][/path]` as https."""
+    """Parse a URL, or a bare `host[:port][/path]` as https."""
     return _remembered(text) if len(text) <= _SHORT else _read_endpoint(text)
 
 
@@ -93,7 +93,7 @@ def _remembered(text: str) -> Endpoint | Unreadable:
 
 
 def _read_ordinary(text: str) -> Endpoint | None:
-    """Read a URL that holds nothing to disagree about; None for any other."""
+    """Parse a URL without ambiguous parts; None for any other."""
     found = _ORDINARY.fullmatch(text)
     if found is None:
         return None
@@ -128,7 +128,7 @@ def _read_endpoint(text: str) -> Endpoint | Unreadable:
     rest = text[found.end() :] if found else text
     stop = min((place for mark in "/?#" if (place := rest.find(mark)) >= 0), default=len(rest))
     authority, tail = rest[:stop], rest[stop:]
-    # Some readers look for the user before they look for the query or fragment.
+    # Some parsers look for the user before they look for the query or fragment.
     if tail[:1] in ("?", "#") and "@" in tail.partition("/")[0]:
         return Unreadable(reason=f"an `@` that readers take differently: {quote(text)}")
     if "@" in authority:
@@ -175,7 +175,7 @@ def _split_port(authority: str, usual: int | None) -> tuple[str, int] | None:
     if not host:
         return None
     if not digits:
-        # A colon without a port means the scheme's, but only behind a scheme.
+        # A colon without a port means the scheme's port, but only after a scheme.
         return None if digits is not None and usual is None else (host, usual or 443)
     if not _PORT.fullmatch(digits):
         return None
@@ -184,7 +184,7 @@ def _split_port(authority: str, usual: int | None) -> tuple[str, int] | None:
 
 
 def _other_reading(rest: str, *, name: str, host: str) -> bool:
-    """Tell whether Python's own URL reader, or a browser's on the whole, names another host."""
+    """Return whether Python's URL parser, or a browser on the whole text, finds another host."""
     whole = "https://" + rest
     try:
         theirs = urlsplit(whole).hostname or ""

@@ -1,6 +1,6 @@
-"""The host of a URL in, its one spelling out: a name in A-labels, or an address.
+"""Parses the host of a URL into its canonical form: a name in A-labels, or an address.
 
-The host is read as browsers read it; what another common reader would take for another host is
+The host is parsed as browsers do; a text for which another common parser would find another host is
 Unreadable.
 """
 
@@ -16,14 +16,14 @@ from policy.values.text import is_ordinary, quote
 from policy.values.unreadable import Unreadable
 
 _LONGEST_HOST = 1_000
-# No host has these; most of them end the host for one reader or another.
+# Never part of a host; most of these characters end the host for some parser.
 _NO_HOST = re.compile(r"[%:/?#@\[\]<>^|\\\x00-\x20\x7f-\xa0]|\s")
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _LEADING_ZERO = re.compile(r"(^|\.)0[0-9]")
 
 
 def read_host(text: str) -> tuple[str, Address | None] | Unreadable:
-    """Read a host; IPv6 stands in brackets. Returns its spelling, and its address if it is one."""
+    """Parse a host, IPv6 in brackets; return its canonical form, and its address if it is one."""
     if not 0 < len(text) <= _LONGEST_HOST or not is_ordinary(text):
         return Unreadable(reason=f"not a host: {quote(text)}")
     return _read_short_host(text)
@@ -71,7 +71,7 @@ def _as_browsers_do(host: str) -> ada_url.URL | None:
 
 
 def _read_number(text: str, name: str) -> tuple[str, Address | None] | Unreadable:
-    """Read an IPv4 address in any spelling but one with zeros before a decimal or octal part."""
+    """Parse an IPv4 address in any spelling except with leading zeros in a decimal part."""
     spelled = text if text.isascii() else _older_reading(text)
     if spelled is None or _LEADING_ZERO.search(spelled):
         return Unreadable(reason=f"octal or decimal, readers disagree: {quote(text)}")
@@ -94,7 +94,7 @@ def _is_label(label: str) -> bool:
 
 
 def _older_reading(text: str) -> str | None:
-    """Read an international name as IDNA 2003 does, which many libraries still follow."""
+    """Return an international name as IDNA 2003 reads it, which many libraries still follow."""
     try:
         return text.encode("idna").decode().lower().removesuffix(".")
     except UnicodeError:

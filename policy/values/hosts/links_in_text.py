@@ -1,8 +1,8 @@
-"""Free text in, the URLs and hosts inside it out, as they are spelled, in linear time.
+"""Finds the URLs and hosts in free text, as spelled, in linear time.
 
-More is found than a careful reader would follow: what mail readers, chat rooms and browsers make
-of the same text differs, and a link that was overlooked protects nobody. What is found and is no
-plain URL is for `read_endpoint` to refuse.
+It finds more than a strict parser would: mail readers, chat clients and browsers find different
+links in the same text, and a missed link would be unprotected. `read_endpoint` refuses what turns
+out not to be a plain URL.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from policy.values.hosts.domain_endings import is_usual_ending
 from policy.values.hosts.endpoint import read_endpoint
 from policy.values.text import is_ordinary, without_invisible
 
-# `scheme://`, a web scheme with fewer slashes or none, `//` where markup takes an address.
+# `scheme://`, a web scheme with fewer slashes or none, `//` where markup has an address.
 _START = re.compile(
     r"[a-z][a-z0-9+.-]{0,15}://"
     r"|(?<![a-z0-9+.-])(?:https?|hxxps?|wss?|ftps?):(?=[^\s/:<>\"'`)\]},;!?])"
@@ -27,10 +27,10 @@ _START = re.compile(
 )
 _NOTHING = re.compile(r"[a-z][a-z0-9+.-]*:(//)?|www", re.IGNORECASE)
 _WEB = re.compile(r"(?:https?|wss?|ftps?|hxxps?)://\Z", re.IGNORECASE)
-# What any reader may take for one link: some end it only at a plain blank.
+# Anything that some program may take for one link: some end a link only at a blank.
 _WORD = re.compile(r"[^ \t\n\r\f\v<]+")
 _HINT = re.compile(r"[.。．｡:]\w|//|\\|[\[(](?:\.|dot)[\])]|:/|localhost", re.IGNORECASE)
-# What ends a link in a word. Backslashes count before the path: there readers disagree on them.
+# Characters that end a link in a word. Backslashes count before the path: parsers disagree there.
 _END = re.compile(r"[\"'`|\\^{}>\x00-\x1f\x7f]|\s|\]\(")
 _QUOTES = {'"': '"', "'": "'", "`": "`", "<": ">"}
 _PATH = re.compile(r"[/?#]")
@@ -52,15 +52,15 @@ _ATTRIBUTE = re.compile(
 _LINE_ENDS = re.compile(r"[\t\r\n]")
 _ENDINGS = frozenset(".,;:!?*_~。，、；：！？…”’»")
 _CLOSING = {")": "(", "]": "[", "）": "（", "」": "「", "】": "【", "》": "《"}
-# Links inside links are told whole up to this many, then only as far as the next begins.
+# Links inside links are returned whole up to this number, then only as far as the next begins.
 _MOST_INSIDE = 8
 
 
 def links_in(text: str) -> tuple[str, ...]:
     """Return the links in free text, in order, each once, also those with hidden characters.
 
-    Found are URLs of any scheme, `//host` in markup, `www.` and bare hosts that have a port, a
-    path or a usual ending. The punctuation of the sentence around a link is no part of it.
+    These are URLs of any scheme, `//host` in markup, `www.` and bare hosts that have a port, a path
+    or a common top-level domain. The punctuation of the sentence around a link is not part of it.
     """
     found = dict.fromkeys(_found(text))
     for other in _other_readings(text):
@@ -71,7 +71,7 @@ def links_in(text: str) -> tuple[str, ...]:
 
 
 def _other_readings(text: str) -> Iterator[str]:
-    """Yield the text as a reader has it who drops the invisible or resolves HTML."""
+    """Yield the text without invisible characters, and with HTML entities resolved."""
     if not is_ordinary(text):
         yield without_invisible(text)
     if "&" in text:
@@ -79,12 +79,12 @@ def _other_readings(text: str) -> Iterator[str]:
     for match in _ATTRIBUTE.finditer(text):
         value = html.unescape(match[1] or match[2] or "")
         if _LINE_ENDS.search(value):
-            # Browsers drop line ends inside of an address.
+            # Browsers drop line ends inside an address.
             yield f'"{_LINE_ENDS.sub("", without_invisible(value)).strip()}"'
 
 
 def _is_known(link: str, found: dict[str, None]) -> bool:
-    """Tell whether a link is one of those found, but for entities that change nothing of it."""
+    """Return whether a link was already found, disregarding entities that change nothing of it."""
     spelled = link.replace("&", "&amp;")
     return spelled in found and read_endpoint(spelled) == read_endpoint(link)
 
@@ -92,14 +92,14 @@ def _is_known(link: str, found: dict[str, None]) -> bool:
 def _found(text: str) -> list[str]:
     links: list[tuple[int, str]] = []
     for word in _WORD.finditer(text):
-        # Few words hold a link, and most can be told by these.
+        # Few words contain a link, and this excludes most of the others.
         if _HINT.search(word[0]):
             links += sorted(_in_word(text, word), key=itemgetter(0))
     return [link for _, link in links]
 
 
 def _in_word(text: str, word: re.Match[str]) -> list[tuple[int, str]]:
-    """Return the links of a run of text without blanks, with their places."""
+    """Return the links in a run of text without blanks, with their positions."""
     stop = word.end()
     starts = [_start(match) for match in _START.finditer(text, word.start(), stop)]
     links = list(_from_starts(text, starts, stop))
@@ -115,7 +115,7 @@ def _in_word(text: str, word: re.Match[str]) -> list[tuple[int, str]]:
 
 
 def _from_starts(text: str, starts: list[int], stop: int) -> Iterator[tuple[int, str]]:
-    """Yield the links that begin at these places of a word."""
+    """Yield the links that begin at these positions of a word."""
     ends = [stop] * len(starts) if len(starts) <= _MOST_INSIDE else [*starts[1:], stop]
     for start, end in zip(starts, ends, strict=True):
         link = _trim(_cut(text[start:end], text[start - 1 : start]))
@@ -141,7 +141,7 @@ def _cut(word: str, before: str) -> str:
         return word
     if end.start() > authority or end[0] == "](":
         return word[: end.start()]
-    # A host may hold odd characters, or what stands before them may be the name of a user.
+    # A host may contain unusual characters, or the text before them may be a user name.
     goes_on = end[0] == "\\" or _HOST_GOES_ON.match(word, end.start())
     return word if goes_on else word[: end.start()]
 
@@ -154,7 +154,7 @@ def _is_bare_link(match: re.Match[str]) -> bool:
 
 
 def _trim(link: str) -> str:
-    """Take away closing punctuation that the link itself did not open."""
+    """Remove closing punctuation that was not opened inside the link."""
     if link[-1:].isalnum() or link.endswith("/"):
         return link
     extra = {closing: link.count(closing) - link.count(opening)

@@ -1,4 +1,4 @@
-"""Patterns of hosts: their text read once, and endpoints judged in sets of them."""
+"""Patterns of hosts: parse a pattern, and test whether an endpoint is in a set of them."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from policy.values.unreadable import Unreadable
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _PORT = re.compile(r":([0-9]{1,5})$")
-# `10.0.0.0/8` and `[fd00::]/8` before a port or path: the slash belongs to the network.
+# `10.0.0.0/8` and `[fd00::]/8` before a port or path: the slash is part of the network.
 _NETWORK = re.compile(r"\[?[0-9A-Fa-f:.]+\]?/[0-9]{1,3}(?=[:/]|$)", re.ASCII)
-# The word for hosts that a program may be redirected to: no endpoint that a call names is one.
+# The word for hosts that a program may be redirected to; it never matches a host that a call names.
 REDIRECTED = "redirected"
 _LOCALHOST = ("127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostPattern:
-    """One item of a set of hosts: a name, the names below one, networks, or anything.
+    """One item of a set of hosts: a name, the names below one, networks, or any host.
 
-    Exactly one of `name` and `networks` is set, or neither: any host, or with the word `redirected`
-    none that a call names. `below` means the subdomains of `name` and not the name itself. A
-    scheme, port or path that is None is any.
+    At most one of `name` and `networks` is set; with neither it matches any host, or, with the word
+    `redirected`, none that a call names. `below` means the subdomains of `name` and not the name
+    itself. A scheme, port or path of None matches any.
     """
 
     name: str | None = None
@@ -52,7 +52,7 @@ class HostPattern:
 
 
 def read_host_pattern(text: str) -> HostPattern | Unreadable:
-    """Read an item such as `*.corp.example`, `10.0.0.0/8`, `https://api.example/v1/**`."""
+    """Parse an item such as `*.corp.example`, `10.0.0.0/8`, `https://api.example/v1/**`."""
     if text == REDIRECTED:
         return HostPattern(word=text)
     if text in NETWORK_WORDS:
@@ -89,11 +89,11 @@ def host_in(
     excluded: tuple[HostPattern, ...],
     resolve: ResolveHost | None,
 ) -> bool | None:
-    """Tell whether the endpoint is in `patterns` without `excluded`.
+    """Return whether the endpoint is in `patterns` without `excluded`.
 
-    Names are judged against names, addresses, spelled or resolved, against networks. A name
-    whose addresses are unknown, or in part inside, is undecidable against networks; without
-    a resolver only names that always mean the same are held against networks.
+    Names are compared with names, and addresses, spelled or resolved, with networks. A name whose
+    addresses are unknown, or only partly inside, is indeterminate against networks; without a
+    resolver only names with a fixed meaning are compared with networks.
     """
     inside = _in_one(endpoint, patterns, resolve)
     if not excluded or inside is False:
@@ -116,7 +116,7 @@ def _in_one(
 def matches_endpoint(
     endpoint: Endpoint, pattern: HostPattern, resolve: ResolveHost | None
 ) -> bool | None:
-    """Tell whether one pattern fits the endpoint."""
+    """Return whether one pattern matches the endpoint."""
     name = pattern.name
     if pattern.word == REDIRECTED:
         return False
@@ -139,7 +139,7 @@ def _is_named(host: str, pattern: HostPattern) -> bool:
 
 
 def _fits_path(path: str | None, pattern: str) -> bool | None:
-    """Tell whether a path fits as every server reads it; None where that depends on the server."""
+    """Return whether the path matches for every server; None where that depends on the server."""
     if path is None:
         return None
     fits = compile_path_glob(pattern)
@@ -163,7 +163,7 @@ def _in_networks(
 
 
 def is_localhost(name: str) -> bool:
-    """Tell whether a canonical name always means the machine itself, whatever a resolver says."""
+    """Return whether a canonical name always means the machine itself, without a resolver."""
     return name == "localhost" or name.endswith(".localhost")
 
 
@@ -187,7 +187,7 @@ def _split_place(text: str) -> tuple[str, str]:
 
 
 def _read_networks(text: str) -> tuple[Network, ...]:
-    """Read a network, or an address as the network of itself; addresses are as they are judged."""
+    """Parse a network, or an address as the network of only itself, with mapped IPv4 as IPv4."""
     if text.startswith("["):
         text = text[1:].replace("]", "", 1)
     try:
@@ -203,7 +203,7 @@ _MAPPED = IPv6Network("::ffff:0:0/96")
 
 
 def _mapped(network: IPv6Network) -> tuple[IPv4Network, ...]:
-    """Return the IPv4 addresses that an IPv6 network holds, which are judged as IPv4."""
+    """Return the IPv4 addresses in an IPv6 network; those are compared as IPv4."""
     if network.subnet_of(_MAPPED):
         low = IPv4Address(int(network.network_address) & 0xFFFFFFFF)
         return (IPv4Network((low, network.prefixlen - 96)),)
@@ -229,7 +229,7 @@ def _read_base(host: str) -> tuple[str | None, bool, tuple[Network, ...]] | Unre
 
 
 def _canonical_glob(text: str) -> str | None:
-    """Make a path pattern canonical as URLs are, leaving its wildcards."""
+    """Return a path pattern in the canonical form of URLs, with its wildcards unchanged."""
     if "?" in text or "#" in text or "\\" in text:
         return None
     pieces = text.split("*")

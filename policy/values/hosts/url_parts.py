@@ -1,4 +1,4 @@
-"""What expressions ask of URLs: their parts, and the same URL with another scheme."""
+"""Functions of the rule language on URLs: their parts, and the same URL with another scheme."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _SCHEME_NAME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 
 
 def url_parts(text: str) -> Mapping[str, Frozen] | Unreadable:
-    """Return `scheme`, `host`, `port`, `path`, `query` and `fragment` of a whole URL.
+    """Return `scheme`, `host`, `port`, `path`, `query` and `fragment` of a complete URL.
 
-    Query and fragment are as spelled, and None where there is none.
+    Query and fragment are as spelled, and None if absent.
     """
     if not _SCHEME.match(text):
         return Unreadable(reason=f"not a whole URL: {quote(text)}")
@@ -42,7 +42,7 @@ def url_parts(text: str) -> Mapping[str, Frozen] | Unreadable:
 
 
 def with_scheme(text: str, scheme: str) -> str | Unreadable:
-    """Return the URL with another scheme; a port that was only the old scheme's is dropped."""
+    """Return the URL with another scheme, without a port that was the old scheme's default."""
     found = _SCHEME.match(text)
     endpoint = read_endpoint(text)
     if found is None:

@@ -1,4 +1,4 @@
-"""The path of a URL in, its one spelling out; None where servers read it differently."""
+"""Canonical form of a URL's path; None where servers interpret it differently."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 
 import ada_url
 
-# Nothing here is changed by any reader, but for dot segments and encoded characters.
+# No parser changes anything here, except for dot segments and encoded characters.
 _SETTLED = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*", re.ASCII)
-# Encoded separators, dots, controls and percent signs, what is too long for its character, and
-# parameters of a dot segment: some servers decode or cut them before the dots are settled.
+# Encoded separators, dots, controls and percent signs, overlong encodings, and parameters of a dot
+# segment: some servers decode or cut these before they resolve dots.
 _UNCLEAR = re.compile(
     r"%(?:2[EeFf]|5[Cc]|25|[01][0-9A-Fa-f]|7[Ff]|[Cc][01]|[Ee]0%[89]|[Ff]0%8)"
     r"|%(?![0-9A-Fa-f]{2})|\.\.;|/\.;"
@@ -24,7 +24,7 @@ _SLASHES = re.compile(r"//+")
 
 
 def canonical_path(text: str) -> str | None:
-    """Return a URL's path with dots settled and needless encoding undone; None if unclear."""
+    """Return a URL's path with dots resolved and needless encoding removed; None if ambiguous."""
     if not text:
         return "/"
     if _UNCLEAR.search(text):
@@ -59,9 +59,9 @@ def _undo(found: re.Match[str]) -> str:
 
 
 def path_readings(path: str) -> tuple[str, ...]:
-    """Return a canonical path as it stands, and as servers take it that tidy it further.
+    """Return a canonical path, and the forms that some servers simplify it to.
 
-    Some drop what follows a `;` in a segment, some take several slashes for one.
+    Some drop the part of a segment after a `;`, some merge several slashes.
     """
     if ";" not in path and "//" not in path:
         return (path,)

@@ -1,1 +1,1 @@
-"""Indexed sets of paths and hosts: which of many sets hold a value, found without trying each."""
+"""Indexed sets of paths and hosts: find which of many sets contain a value without trying each."""

@@ -1,8 +1,9 @@
-"""Globs in, one test of an absolute path against all of them out: they are looked up, not tried.
+"""An index of globs: tests an absolute path against all of them with a few look-ups.
 
-A glob is kept by what is literal in it. Most are a path, a folder with all below it, or a name at
-any depth, and a path is looked up among those by its own text, by its folders and by its name. Only
-globs with wildcards elsewhere are tried, and only where their literal parts are those of the path.
+A glob is stored by its literal parts. Most are a path, a folder with everything below it, or a name
+at any depth, and a path is looked up among those by its whole text, by its folders and by its name.
+Only globs with wildcards elsewhere are tried, and only where their literal parts are those of the
+path.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ from policy.values.globs import (
     path_segments,
 )
 
-# What every glob gets to see of a path, worked out once a path. It holds all folders above, which
-# for the longest path are some megabytes; so of long paths only a few are remembered.
+# The forms of a path are computed once per path. They include all folders above it, which takes
+# some megabytes for the longest path; so only a few long paths are cached.
 _SPOTS_REMEMBERED = 1024
 _LONG_SPOTS_REMEMBERED = 8
 _LONG = 256
 
 
 class PathForms:
-    """One absolute path in one reading: its text, its folders up to the root, and its segments.
+    """One reading of an absolute path: its text, its folders up to the root, and its segments.
 
-    `folders` holds the path itself, and the root as an empty text. (A plain class: one is made for
-    every path of every call, and a frozen record takes longer to make than to use.)
+    `folders` includes the path itself, and the root as an empty string. (Not a frozen dataclass:
+    one is made for every path of every call, and making it would take longer than using it.)
     """
 
     __slots__ = ("folders", "name", "segments", "text")
@@ -53,7 +54,7 @@ _long_spot = lru_cache(maxsize=_LONG_SPOTS_REMEMBERED)(PathForms)
 
 
 def path_forms(text: str) -> PathForms:
-    """Return what globs look at of a path, which follows from its text alone."""
+    """Return the forms of a path."""
     return _short_spot(text) if len(text) <= _LONG else _long_spot(text)
 
 
@@ -63,9 +64,9 @@ _NOTHING: _Tries = {}
 
 
 class GlobIndex:
-    """A set of globs, prepared; `unknown` says that it holds more that cannot be told.
+    """A set of globs; `unknown`: the set has further members that are not known.
 
-    `meets` and `covers` are for a path with all that is below it.
+    `meets` and `covers` take a path with everything below it.
     """
 
     __slots__ = (
@@ -112,7 +113,7 @@ class GlobIndex:
         self._covering: GlobIndex | None = None
 
     def fits(self, spot: PathForms) -> bool:
-        """Tell whether one of the globs fits the path."""
+        """Return whether one of the globs matches the path."""
         if self._below and not self._below.isdisjoint(spot.folders):
             return True
         if spot.text in self._exact:
@@ -120,7 +121,7 @@ class GlobIndex:
         return self._floats and self._fits_floating(spot)
 
     def _fits_floating(self, spot: PathForms) -> bool:
-        """Tell whether a glob fits that says more than a path, or a folder with all below it."""
+        """Return whether a glob other than a path or a whole folder matches."""
         name = spot.name
         if name in self._names or name.endswith(self._ends) or name.startswith(self._starts):
             return True
@@ -138,7 +139,7 @@ class GlobIndex:
         return self._anything or any(test(spot.text) for test in self._others)
 
     def covers(self, spot: PathForms) -> bool:
-        """Tell whether one of the globs fits the path and all that can be below it."""
+        """Return whether one of the globs matches the path and everything that can be below it."""
         covering = self._covering
         if covering is None:
             covering = self._covering = GlobIndex(
@@ -147,7 +148,7 @@ class GlobIndex:
         return covering.fits(spot)
 
     def meets(self, spot: PathForms) -> bool:
-        """Tell whether one of the globs fits the path, or something that can be below it."""
+        """Return whether one of the globs matches the path, or something that can be below it."""
         above = self._above
         if above is None:
             above = self._learn_above()
@@ -156,7 +157,7 @@ class GlobIndex:
         return bool(self._wild_below) and _some(self._wild_below, spot.folders, spot.text)
 
     def _learn_above(self) -> frozenset[str]:
-        """Find the folders above what the globs spell; what has wildcards is tried below those."""
+        """Find the folders above those that the globs spell; wildcards are tried below them."""
         above: set[str] = set()
         wild: _Tries = {}
         for glob in self._globs:
@@ -169,7 +170,7 @@ class GlobIndex:
             if len(fixed) < len(segments) and segments[len(fixed) :] != ("**",):
                 wild.setdefault("/".join(fixed), []).append(_may_hold(segments))
         self._wild_below = wild
-        # Last, so that whoever finds it finds all.
+        # Assigned last, so that another thread sees the complete value.
         self._above = frozenset(above)
         return self._above
 
@@ -185,7 +186,7 @@ def _some(tries: _Tries, keys: tuple[str, ...], text: str) -> bool:
 
 
 def _may_hold(segments: tuple[str, ...]) -> Test:
-    """Return whether something below a path may be what these segments ask for."""
+    """Return a test of whether something below a path may match these segments."""
     tests: list[Callable[[str], bool] | None] = [
         None if segment == "**" else compile_name_glob(segment) for segment in segments
     ]
@@ -203,7 +204,7 @@ def _may_hold(segments: tuple[str, ...]) -> Test:
 
 
 class _Sorter:
-    """Globs, sorted by what is literal in them. All texts they are held against are absolute."""
+    """Globs, sorted by their literal parts. They are compared with absolute paths only."""
 
     def __init__(self) -> None:
         self.anything = False
@@ -221,7 +222,7 @@ class _Sorter:
         self.floats = False
 
     def add(self, glob: str) -> None:
-        """Sort one glob in."""
+        """Add one glob."""
         segments = path_segments(glob)
         fixed = _literals(segments)
         rest = segments[len(fixed) :]
@@ -231,7 +232,7 @@ class _Sorter:
         elif rest[:1] == ("**",) and not fixed:
             self._add_floating(glob, rest[1:])
         else:
-            # Below no folder at all: no absolute path is that.
+            # Below no folder at all: not an absolute path.
             self.others.append(compile_path_glob(glob))
 
     def _add_rooted(self, glob: str, folder: str, rest: tuple[str, ...]) -> None:
@@ -278,9 +279,9 @@ Meant: TypeAlias = Literal["itself", "all below", "some below"]
 
 
 def fixed_folder(glob: str) -> tuple[str, Meant] | None:
-    """Return the path that a glob spells before any wildcard, and what of it is meant.
+    """Return the folder that a glob spells before any wildcard, and what of it is meant.
 
-    None where it may be anywhere. The root with what is below it is an empty text.
+    None where the glob may match anywhere. The root with everything below it is an empty string.
     """
     if not glob.startswith("/"):
         return None
@@ -294,7 +295,7 @@ def fixed_folder(glob: str) -> tuple[str, Meant] | None:
 
 
 def _literals(segments: tuple[str, ...]) -> list[str]:
-    """Return the segments that a glob begins with as long as they have no wildcard."""
+    """Return the leading segments of a glob without wildcards."""
     found: list[str] = []
     for segment in segments:
         literal = None if segment == "**" else literal_text(segment)

@@ -1,7 +1,7 @@
-"""Many sets of hosts in; which of them hold an endpoint, found by its name and domains, out.
+"""An index of many sets of hosts: finds those that contain an endpoint by its name and domains.
 
-The answers are those of each `PreparedHosts` by itself. Sets that speak of networks, schemes, ports
-or paths are left to these, and so is every endpoint that is an address.
+The answers are those of each `PreparedHosts`. Sets with networks, schemes, ports or paths are not
+indexed, and neither is an endpoint that is an address.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _Index = dict[str, _Numbers]
 
 
 class HostSets:
-    """Sets by number; `unsure` are those that say for themselves whether they hold an endpoint."""
+    """Sets by number; those in `unsure` are not indexed and must be asked one by one."""
 
     __slots__ = ("_domains", "_names", "_out_domains", "_out_names", "unsure")
 
@@ -36,7 +36,7 @@ class HostSets:
         self.unsure = tuple(unsure)
 
     def holding(self, endpoint: Endpoint) -> set[int] | None:
-        """Return the numbers of the sets that hold an endpoint; None where each has to say it."""
+        """Return the numbers of the sets that contain an endpoint; None if each must be asked."""
         if endpoint.address is not None:
             return None
         host = endpoint.host

@@ -1,8 +1,8 @@
-"""A set of host patterns in, prepared for many endpoints; whether one is in it out.
+"""A set of host patterns, prepared for testing many endpoints.
 
-The answers are those of `host_in`, which holds an endpoint against one pattern after the other. A
-name is looked up among the names and the domains of the set; only what is said of networks, and
-patterns with a scheme, port or path, are tried, and names are resolved anew in every call.
+The answers are those of `host_in`, which tries one pattern after the other. A name is looked up
+among the names and the domains of the set; only networks, and patterns with a scheme, port or path,
+are tried. Names are resolved anew in every call.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _Spelled: TypeAlias = tuple[frozenset[str], frozenset[str], frozenset[str], froz
 
 
 class PreparedHosts:
-    """`patterns` without `excluded`, as functions of an endpoint."""
+    """`patterns` without `excluded`, prepared for tests."""
 
     __slots__ = ("_excluded", "_patterns")
 
@@ -37,7 +37,7 @@ class PreparedHosts:
     def spelled(
         self,
     ) -> tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]] | None:
-        """The names and domains in the set, and those excluded; None where it says more."""
+        """The names and domains in the set, and those excluded; None if it has other patterns."""
         ins, outs = self._patterns, self._excluded
         if not ins.only_names or (outs is not None and not outs.only_names):
             return None
@@ -46,7 +46,7 @@ class PreparedHosts:
         return ins.names, ins.domains, outs.names, outs.domains
 
     def holds(self, endpoint: Endpoint, resolve: ResolveHost | None) -> bool | None:
-        """Tell whether the endpoint is in the set, as `host_in` does."""
+        """Return whether the endpoint is in the set, as `host_in` does."""
         inside = self._patterns.fits(endpoint, resolve)
         if self._excluded is None or inside is False:
             return inside
@@ -54,9 +54,9 @@ class PreparedHosts:
 
 
 class _HostIndex:
-    """Patterns by the name or the domain that they spell; `_others` spell neither.
+    """Patterns by their name or domain; `_others` have neither.
 
-    `only_names`: they say no more than these.
+    `only_names`: there are no others.
     """
 
     __slots__ = ("_below", "_exact", "_others", "_words_alone", "domains", "names", "only_names")
@@ -84,7 +84,7 @@ class _HostIndex:
         self.only_names = not (exact or below or others)
 
     def fits(self, endpoint: Endpoint, resolve: ResolveHost | None) -> bool | None:
-        """Tell whether one of the patterns fits the endpoint."""
+        """Return whether one of the patterns matches the endpoint."""
         unknown = False
         if endpoint.address is None:
             host = endpoint.host
@@ -96,7 +96,7 @@ class _HostIndex:
                     return True
                 unknown = unknown or answer is None
             if resolve is None and self._words_alone and not _is_known(host):
-                # A name is in no network as long as nobody says where it leads.
+                # Without a resolver, a name is in no network.
                 return None if unknown else False
         for pattern in self._others:
             answer = matches_endpoint(endpoint, pattern, resolve)
@@ -115,13 +115,13 @@ class _HostIndex:
 
 
 def _is_known(host: str) -> bool:
-    """Tell whether a name says by itself which addresses it has."""
+    """Return whether the addresses of a name are fixed."""
     return is_localhost(host) or host in METADATA_NAMES
 
 
 @lru_cache(maxsize=_NAMES_REMEMBERED)
 def domains_of(host: str) -> tuple[str, ...]:
-    """Return the domains that a name stands below, which follow from the name alone."""
+    """Return the domains that a name is below."""
     found: list[str] = []
     place = host.find(".")
     while place >= 0:

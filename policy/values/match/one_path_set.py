@@ -1,8 +1,8 @@
-"""A set of path patterns in, prepared for many paths; whether one is in it out, in three values.
+"""A set of path patterns, prepared for testing many paths; answers are three-valued.
 
-The answers are those of `path_meets` and `path_within`, which hold a path against one pattern after
-the other. Only what follows from the patterns and from folders of the facts is kept; where links
-lead is asked anew in every call, and once for each folder that patterns spell.
+The answers are those of `path_meets` and `path_within`, which try one pattern after the other. Only
+what follows from the patterns and from the folders of the facts is cached; links are resolved anew
+in every call, once for each folder that patterns spell.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from policy.values.paths.path import Path, PathContext
 from policy.values.paths.pattern import PathPattern, folder_pattern
 from policy.values.text import without_invisible
 
-# How many homes and workspaces one set is kept ready for.
+# For so many pairs of home and workspace one set is kept prepared.
 MOST_PLACES = 16
 _SETS_REMEMBERED = 1024
 
@@ -36,9 +36,9 @@ Place: TypeAlias = tuple[str | None, str | None]
 
 
 class PreparedPaths:
-    """`patterns` without `excluded`. Either may hold the workspace as well, with all below it.
+    """`patterns` without `excluded`. Either may include the workspace with everything below it.
 
-    Where a set speaks of the workspace and none is known, nothing can be said.
+    Where a set includes the workspace and none is known, the answer is None.
     """
 
     __slots__ = (
@@ -61,11 +61,11 @@ class PreparedPaths:
         self._here = workspace
         self._without_here = without_workspace
         self._places: dict[Place, _Sides] = {}
-        # The one that was asked last, which most often is asked again.
+        # The latest one, which most often is asked for again.
         self._latest: tuple[str | None, str | None, _Sides] | None = None
 
     def meets(self, path: Path, context: PathContext) -> bool | None:
-        """Tell whether some part of the path is in, as `path_meets` does."""
+        """Return whether some part of the path is in the set, as `path_meets` does."""
         sides = self._sides(context)
         if sides is None:
             return None
@@ -79,7 +79,7 @@ class PreparedPaths:
         return any_of((answer, self._holds(path, sides, context, self._floating)))
 
     def within(self, path: Path, context: PathContext) -> bool | None:
-        """Tell whether all of the path is in, as `path_within` does."""
+        """Return whether all of the path is in the set, as `path_within` does."""
         sides = self._sides(context)
         if sides is None:
             return None
@@ -90,13 +90,13 @@ class PreparedPaths:
             answer = None
         if path.held is None or answer is False or not self._excluding:
             return answer
-        # What an exception keeps out is not in.
+        # A path that an exception excludes is not in the set.
         return both(answer, negate(self._holds(path, sides, context, self._excluding)))
 
     def _holds(
         self, path: Path, sides: _Sides, context: PathContext, floating: tuple[str, ...]
     ) -> bool | None:
-        """Tell whether something that stands in the tree is what these floating globs mean."""
+        """Return whether something in the tree matches these floating globs."""
         assert path.held is not None
         out = floating is self._excluding
         judged_by = sides.of_exceptions() if out else sides
@@ -112,7 +112,7 @@ class PreparedPaths:
         )
 
     def has_one_reading(self, path: Path, context: PathContext) -> bool:
-        """Tell whether nobody can take the path, or a folder of the set, for another one.
+        """Return whether the path, and every folder of the set, has only one reading.
 
         The workspace is then known, if it matters.
         """
@@ -129,7 +129,7 @@ class PreparedPaths:
         return context.resolve is None or _led(sides, context) is sides
 
     def surely_misses(self, path: Path, context: PathContext, *, meets: bool) -> bool:
-        """Tell whether no reading of the path can be in anything of the set, exceptions aside."""
+        """Return whether no reading of the path can be in the set, exceptions disregarded."""
         several = path.folds or path.names or path.held is not None
         if several or not path.lexical.isascii() or context.workspace is None:
             return False
@@ -146,7 +146,7 @@ class PreparedPaths:
         return not how[0](leads.ins, path_forms(path.resolved))
 
     def slowly(self, path: Path, context: PathContext, *, meets: bool) -> bool | None:
-        """Return what `meets` or `within` must, by one pattern after the other."""
+        """Return the answer of `meets` or `within` by trying one pattern after the other."""
         folder = context.workspace
         if (self._here or self._without_here) and folder is None:
             return None
@@ -216,7 +216,7 @@ class _Sides:
         self._folded: _Sides | None = None
 
     def folded(self) -> _Sides:
-        """Return the same for texts in which letter case makes no difference."""
+        """Return the same for paths whose letter case is ignored."""
         if self._folded is None:
             self._folded = _sides_of(case_folded(self.globs), case_folded(self.outs_globs))
         return self._folded
@@ -226,9 +226,9 @@ class _Sides:
         return _sides_of(self.outs_globs, ())
 
     def as_links_lead(self, resolve: ResolvePath, straight: set[str]) -> _Sides:
-        """Return the globs below where their folders lead; the same ones where none is a link.
+        """Return the globs with links resolved in their folders; the same object if there are none.
 
-        `straight` are the folders of which this call knows that they are none.
+        `straight` are the folders that this call knows not to be links.
         """
         if straight.issuperset(self.folders):
             return self
@@ -258,7 +258,7 @@ def _sides_of(globs: _Globs, outs: _Globs) -> _Sides:
     return _Sides(globs, outs)
 
 
-# How one side is held against a path: the path itself, some of a tree, all of a tree.
+# How one side is compared with a path: the path itself, some of a tree, all of a tree.
 _Held: TypeAlias = Callable[[GlobIndex, PathForms], bool]
 _How: TypeAlias = tuple[_Held, _Held]
 _ITSELF: _How = (GlobIndex.fits, GlobIndex.fits)
@@ -271,7 +271,7 @@ def _judge_file(path: Path, sides: _Sides, context: PathContext) -> bool | None:
     lexical = path.lexical
     if path.resolved is not None or path.folds or not lexical.isascii():
         return _judge(path, sides, context, _ITSELF)
-    # As `_inside` does, without asking how.
+    # As `_inside` does, inlined for the common case.
     spot = path_forms(lexical)
     inside: bool | None = True
     if not sides.ins.fits(spot):
@@ -307,7 +307,7 @@ def _judge(path: Path, sides: _Sides, context: PathContext, how: _How) -> bool |
 
 
 def _agree(text: str, sides: _Sides, *, answer: bool, how: _How, folds: bool) -> bool:
-    """Tell whether the text has the same answer as whoever reads it otherwise takes it."""
+    """Return whether every other reading of the text has the same answer."""
     if text.isascii() and not folds:
         return True
     other = without_invisible(text)
@@ -331,11 +331,11 @@ def _inside(sides: _Sides, spot: PathForms, how: _How) -> bool | None:
 
 
 def _led(sides: _Sides, context: PathContext) -> _Sides:
-    """Ask, once a call, where the folders lead that the globs spell."""
+    """Resolve the folders that the globs spell, once per call."""
     resolve = context.resolve
     assert resolve is not None
     known = context.known_sets.get(id(sides))
-    # Holding both keeps their ids, and tells another world from this one.
+    # Keeping both alive keeps their ids unique, and distinguishes this resolver from another.
     if known is not None and known[0] is sides and known[1] is resolve:
         led: _Sides = known[2]
         return led

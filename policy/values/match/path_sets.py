@@ -1,8 +1,8 @@
-"""Many sets of paths in; which of them hold a path, found by one walk over its folders, out.
+"""An index of many sets of paths: finds those that contain a path by one walk over its folders.
 
-The sets are looked up together, by what is literal in their patterns. The answers are those of each
-`PreparedPaths` by itself. Whatever is not plain is left to these: a path with all below it, one
-that has several readings, links that lead off a folder which some pattern spells.
+The sets are looked up together, by the literal parts of their patterns. The answers are those of
+each `PreparedPaths`. Other paths are left to these: a path with everything below it, a path with
+several readings, a path with links in a folder that some pattern spells.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ _Numbers = tuple[int, ...]
 
 
 class PathSets:
-    """Sets by number; `unsure` are those that say for themselves whether they hold a path."""
+    """Sets by number; those in `unsure` must be asked one by one."""
 
     __slots__ = ("_latest", "_places", "_sets")
 
     def __init__(self, sets: Mapping[int, PreparedPaths]) -> None:
         self._sets = dict(sets)
         self._places: dict[Place, _Placed] = {}
-        # The one that was asked last, which most often is asked again.
+        # The latest one, which most often is asked for again.
         self._latest: tuple[str | None, str | None, _Placed] | None = None
 
     def holding(self, path: Path, context: PathContext) -> set[int] | None:
-        """Return the numbers of the sets that hold a path; None where each has to say itself."""
+        """Return the numbers of the sets that contain a path; None where each must be asked."""
         lexical = path.lexical
         if path.tree or path.folds or not lexical.isascii():
             return None
@@ -44,7 +44,7 @@ class PathSets:
         return placed.holding(lexical)
 
     def unsure(self, context: PathContext) -> _Numbers:
-        """Return the numbers of the sets that have patterns below a folder nobody knows."""
+        """Return the numbers of the sets with patterns below an unknown folder."""
         return self._placed(context).unsure
 
     def _placed(self, context: PathContext) -> _Placed:
@@ -63,7 +63,7 @@ class PathSets:
 
 
 class _Folder:
-    """What sets say of a path: which hold it, which all below it, and what to try below it."""
+    """The sets with one folder: by itself, with everything below it, and globs below it."""
 
     __slots__ = ("below", "itself", "tries")
 
@@ -73,7 +73,7 @@ class _Folder:
         self.tries: list[tuple[int, Test]] = []
 
     def hold(self, text: str, found: set[int]) -> None:
-        """Add the sets that hold this path, or one at or below this folder."""
+        """Add the sets that contain this path, or one at or below this folder."""
         if self.below:
             found.update(self.below)
         for number, test in self.tries:
@@ -82,7 +82,7 @@ class _Folder:
 
 
 class _Placed:
-    """The sets below one home and workspace."""
+    """The sets for one pair of home and workspace."""
 
     __slots__ = (
         "_excepting", "_floating", "_folders", "_longest", "_some_floating", "_spelled", "unsure",
@@ -116,7 +116,7 @@ class _Placed:
         self._spelled = tuple(spelled)
 
     def _sort(self, glob: str, number: int) -> bool:
-        """Keep a glob by the folder that it spells; tell whether it spells one."""
+        """Store a glob by the folder that it spells; return whether it spells one."""
         place = fixed_folder(glob)
         if place is None:
             return False
@@ -130,14 +130,14 @@ class _Placed:
         return True
 
     def holding(self, text: str) -> set[int]:
-        """Return the numbers of the sets that hold an absolute path of one reading."""
+        """Return the numbers of the sets that contain an absolute path with one reading."""
         folders = self._folders
         found: set[int] = set()
         folder = folders.get(text)
         if folder is not None:
             found.update(folder.itself)
             folder.hold(text, found)
-        # No folder of a path that is longer than any of theirs is one of theirs.
+        # A folder longer than any stored one cannot be stored.
         end = text.rfind("/", 0, self._longest + 1)
         while end >= 0:
             folder = folders.get(text[:end])
@@ -154,7 +154,7 @@ class _Placed:
         return found
 
     def _float(self, text: str, found: set[int]) -> None:
-        """Add the sets that hold the path by its name, or by wildcards elsewhere."""
+        """Add the sets that contain the path by its name, or by wildcards elsewhere."""
         assert self._some_floating is not None
         spot = path_forms(text)
         if self._some_floating.fits(spot):
@@ -163,7 +163,7 @@ class _Placed:
                     found.add(number)
 
     def leads_nowhere_else(self, context: PathContext) -> bool:
-        """Tell whether none of the folders that the sets spell is a link, asked once a call."""
+        """Return whether none of the folders that the sets spell is a link; asked once per call."""
         resolve = context.resolve
         if resolve is None:
             return True

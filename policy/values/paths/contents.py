@@ -1,6 +1,6 @@
-"""What a tree or a wildcard holds in; whether a floating pattern fits something of it out.
+"""The contents of a tree or wildcard, and whether some of them match a floating pattern.
 
-The disk is asked when the first set with such a pattern wants to know.
+The disk is queried when the first set with such a pattern is tested.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from policy.values.globs import compile_name_glob, literal_text, path_segments
 from policy.values.shell_globs import compile_step
 from policy.values.text import normalise, without_invisible
 
-# The path of something held, as spelled and as resolved, out; whether it is what is looked for.
+# Given a path in the tree, as spelled and as resolved: whether it is in the set.
 Judged = Callable[[str, str], bool | None]
 
 
-# Files that the call itself makes, as spelled and as resolved.
+# Files that the call itself creates, as spelled and as resolved.
 Made = Callable[[], Iterable[tuple[str, str]]]
 
 
@@ -25,7 +25,7 @@ def _nothing() -> tuple[tuple[str, str], ...]:
 
 
 class ContentsBelow:
-    """What stands below a path, as far as it is asked for, and what the call makes there."""
+    """The contents below a path, queried when needed, and the files that the call creates there."""
 
     __slots__ = ("_look", "_made", "_seen", "asked")
 
@@ -37,7 +37,7 @@ class ContentsBelow:
 
     @property
     def seen(self) -> DiskAnswer | None:
-        """What the disk says; None where it does not."""
+        """The disk's answer; None where there is none."""
         if self._seen is None:
             self._seen = (None if self._look is None else self._look(self.asked),)
         return self._seen[0]
@@ -45,9 +45,9 @@ class ContentsBelow:
     def some(
         self, floating: tuple[str, ...], judged: Judged, *, folds: bool, everything: bool
     ) -> bool | None:
-        """Tell whether something held is what `judged` looks for by these globs.
+        """Return whether `judged` accepts one of the contents that these globs may match.
 
-        Only what has the name that a glob ends with is judged, unless `everything` is to be.
+        Only entries with the name that a glob ends with are judged, unless `everything` is set.
         """
         if not floating:
             return False
@@ -72,7 +72,7 @@ class ContentsBelow:
 
 
 def _may_be_named(path: str, asked: DiskQuery) -> bool:
-    """Tell whether a file that is made may be one of those that are meant."""
+    """Return whether a created file may be one of those that the query is about."""
     if not path.startswith(asked.place.rstrip("/") + "/") and not path.startswith(
         asked.spelled.rstrip("/") + "/"
     ):
@@ -85,7 +85,7 @@ def _may_be_named(path: str, asked: DiskQuery) -> bool:
 def _candidates(
     held: FolderContents, floating: tuple[str, ...], *, folds: bool, everything: bool
 ) -> Iterator[str]:
-    """Yield what has a name that one of the globs ends with."""
+    """Yield the paths whose name one of the globs ends with."""
     names = held.names
     wanted: set[str] = set()
     tests = []

@@ -1,6 +1,6 @@
-"""A name that stands on the disk, and what a program leaves out, in; whether it is left out, out.
+"""Decides whether a program skips a file or folder of a given name.
 
-What cannot be told is not left out: programs differ in how they read letters beyond ASCII.
+A name is skipped only if that is certain: programs differ in how they treat letters beyond ASCII.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from policy.model import Exclusions
 from policy.values.globs import compile_name_glob
 
-# Files that may show hidden names to a search: lines behind a `!`, and options.
+# Files that may make hidden names visible to a search, by lines with a `!` or by options.
 SHOWING = frozenset(
     {
         ".gitignore", ".ignore", ".rgignore", ".fdignore", ".agignore", "exclude", "ignore", ".git",
@@ -18,7 +18,7 @@ SHOWING = frozenset(
 
 
 def is_excluded(left: Exclusions, name: str, *, folder: bool, shown: tuple[str, ...] = ()) -> bool:
-    """Tell whether a file or folder of this name is passed over; `shown` are globs that are not."""
+    """Return whether a file or folder of this name is skipped; names in `shown` never are."""
     if any(compile_name_glob(glob.casefold())(name.casefold()) for glob in (*left.kept, *shown)):
         return False
     if left.hidden and name.startswith("."):

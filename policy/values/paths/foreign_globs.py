@@ -1,8 +1,8 @@
-r"""The text of a path pattern in; what of it other globs would read and ours would not, out.
+r"""Detects path patterns that are written in another dialect of globs.
 
 Shells, `.gitignore` and other libraries have groups, classes, negation and variables. Here these
-characters stand for themselves, so that an item written for another dialect fits no path anybody
-has. A backslash says that the character is meant: `\[`, `\{`, `\$`, `\!`, and `\ ` at an end.
+characters are literal, so that an item in another dialect would silently match no existing path. A
+backslash makes the intention explicit: `\[`, `\{`, `\$`, `\!`, and `\ ` at an end.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ import re
 
 from policy.values.globs import path_segments
 
-# What a backslash may stand before; the globs themselves know only the first two.
+# The characters that a backslash may precede; globs themselves know only the first two.
 _ESCAPABLE = "*?[]{}()$!%|^@+"
 _UNKNOWN_TO_GLOBS = frozenset(_ESCAPABLE) - frozenset("*?")
-# Stands for an escaped character while the plain ones are looked at; it is in no readable path.
+# Replaces an escaped character while the others are examined; it is in no valid path.
 _ESCAPED = "\0"
 
 _DRIVE = re.compile(r"/?[A-Za-z]:[\\/]")
 _SHARE = re.compile(r"\\\\[^\\/*?]+\\")
 _VARIABLE = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[^{}/]*\})|%[A-Za-z_][A-Za-z0-9_]*%")
-# None of these can begin again inside itself, so that each character is looked at once.
+# None of these can begin again inside itself, so each character is examined once.
 _CLASS = re.compile(r"\[[^\[\]/]+\]")
 _BRACES = re.compile(r"\{[^{}]*\}")
 _EXTENDED = re.compile(r"[?*+@!]\([^()]*\)")
 
 
 def foreign_glob(text: str) -> str | None:
-    """Return what makes `text` a pattern of another dialect, None if it is one of ours.
+    """Return the reason why `text` is in another dialect, None if it is not.
 
     `text` has no control characters.
     """
@@ -73,7 +73,7 @@ def _without_escapes(text: str) -> str:
 
 
 def _read_escapes(text: str, *, keep_plain: bool) -> list[str]:
-    r"""Read each backslash with what follows it: as globs spell it, or as a mark for neither."""
+    r"""Process each backslash with the next character: kept for globs, or replaced by a mark."""
     found: list[str] = []
     place = 0
     while place < len(text):

@@ -1,7 +1,8 @@
-"""Paths and sets of patterns in; whether the one is in the other out, in three values.
+"""Tests whether a path is in a set of patterns; answers are three-valued.
 
-A path is judged as spelled and as resolved, with and without invisible characters, and where the
-file system may fold case, folded too. Where the readings disagree, the answer is None.
+A path is judged as spelled and as resolved, with and without invisible characters, and with folded
+letter case where the file system may ignore case. Where these readings disagree, the answer is
+None.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from policy.values.paths.possible_names import may_name
 from policy.values.text import is_ordinary, normalise, without_invisible
 
 Judge: TypeAlias = Callable[[str, str], bool]
-# Globs as they stand in one reading; None where the folder they are below is not known.
+# The globs for one reading; None where the folder they are below is not known.
 _Globs: TypeAlias = tuple[str | None, ...]
 
 
@@ -29,7 +30,7 @@ def path_in(
     excluded: tuple[PathPattern, ...],
     context: PathContext,
 ) -> bool | None:
-    """Tell whether the path, or some part of the tree, is in `patterns` without `excluded`."""
+    """Return whether the path, or some part of the tree, is in `patterns` without `excluded`."""
     return path_meets(path, patterns, excluded, context=context)
 
 
@@ -40,7 +41,7 @@ def path_meets(
     *,
     context: PathContext,
 ) -> bool | None:
-    """Tell whether some part of the path is in; a floating item meets only what is spelled."""
+    """Return whether part of the path is in the set; a floating item matches only spelled names."""
     wanted, unwanted = (_meets, _covers) if path.tree else (_fits, _fits)
     answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
     if answer is False and may_mean(path, patterns):
@@ -57,7 +58,7 @@ def path_within(
     *,
     context: PathContext,
 ) -> bool | None:
-    """Tell whether all of the path is in: of a tree, everything that may be below it."""
+    """Return whether all of the path is in the set: of a tree, everything that may be below it."""
     wanted, unwanted = (_covers, _meets) if path.tree else (_fits, _fits)
     answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
     if answer and may_mean(path, excluded):
@@ -74,7 +75,7 @@ def _holds(
     *,
     context: PathContext,
 ) -> bool | None:
-    """Tell whether something that stands in the tree is what a floating item means."""
+    """Return whether something in the tree matches a floating item."""
     assert path.held is not None
     floating = tuple(pattern.glob for pattern in patterns if pattern.base == "floating")
 
@@ -87,7 +88,7 @@ def _holds(
 
 
 def may_mean(path: Path, patterns: tuple[PathPattern, ...]) -> bool:
-    """Tell whether a wildcard may name what a floating item asks for."""
+    """Return whether a wildcard may stand for a name that a floating item matches."""
     if not path.names:
         return False
     names = without_invisible(path.names).casefold() if path.folds else path.names
@@ -121,7 +122,7 @@ def _readings(
     exceptions: tuple[PathPattern, ...],
     context: PathContext,
 ) -> Iterator[tuple[str, _Globs, _Globs]]:
-    """Yield each text to judge with the globs to judge it by, the same ones but once."""
+    """Yield each distinct text to judge with the globs to judge it by."""
     globs = tuple([absolute_glob(pattern, context) for pattern in patterns])
     outs = tuple([absolute_glob(pattern, context) for pattern in exceptions])
     yield from _variants(path.lexical, globs, outs, folds=path.folds)
@@ -146,7 +147,7 @@ def _variants(
 
 
 def case_folded(globs: _Globs) -> _Globs:
-    """Return the globs for texts in which letter case makes no difference."""
+    """Return the globs for texts in which letter case is ignored."""
     return tuple([None if glob is None else normalise(glob.casefold()) for glob in globs])
 
 
@@ -169,7 +170,7 @@ def absolute_glob(pattern: PathPattern, context: PathContext) -> str | None:
 
 
 def resolved_glob(glob: str | None, resolve: ResolvePath) -> str | None:
-    """Return the glob with the folders that it spells resolved; None where they lead nowhere."""
+    """Return the glob with the folders that it spells resolved; None where they cannot be."""
     if glob is None or not glob.startswith("/"):
         return glob
     fixed, rest = fixed_part(glob)
@@ -181,7 +182,7 @@ def resolved_glob(glob: str | None, resolve: ResolvePath) -> str | None:
 
 @lru_cache(maxsize=4096)
 def fixed_part(glob: str) -> tuple[str, str]:
-    """Cut an absolute glob into the literal path it begins with and what follows."""
+    """Split an absolute glob into its literal path and the rest."""
     segments = path_segments(glob)
     literals: list[str] = []
     for segment in segments:
@@ -197,12 +198,12 @@ def _fits(glob: str, text: str) -> bool:
 
 
 def _covers(glob: str, text: str) -> bool:
-    """Tell whether the glob fits the folder and all that can be below it."""
+    """Return whether the glob matches the folder and everything that can be below it."""
     return (glob == "**" or glob.endswith("/**")) and compile_path_glob(glob)(text)
 
 
 def _meets(glob: str, text: str) -> bool:
-    """Tell whether the glob fits the folder, or something that can be below it."""
+    """Return whether the glob matches the folder, or something that can be below it."""
     if compile_path_glob(glob)(text):
         return True
     if not glob.startswith("/"):

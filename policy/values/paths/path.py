@@ -1,8 +1,8 @@
-"""Paths: text in, its lexical and its resolved form out, or why it may name another file.
+"""Parses a path into its lexical and its resolved form, or returns why it is ambiguous.
 
-A path is Unreadable where another reader would take the text for another file (a backslash, an
-encoded character), or where another process would get to another place (`/proc/self/cwd`). Links
-are followed by the resolver of the context, where there is one.
+A path is Unreadable where another program would take the text for another file (a backslash, an
+encoded character), or where another process would reach another file (`/proc/self/cwd`). Links are
+followed by the resolver of the context, if there is one.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from policy.values.text import normalise, quote
 from policy.values.unreadable import Unreadable
 
 _LONGEST = 4096
-# Ways to files that depend on who walks them.
+# Paths to files that differ between processes.
 _MAGIC = re.compile(
     r"/proc/(thread-self|[^/]+/(root|cwd|fd|fdinfo|exe|map_files|task))(/|$)|/dev/fd(/|$)"
 )
-# What all readers read alike (as `path_text` has it), with nothing in it to settle.
+# Texts that all programs read alike (as `path_text` defines them), with nothing to normalise.
 _SETTLED = re.compile(r"(?:/(?!\.\.?(?:/|\Z))[A-Za-z0-9_.+@=,#()\[\]-]+)+")
 _MAY_BE_MAGIC = ("/proc/", "/dev/")
-# What a process has open already: its redirections say which files these are.
+# Streams that a process already has open: its redirections determine which files these are.
 _STREAMS = frozenset({"/dev/stdin", "/dev/stdout", "/dev/stderr"})
-# Names that systems which fold case may take for others: `a.`, `a `, `A~1`, `a::$DATA`.
+# Names that systems without letter case may take for others: `a.`, `a `, `A~1`, `a::$DATA`.
 _WINDOWS_ALIAS = re.compile(r"[. ](/|$)|~[0-9]|:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathContext:
-    """Where a path is read: folders as absolute paths, and what the disk says, if asked.
+    """The context in which a path is read: folders as absolute paths, and queries to the disk.
 
-    Relative paths are below `cwd`, else below `workspace`, and Unreadable where `lost`: in a
-    script whose `cd` may have worked or not. `look` says what trees hold, and `links_below` whether
-    a command that ran before may have made a link below a folder. `resolve` is asked again for
-    every pattern and path, so it is best given with a memory of this call; `known_sets` is such a
-    memory of the sets that paths of this call are held against.
+    Relative paths are below `cwd`, else below `workspace`, and Unreadable where `lost`: in a script
+    whose `cd` may have failed. `look` lists the contents of trees, and `links_below` reports
+    whether an earlier command may have made a link below a folder. `resolve` is called again for
+    every pattern and path, so it should cache its answers for this call; `known_sets` is such a
+    cache for the sets that the call's paths are tested against.
     """
 
     cwd: str | None = None
@@ -58,12 +58,12 @@ class PathContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Path:
-    """An absolute path, normalised as spelled and with links followed; a tree is all below too.
+    """An absolute path, normalised as spelled and with links followed.
 
-    `resolved` is None where nobody follows links. `folds` says that letter case may make no
-    difference there. `walked` is the way as spelled, dots included, where links lead off it.
-    `names` is the glob of what is meant below a tree, where a wildcard of a command spelled it.
-    `held` is what stands there, where the disk is asked for it.
+    `tree` includes everything below it. `resolved` is None without a resolver. `folds`: letter case
+    may be ignored there. `walked` is the path as spelled, dots included, where links lead off it.
+    `names` is the glob of the names meant below a tree, where a wildcard of a command spelled it.
+    `held` has the contents of a tree, where the disk can be queried.
     """
 
     lexical: str
@@ -76,7 +76,7 @@ class Path:
 
 
 def read_path(text: str, context: PathContext, *, tree: bool = False) -> Path | Unreadable:
-    """Read what a tool would be given as a path: plain, `~/…` or a `file:` URL."""
+    """Parse a path argument of a tool: plain, `~/…` or a `file:` URL."""
     if len(text) <= _LONGEST and _SETTLED.fullmatch(text):
         absolute = settled = lexical = text
     else:
@@ -114,7 +114,7 @@ def read_path(text: str, context: PathContext, *, tree: bool = False) -> Path | 
 
 
 def exact_path(text: str, context: PathContext) -> str | Unreadable:
-    """Return the path to open for `text`: links followed, and each name as the disk spells it."""
+    """Return the path to open for `text`: links followed, with each name as on the disk."""
     absolute = _absolute(text, context)
     if isinstance(absolute, Unreadable):
         return absolute
@@ -128,12 +128,12 @@ def exact_path(text: str, context: PathContext) -> str | Unreadable:
 
 
 def spelled_path(text: str, context: PathContext) -> str | Unreadable:
-    """Return the way that `text` spells from the root, dots and links included."""
+    """Return the absolute path that `text` spells, dots and links included."""
     return _absolute(text, context)
 
 
 def links_passed(path: Path, context: PathContext) -> tuple[str, ...]:
-    """Return the links that lead off the path as spelled, each where it stands, in order.
+    """Return the links on the path as spelled, each by its own path, in order.
 
     Of links that lead to links, the first is named.
     """
@@ -160,7 +160,7 @@ def links_passed(path: Path, context: PathContext) -> tuple[str, ...]:
 def after_cd(folders: tuple[str, ...] | None, context: PathContext) -> PathContext:
     """Return the context of a command that runs after `cd` to each of `folders`; None: unknown.
 
-    The folder is the one that links lead to, where links are followed.
+    The folder is the link's target, where links are followed.
     """
     for folder in folders or ():
         place = read_path(folder, context)
@@ -172,13 +172,13 @@ def after_cd(folders: tuple[str, ...] | None, context: PathContext) -> PathConte
 
 
 def normal_path(text: str) -> str:
-    """Settle `.`, `..` and repeated separators; two at the beginning are one here."""
+    """Resolve `.`, `..` and repeated separators; two at the beginning count as one."""
     settled = posixpath.normpath(text)
     return settled[1:] if settled.startswith("//") else settled
 
 
 def _absolute(text: str, context: PathContext) -> str | Unreadable:
-    """Return the way that the text spells from the root, dots and all."""
+    """Return the absolute path that the text spells, dots included."""
     if len(text) > _LONGEST:
         return Unreadable(reason="a path that is too long")
     spelled = path_spelled(text)
@@ -204,7 +204,7 @@ def _absolute(text: str, context: PathContext) -> str | Unreadable:
 
 
 def _leads(absolute: str, settled: str, *, resolve: ResolvePath) -> str | None:
-    """Walk as the system does: `..` leaves the folder that a link leads to, not the link."""
+    """Resolve as the system does: `..` leaves the folder that a link leads to, not the link."""
     if settled in _STREAMS:
         return settled
     if ".." not in absolute:
@@ -222,7 +222,7 @@ def _leads(absolute: str, settled: str, *, resolve: ResolvePath) -> str | None:
 
 
 def _lost_way(text: str, absolute: str, resolve: ResolvePath) -> str:
-    """Say from where on nobody can know where the path leads."""
+    """Return the message for a path that cannot be resolved, naming the part where that starts."""
     place = "/"
     for part in absolute.split("/"):
         if part in ("", ".", ".."):

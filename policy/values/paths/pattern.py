@@ -1,4 +1,4 @@
-"""Patterns of paths: the text of an item in, a normalised glob and what it is below out."""
+"""Parses an item of a set of paths into a normalised glob and the folder that it is below."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from policy.values.unreadable import Unreadable
 class PathPattern:
     """One item of a set of paths, as a normalised glob.
 
-    `base` says what the glob is below: nothing (`root`), the home folder, the workspace, or any
+    `base` is what the glob is below: nothing (`root`), the home folder, the workspace, or any
     folder at all (`floating`, which keeps its leading `**`).
     """
 
@@ -26,7 +26,7 @@ class PathPattern:
 
 
 def read_path_pattern(text: str, context_home: str | None = None) -> PathPattern | Unreadable:
-    """Read an item such as `/srv/work/**`, `**/.env`, `~/.ssh/**` or `src/**`."""
+    """Parse an item such as `/srv/work/**`, `**/.env`, `~/.ssh/**` or `src/**`."""
     if not text.strip() or not is_encodable(text) or has_control(text):
         return Unreadable(reason=f"not a path pattern: {quote(text)}")
     if not is_ordinary(normalise(text)):
@@ -53,7 +53,7 @@ def read_path_pattern(text: str, context_home: str | None = None) -> PathPattern
 
 
 def _settle(text: str) -> str | None:
-    """Settle `.`, `..` and separators; None where `..` would take back a wildcard or the start."""
+    """Resolve `.`, `..` and separators; None where `..` would remove a wildcard or the start."""
     parts: list[str] = []
     for part in text.split("/"):
         if part in ("", "."):
@@ -71,7 +71,7 @@ def _settle(text: str) -> str | None:
 
 
 def folder_pattern(folder: str) -> PathPattern:
-    """Return the pattern of a folder, given as an absolute path, and everything below it."""
+    """Return the pattern of an absolute folder and everything below it."""
     return PathPattern(glob=glob_below(folder, "**"))
 
 
@@ -84,6 +84,6 @@ def path_pattern_text(pattern: PathPattern) -> str:
 
 @lru_cache(maxsize=4096)
 def glob_below(folder: str, rest: str) -> str:
-    """Return the glob of what is at `rest` in a folder."""
+    """Return the glob of `rest` in a folder."""
     base = escape_glob(normalise(normal_path(folder))).rstrip("/")
     return f"{base}/{rest}".rstrip("/") or "/"

@@ -1,7 +1,7 @@
-r"""Names as a wildcard of a command spells them in, whether a floating pattern may mean one out.
+r"""Tests whether a wildcard in a command may stand for a name that a floating pattern matches.
 
-A `*` alone spells nothing: it is the folder, as a recursive listing would be. `.e*` spells a part
-of `.env`, and `*.pem` what `**/*.pem` asks for.
+A `*` alone spells no part of a name: it stands for the folder, as a recursive listing would. `.e*`
+spells a part of `.env`, and `*.pem` the ending of `**/*.pem`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _AFTER = re.compile(r"[^*?\\]*\Z")
 
 
 def may_name(names: str, pattern: str) -> bool:
-    """Tell whether the glob `names` of a relative path may become what `pattern` asks for."""
+    """Return whether the glob `names` of a relative path may expand to a match of `pattern`."""
     wanted = path_segments(pattern)
     given = path_segments(names)
     asked = [segment for segment in wanted if segment != "**"]
@@ -39,13 +39,13 @@ def _may_be(given: str, asked: str) -> bool:
 
 
 def _has_a_part(given: str, ending: str) -> bool:
-    """Tell whether some of the ending is spelled in the middle: the `.p` of `k*.p*`."""
+    """Return whether some of the ending is spelled in the middle: the `.p` of `k*.p*`."""
     pieces = [piece for piece in re.split(r"[*?]", given)[1:] if len(piece) > 1]
     return any(ending.startswith(piece) for piece in pieces)
 
 
 def _agree(one: str, other: str, *, ends: bool) -> bool:
-    """Tell whether both spell something here, the one no more than a part of the other."""
+    """Return whether both spell something here, one of them a part of the other."""
     if not one or not other:
         return False
     if ends:

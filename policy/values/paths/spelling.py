@@ -1,7 +1,7 @@
-"""The text of a path argument in; the path that it spells out, or why readers may differ.
+"""Parses a path argument into the path that it spells, or returns why that is ambiguous.
 
-What other readers would take otherwise is Unreadable: backslashes, encoded characters, variables,
-drives, and characters that another form of Unicode turns into separators or dots.
+A text that programs interpret differently is Unreadable: backslashes, encoded characters,
+variables, drives, and characters that another Unicode form turns into separators or dots.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from urllib.parse import unquote_to_bytes
 from policy.values.text import has_control, is_encodable, quote
 from policy.values.unreadable import Unreadable
 
-# What all readers read alike, which most paths are.
+# Texts that all programs read alike; most paths are of this form.
 _PLAIN = re.compile(r"[A-Za-z0-9_./+@=,#()\[\]-]+")
 _ENCODED = re.compile(r"%[0-9A-Fa-f]{2}")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
@@ -22,7 +22,7 @@ _VARIABLE = re.compile(r"\$[A-Za-z_{(]")
 
 
 def path_spelled(text: str) -> str | Unreadable:
-    """Return the path that plain text or a `file:` URL spells, `~` and dots unsettled."""
+    """Return the path that plain text or a `file:` URL spells; `~` and dots are kept."""
     if _PLAIN.fullmatch(text):
         return text
     problem = _problem(text)
@@ -48,7 +48,7 @@ def _problem(text: str) -> str | None:
 
 
 def _compatible_differs(text: str) -> bool:
-    """Tell whether full-width and like characters would become separators or folders of dots."""
+    """Return whether full-width characters and the like would become separators or dot segments."""
     other = unicodedata.normalize("NFKC", text)
     if other.count("/") != text.count("/") or "\\" in other:
         return True

@@ -1,1 +1,1 @@
-"""Regular expressions of RE2, and the string methods that some of them are equal to."""
+"""RE2 regular expressions, and string methods that are equivalent to some of them."""

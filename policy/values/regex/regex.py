@@ -1,4 +1,4 @@
-"""Regular expressions, RE2 source in, linear tests on text out."""
+"""Compiles RE2 regular expressions to tests of strings in linear time."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from policy.values.text import escape_for_people, is_encodable
 from policy.values.unreadable import Unreadable
 
 _LONGEST_SOURCE = 10_000
-# Parts found times bytes of the text, where one search may run far beyond the part it finds:
-# some seconds at the very worst.
+# Bound on the number of matches times the bytes of the text, where one search may read far beyond
+# its match: some seconds in the worst case.
 _MOST_WORK = 1_000_000_000
 _BOUNDED = re.compile(r"[{][0-9]+(,[0-9]+)?[}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regex:
-    """A compiled expression. On text that is no valid Unicode it answers None.
+    """A compiled expression. For a string that is not valid Unicode it answers None.
 
-    `found_plainly` and `whole_plainly` are the same test in simpler terms, where there are such;
-    RE2 is asked where there are none, and of text beyond ASCII where letter case is folded.
+    `found_plainly` and `whole_plainly` are the same tests by string methods, where there are such;
+    RE2 is used where there are none, and for text beyond ASCII where letter case is folded.
 
-    One search is linear in the text; finding all parts is one search after each part, so `spans`
-    and `replace_all` answer None too where that could become too much work.
+    One search is linear in the text; finding all matches takes one search per match, so `spans` and
+    `replace_all` also answer None where that could become too much work.
     """
 
     source: str
@@ -47,15 +47,15 @@ class Regex:
     _whole: TextTest = field(repr=False, compare=False)
 
     def fits_whole(self, text: str) -> bool | None:
-        """Tell whether the expression fits all of `text`."""
+        """Return whether the expression matches all of `text`."""
         return self._whole(text) if text.isascii() or is_encodable(text) else None
 
     def found_in(self, text: str) -> bool | None:
-        """Tell whether the expression fits some part of `text`."""
+        """Return whether the expression matches some part of `text`."""
         return self._found(text) if text.isascii() or is_encodable(text) else None
 
     def spans(self, text: str) -> tuple[tuple[int, int], ...] | None:
-        """Return where it fits, in characters, from the left, without empty places."""
+        """Return the character ranges of all matches from the left, without empty ones."""
         if not is_encodable(text):
             return None
         encoded = text.encode()
@@ -67,13 +67,13 @@ class Regex:
         return tuple(places) if text.isascii() else _in_characters(encoded, places)
 
     def _is_bounded(self) -> bool:
-        """Tell whether no part it fits, and so no search, can be longer than the source says."""
+        """Return whether the length of a match, and so of a search, is bounded by the source."""
         return set("*+{").isdisjoint(_BOUNDED.sub("", self.source))
 
     def replace_all(self, text: str, replacement: str, *, literal: bool = True) -> str | None:
-        """Replace every part that fits and is not empty.
+        """Replace every match that is not empty.
 
-        Unless literal, a backslash and a digit in the replacement stand for a group.
+        Unless `literal`, a backslash and a digit in the replacement stand for a group.
         """
         if not is_encodable(text):
             return None
@@ -92,12 +92,12 @@ class Regex:
 
 @lru_cache(maxsize=1024)
 def compile_regex(source: str) -> Regex | Unreadable:
-    """Compile RE2 syntax with RE2's defaults; the reason names what RE2 does not take."""
+    """Compile RE2 syntax with RE2's defaults; the reason names what RE2 does not accept."""
     return read_regex(source, plan=plan_regex)
 
 
 def read_regex(source: str, *, plan: Callable[[str], RegexPlan]) -> Regex | Unreadable:
-    """Compile a source; `plan` says how much of the tests can do without RE2."""
+    """Compile a source; `plan` determines which tests need no RE2."""
     if len(source) > _LONGEST_SOURCE:
         return Unreadable(reason="the expression is too long")
     if not is_encodable(source):
@@ -122,12 +122,12 @@ def read_regex(source: str, *, plan: Callable[[str], RegexPlan]) -> Regex | Unre
 
 
 def by_re2_alone(source: str) -> Regex | Unreadable:
-    """Compile a source so that RE2 does all tests, against which the quick ones are held."""
+    """Compile a source so that RE2 does all tests, as a reference for the faster ones."""
     return read_regex(source, plan=lambda _: RegexPlan())
 
 
 def _test(ways: RegexPlan, plain: StringRegex | None, ask: Callable[[bytes], Any]) -> TextTest:
-    """Return the cheapest test of valid text: plain, RE2 on what holds a needed piece, or RE2."""
+    """Return the cheapest test: string methods, RE2 after a search for a needed part, or RE2."""
     needs, lower = ways.needs, ways.lower
 
     def by_re2(text: str) -> bool:
@@ -166,7 +166,7 @@ def _what(error: Exception) -> str:
 
 
 def _in_characters(encoded: bytes, places: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Turn rising byte offsets into character offsets in one walk."""
+    """Convert rising byte offsets into character offsets in one walk."""
     spans: list[tuple[int, int]] = []
     byte = char = 0
     for start, end in places:

@@ -1,4 +1,4 @@
-"""The source of an RE2 expression in, tests by `str` methods that mean the same out, or None."""
+"""Translates simple RE2 expressions into equivalent tests by `str` methods."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from policy.values.regex.tokens import Token, Word, Words, longest_literal, words_of
 
-# Looking for more pieces, or for one of some single characters, costs what RE2 does.
+# Searching for more alternatives, or for a single character, is no faster than RE2.
 _MOST_NEEDS = 8
 _SHORTEST_NEED = 2
 
@@ -17,10 +17,10 @@ TextTest: TypeAlias = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StringRegex:
-    """What an expression asks of a text: that one of these holds.
+    """A test by string methods: at least one of these conditions holds.
 
-    With `lower` that is asked of the text's lower case, and only of text in ASCII: beyond it some
-    characters are the other case of ASCII's letters. With `one_line` no text with a new line fits.
+    With `lower` the text's lower case is tested, and only text in ASCII: beyond it some characters
+    are case variants of ASCII letters. With `one_line` a text with a new line never matches.
     """
 
     starts: tuple[str, ...] = ()
@@ -33,10 +33,10 @@ class StringRegex:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegexPlan:
-    """How an expression can be tested: `found` in a text and as its `whole`, where plainly.
+    """How an expression can be tested without RE2: `found` in a text, and matching it `whole`.
 
-    Without these, a text that it fits holds one of `needs`; none means that nothing is known.
-    `needs` stand in lower case where `lower`, and then say nothing of text beyond ASCII.
+    Where these are None, a text that matches contains one of `needs`; if empty, nothing is known.
+    `needs` are in lower case where `lower`, and then say nothing about text beyond ASCII.
     """
 
     found: StringRegex | None = None
@@ -46,7 +46,7 @@ class RegexPlan:
 
 
 def plan_regex(source: str) -> RegexPlan:
-    """Return how to test a text without RE2; RE2 has taken the source."""
+    """Return how to test a text without RE2; RE2 has accepted the source."""
     read = words_of(source)
     if read is None:
         return RegexPlan()
@@ -89,7 +89,7 @@ def compile_plain(plain: StringRegex) -> TextTest:
 
 
 def _needs(words: Words) -> tuple[str, ...]:
-    """Return what to look for before RE2 is asked; nothing where most texts would have it."""
+    """Return strings to search for before RE2 is used; none where most texts would contain them."""
     everywhere = [token for token in words[0] if isinstance(token, str) and _in_all(token, words)]
     if everywhere:
         return (max(everywhere, key=len),)
@@ -116,7 +116,7 @@ def _plain(words: list[Word], *, lower: bool) -> StringRegex | None:
             return None
         shapes.append(shape)
     one_line = any(shape.one_line for shape in shapes)
-    # A whole text of one line is one line as well, so that words without gaps change nothing.
+    # A whole text of one line is one line as well, so words without gaps change nothing.
     if one_line and any("\n" in s.text or (s.is_open and not s.one_line) for s in shapes):
         return None
     contains = _texts(shapes, left=True, right=True)
@@ -131,9 +131,9 @@ def _plain(words: list[Word], *, lower: bool) -> StringRegex | None:
 
 
 def _core(word: Word) -> Word | None:
-    """Return the word from its last START to its first END; None if nothing can fit it.
+    """Return the word from its last START to its first END; None if nothing can match it.
 
-    What stands before START must be nothing, as every token but literal text can be.
+    The tokens before START must match the empty string, as all but literal text can.
     """
     first = max((at for at, token in enumerate(word) if token is Token.START), default=0)
     rest = [at for at, token in enumerate(word) if token is Token.END]
@@ -142,7 +142,7 @@ def _core(word: Word) -> Word | None:
     if any(isinstance(token, str) for token in outside):
         return None
     if last < first:
-        # The text is empty: what stands between END and START is, so all of the word must be.
+        # The text is empty: the part between END and START is, so all of the word must be.
         between = word[last : first + 1]
         return None if any(isinstance(t, str) for t in between) else (Token.START, Token.END)
     return word[first : last + 1]
@@ -150,7 +150,7 @@ def _core(word: Word) -> Word | None:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """One literal text, and whether more may stand to its left and right."""
+    """One literal text, and whether more may be to its left and right."""
 
     text: str
     left: bool
@@ -163,7 +163,7 @@ class _Shape:
 
 
 def _shape(core: Word) -> _Shape | None:
-    """Return what a word says when its edges are settled; None where that is not one text."""
+    """Return the shape of a word after its edges are resolved; None unless it is one text."""
     texts = [at for at, token in enumerate(core) if isinstance(token, str)]
     if texts:
         left, right = core[: texts[0]], core[texts[-1] + 1 :]
@@ -186,12 +186,12 @@ _GAPS = (Token.LINE, Token.TEXT, Token.MAYBE)
 
 
 def _side(tokens: Word) -> Token | None:
-    """Return what may stand on one side of the text; None where it is not one thing."""
+    """Return what may be on one side of the text; None where it is not one token."""
     gaps = {token for token in tokens if token in _GAPS}
     if not gaps:
         return _NO_GAP
     if Token.TEXT in gaps:
-        # Any text, and something more or nothing: any text.
+        # Any text, followed by something unknown or nothing: any text.
         return Token.TEXT
     return Token.LINE if gaps == {Token.LINE} else None
 
@@ -208,7 +208,7 @@ def _holds_another(text: str, texts: tuple[str, ...]) -> bool:
 def _shortest(
     texts: tuple[str, ...], contains: tuple[str, ...], fits: Callable[[str, str], bool]
 ) -> tuple[str, ...]:
-    """Leave out what another one, or what is looked for everywhere, finds as well."""
+    """Remove strings whose matches are also found by another one, or by one of `contains`."""
     return tuple(
         text
         for text in texts

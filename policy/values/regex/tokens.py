@@ -1,8 +1,8 @@
-"""The source of an RE2 expression in, the few words its language is made of out, or None.
+"""Expands the source of an RE2 expression into the few words of its language, if they are few.
 
-A word is a row of tokens: literal text, an edge of the text, a stretch of which something is known
-(`LINE`, `TEXT`, `MAYBE`) or nothing (`OPAQUE`). What this does not read as RE2 surely does, it does
-not read at all; it is asked only of sources that RE2 has taken.
+A word is a row of tokens: literal text, an edge of the text, or a gap of which something is known
+(`LINE`, `TEXT`, `MAYBE`) or nothing (`OPAQUE`). Syntax whose meaning in RE2 is not certain is not
+expanded; the source must be one that RE2 has accepted.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from enum import Enum
 from typing import TypeAlias
 
-# More words than this are no gain over RE2, and longer ones are not worth the memory.
+# More words than this gain nothing over RE2, and longer ones are not worth the memory.
 _MOST_WORDS = 64
 _LONGEST_WORD = 1_000
 _MOST_IN_CLASS = 16
@@ -23,13 +23,13 @@ _GROUP = re.compile(r"\((?:\?(?::|P?<[A-Za-z_][A-Za-z0-9_]*>))?", re.ASCII)
 _FLAGS = re.compile(r"\(\?([is]{1,2})\)")
 _CHARS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 _CLASSES = {"d": "0123456789", "s": "\t\n\f\r "}
-# Escapes for what is more than a few characters, or none.
+# Escapes for more than a few characters, or for none.
 _OPAQUE_ESCAPES = frozenset("wDWSbB")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~ ")
 
 
 class Token(Enum):
-    """What a word may hold besides literal text."""
+    """What a word may contain besides literal text."""
 
     START = "the text begins here"
     END = "the text ends here"
@@ -48,11 +48,11 @@ _UNKNOWN: Words = ((Token.OPAQUE,),)
 
 
 class _Unread(Exception):
-    """The source holds what is not read here."""
+    """The source contains syntax that is not expanded here."""
 
 
 def words_of(source: str) -> tuple[Words, bool] | None:
-    """Return the words, in lower case if the letter case makes no difference, and whether so."""
+    """Return the words and whether letter case is ignored; the words are then in lower case."""
     flags = _FLAGS.match(source)
     folds = flags is not None and "i" in flags[1]
     reader = _Reader(source, folds=folds, crosses=flags is not None and "s" in flags[1])
@@ -73,7 +73,7 @@ class _Reader:
         self._steps = 0
 
     def choice(self, depth: int) -> Words:
-        """Read alternatives up to the end or a closing bracket."""
+        """Parse alternatives up to the end or a closing bracket."""
         if depth > _DEEPEST:
             raise _Unread
         found = self._sequence(depth)
@@ -170,7 +170,7 @@ class _Reader:
         return self._one_of(_escaped(char))
 
     def _class(self) -> Words:
-        """Read a class after its opening bracket."""
+        """Parse a class after its opening bracket."""
         negated = self._next("^")
         chars: list[str] = []
         first = True
@@ -207,7 +207,7 @@ class _Reader:
 
     def _one_of(self, chars: str) -> Words:
         if self._folds:
-            # Some characters beyond ASCII are the other case of ASCII's letters.
+            # Some characters beyond ASCII are case variants of ASCII letters.
             if not chars.isascii():
                 raise _Unread
             chars = chars.lower()
@@ -233,7 +233,7 @@ def _either(left: Words, right: Words) -> Words:
 
 
 def _joined(left: Words, right: Words) -> Words:
-    """Return every word of `left` before every word of `right`; unknown where that is too much."""
+    """Return each word of `left` before each word of `right`; unknown if there are too many."""
     if len(left) * len(right) > _MOST_WORDS:
         if _certain(left) < _certain(right):
             left = _UNKNOWN
@@ -244,7 +244,7 @@ def _joined(left: Words, right: Words) -> Words:
 
 
 def _row(first: Word, second: Word) -> Word:
-    """Return one word after the other; what is literal on both sides becomes one text."""
+    """Return one word after the other; literals on both sides of the join are merged."""
     if not first or not second:
         return first or second
     last, head = first[-1], second[0]
@@ -259,10 +259,10 @@ def _bounded(word: Word) -> Word:
 
 
 def _certain(words: Words) -> int:
-    """Return how long the longest literal of every word is at least."""
+    """Return the minimum over all words of the length of the longest literal."""
     return min(len(longest_literal(word)) for word in words)
 
 
 def longest_literal(word: Word) -> str:
-    """Return the longest text that everything a word stands for holds."""
+    """Return the longest string that is in every match of a word."""
     return max((token for token in word if isinstance(token, str)), key=len, default="")

@@ -1,8 +1,8 @@
-"""SQL text and a dialect in; the text without comments and its quoted places out, or why not.
+"""Removes comments from SQL text and locates its quoted parts, by the rules of a dialect.
 
-Databases cut the same text differently: where a comment ends, what a backslash hides, whether
-`--1` is a comment. This is a reading of its own beside the parser's; `read_sql` compares the two.
-What only some databases would cut so, or what runs inside a comment, is not read at all.
+Databases split the same text differently: where a comment ends, what a backslash escapes, whether
+`--1` is a comment. This is a second tokenizer beside the parser's; `read_sql` compares the two. A
+text that only some databases would split so, or that runs inside a comment, is Unreadable.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from policy.values.unreadable import Unreadable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """How one database cuts text and compares names.
+    """How one database splits text and compares names.
 
-    `parser` is what the parser calls it. `quotes` are the characters that open a text or a name,
-    `escaping` those of them inside which a backslash hides the next character. `names` says which
-    names are one: `lower` and `upper` fold what stands in no quotes, `any` folds everything.
+    `parser` is the parser's name for it. `quotes` are the characters that open a string or a name,
+    `escaping` those of them inside which a backslash escapes the next character. `names` defines
+    how names are compared: `lower` and `upper` fold unquoted names, `any` folds all names.
     """
 
     parser: str
@@ -54,10 +54,10 @@ SQL_DIALECTS: Mapping[str, Dialect] = MappingProxyType(
     }
 )
 
-# Read one after the other where no dialect is named; they have to agree.
+# Tried in turn where no dialect is named; they must agree.
 COMMON_DIALECTS = ("postgres", "mysql", "sqlite")
 
-# The parser takes some 20 µs for each.
+# The parser takes some 20 µs per token.
 _MOST_PIECES = 10_000
 _CLOSING = {"[": "]"}
 _ODD = re.compile(r"\0|\r(?!\n)")
@@ -72,7 +72,7 @@ class CutText:
 
 
 def cut(text: str, dialect: Dialect) -> CutText | Unreadable:
-    """Return `text` without its comments, as this dialect cuts it."""
+    """Return `text` without its comments, by the rules of this dialect."""
     if odd := _ODD.search(text):
         return Unreadable(reason=f"a character that ends some readings: {quote(odd[0])}")
     match = _pattern(dialect).match
@@ -113,7 +113,7 @@ def _folds_into_ascii(word: str) -> bool:
 
 @cache
 def _pattern(dialect: Dialect) -> re.Pattern[str]:
-    """Return what fits the next piece of a text: a comment, a quoted part, or anything else."""
+    """Return the pattern of the next token: a comment, a quoted part, or anything else."""
     bare = re.escape("".join({"'", '"', "`", *dialect.quotes, *"\\{}"}))
     other = rf"(?!--|/\*|[uU]&['\"])(?:[^\W\d][\w$]*|[0-9][\w.]*|\r?\n|[ \t]+|(?![{bare}])[!-~])"
     return re.compile(
@@ -124,7 +124,7 @@ def _pattern(dialect: Dialect) -> re.Pattern[str]:
 
 
 def _comments(dialect: Dialect) -> list[str]:
-    # Neither `/*! … */`, which MySQL runs, nor a comment in a comment, which some end early.
+    # Neither `/*! … */`, which MySQL runs, nor a nested comment, which some databases end early.
     found = [r"/\*(?!M?!)(?:[^*/]|\*(?!/)|/(?!\*))*+\*/"]
     found.append(r"--(?=\s|\Z)[^\n]*" if dialect.dashes_need_blank else r"--[^\n]*")
     if dialect.hash_comments:

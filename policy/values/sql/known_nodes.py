@@ -1,13 +1,13 @@
-"""What of SQL is known to do no more than it shows, by the parser's own names: data.
+"""The parts of SQL without hidden effects, by the parser's names for them: data.
 
-Whatever stands in none of these lists may call a program, open a file or run other SQL.
+Anything that is in none of these lists may call a program, open a file or run other SQL.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-# What a statement may be called.
+# The types of statements.
 SQL_KINDS: Final = (
     "select",
     "insert",
@@ -68,7 +68,8 @@ PLAIN_PROPERTIES: Final = frozenset(
 )
 PLAIN_ENGINES: Final = frozenset({"innodb", "memory", "myisam"})
 
-# Functions that the parser knows and that read files, ask a model, count on, or run a text.
+# Functions that the parser knows and that read files, call a model, advance a sequence, or run a
+# string.
 EFFECTIVE_FUNCTIONS: Final = frozenset(
     """
     aiagg aiclassify aiembed aiforecast aigenerate aisimilarity aisummarizeagg apply
@@ -79,7 +80,7 @@ EFFECTIVE_FUNCTIONS: Final = frozenset(
     """.split()
 )
 
-# Functions that the parser does not know and that only compute, or tell of the database itself.
+# Functions that the parser does not know and that only compute, or describe the database itself.
 PLAIN_FUNCTIONS: Final = frozenset(
     """
     age array_agg array_append array_cat array_dims array_length array_lower array_ndims

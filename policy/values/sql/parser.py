@@ -1,7 +1,7 @@
-"""A text of SQL without comments in; the parser's tree of each statement out, or why there is none.
+"""Parses SQL text without comments into one tree per statement, with the sqlglot parser.
 
-The one place that calls the parser: whatever goes wrong in there, nothing was read. It says nothing
-to logs, and hands on no statement that it gave up on.
+The only module that calls the parser: any exception in it means Unreadable. It logs nothing, and
+returns no statement that the parser gave up on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from policy.values.sql.dialect import CutText
 from policy.values.text import quote
 from policy.values.unreadable import Unreadable
 
-# The parser calls itself for each level, and tries some of them in several ways.
+# The parser is recursive, and tries some levels in several ways.
 _DEEPEST: Final = 20
 
 _QUOTED: Final = frozenset(
@@ -34,7 +34,7 @@ _QUOTED: Final = frozenset(
         TokenType.STRING,
     }
 )
-# After these the parser takes all that follows for one text.
+# After these the parser takes everything that follows for one string.
 _COMMANDS: Final = frozenset(
     {TokenType.COMMAND, TokenType.EXECUTE, TokenType.FETCH, TokenType.SHOW}
 )
@@ -43,14 +43,14 @@ _CLOSING: Final = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.E
 
 
 def parse_sql(own: CutText, dialect: str) -> tuple[exp.Expr, ...] | Unreadable:
-    """Return the trees of a text, if the parser sees the same quoted parts in it."""
+    """Return the trees of a text, if the parser finds the same quoted parts in it."""
     try:
         return _parsed(own, dialect)
     except RecursionError:
         return Unreadable(reason="SQL that is nested too deeply")
     except ParseError as error:
         return Unreadable(reason=_where(error))
-    except Exception:  # noqa: BLE001 (the parser's other exceptions, and its flaws)
+    except Exception:  # noqa: BLE001 (the parser's other exceptions, and its bugs)
         return Unreadable(reason="SQL that cannot be parsed")
 
 
@@ -85,7 +85,7 @@ def _depth(tokens: list[Token]) -> int:
 
 @cache
 def _tools(dialect: str) -> tuple[Language, type[Parser]]:
-    """Return the parser of a dialect, made to stop where it would give up with a warning."""
+    """Return the parser of a dialect, changed to stop where it would give up with a warning."""
     language = Language.get_or_raise(dialect)
     vars(language)["STRICT_JSON_PATH_SYNTAX"] = False
     return language, type("Silent", (language.parser_class,), {"_warn_unsupported": _give_up})

@@ -1,8 +1,8 @@
-"""SQL text in; its statements with the tables they read and write out, or why it cannot be told.
+"""Reads SQL text: its statements with the tables that they read and write.
 
-The text is cut twice, here and by the parser, and the two have to agree on every quoted part. Where
-no dialect is named, common ones have to agree on every statement. The parser is heavy, an extra of
-the package, and imported when the first text is read.
+The text is tokenized twice, here and by the parser, and the two must agree on every quoted part.
+Where no dialect is named, common ones must agree on every statement. The parser is heavy, an
+optional extra of the package, and imported when the first text is read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from policy.values.unreadable import Unreadable
 
 _LONGEST = 100_000
 
-# `explain` is judged as what it explains: `explain analyze` runs it.
+# `explain` is judged as the statement it explains: `explain analyze` runs it.
 _EXPLAIN = re.compile(
     r"\A\s*explain\b(?:\s+(?:query\s+plan|analyze|verbose)\b)*(?:\s*\([\w\s,]*\))?"
     r"(?=\s*\(*\s*(?:select|with|insert|update|delete|merge)\b)",
@@ -27,7 +27,7 @@ _EXPLAIN = re.compile(
 
 @cache
 def can_read_sql() -> bool:
-    """Tell whether the parser is installed."""
+    """Return whether the parser is installed."""
     return find_spec("sqlglot") is not None
 
 
@@ -52,7 +52,7 @@ def read_sql(text: str, dialect: str | None = None) -> Sql | Unreadable:
 
 
 def _read(text: str, dialect: Dialect) -> Sql | Unreadable:
-    # Imported here: half a second that only those pay who ask about SQL.
+    # Imported here: it takes half a second, which only policies with SQL conditions should pay.
     from policy.values.sql.parser import parse_sql
     from policy.values.sql.statement_reader import read_statement
 

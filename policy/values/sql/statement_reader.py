@@ -1,7 +1,7 @@
-"""One statement of the parser's tree in; its kind, and the tables it reads and writes, out.
+"""Reads one statement of the parser's tree: its type, and the tables it reads and writes.
 
-A part, property or function that is not known here makes the whole unreadable: what a table loses
-to a procedure, or a file to a function, would not be seen.
+An unknown part, property or function makes the whole statement unreadable: it could hide a change
+of a table by a procedure, or a file opened by a function.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _WRITE_NOTHING: Final = frozenset({"select", "describe", "begin", "commit", "rol
 
 
 def read_statement(tree: exp.Expr, dialect: Dialect) -> tuple[SqlStatement, ...] | Unreadable:
-    """Return the statement, and before it each one inside of it that changes data."""
+    """Return the statement, preceded by each nested one that changes data."""
     kind = next((kind for node, kind in _KINDS if isinstance(tree, node)), None)
     if kind is None:
         return Unreadable(reason=f"a statement whose effects are not known: {quote(tree.key)}")
@@ -75,7 +75,7 @@ def read_statement(tree: exp.Expr, dialect: Dialect) -> tuple[SqlStatement, ...]
 
 
 def _unknown_object(tree: exp.Expr) -> str | None:
-    """Return why it cannot be told what a statement is about."""
+    """Return why the object of a statement is unknown, None if it is known."""
     match tree:
         case exp.Create() | exp.Drop() | exp.Alter() | exp.Comment():
             kind = str(tree.args.get("kind") or "").upper()
@@ -97,7 +97,7 @@ def _unknown_object(tree: exp.Expr) -> str | None:
 
 
 def _unknown(node: exp.Expr, dialect: Dialect) -> str | None:
-    """Return why a part of a statement cannot be taken for harmless."""
+    """Return why a part of a statement may have effects, None if it has none."""
     if isinstance(node, exp.Func):
         return _unknown_function(node)
     if isinstance(node, exp.Property):
@@ -148,7 +148,7 @@ def _unknown_property(node: exp.Property) -> str | None:
 
 
 def _described(tree: exp.Expr, *, kind: str, dialect: Dialect) -> SqlStatement:
-    """Return the tables of a statement: what it or a part of it changes, and the others."""
+    """Return the tables of a statement: those that it or a part of it changes, and the others."""
     changed = [
         pair
         for node in tree.find_all(type(tree), *_CHANGES, exp.Into, exp.Returning)

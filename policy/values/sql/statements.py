@@ -1,4 +1,4 @@
-"""The records of a text of SQL taken apart: its statements, and the tables each is about."""
+"""The result of reading SQL text: its statements, and the tables that each names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlStatement:
-    """What one statement does: tables by their canonical names, in order, each once."""
+    """One statement: its tables by their canonical names, in order, each once."""
 
     kind: str
     reads: tuple[str, ...] = ()
@@ -22,7 +22,7 @@ class SqlStatement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sql:
-    """What a text of SQL does, statement by statement."""
+    """The statements of an SQL text."""
 
     statements: tuple[SqlStatement, ...]
 

@@ -1,6 +1,6 @@
-"""A part of the parser's tree in; the tables it names and changes, and their canonical names, out.
+"""Finds the tables that a part of the parser's tree names and changes, by canonical names.
 
-A name that stands in no quotes is folded as the database folds it, and always written small.
+An unquoted name is folded as the database folds it, and always written in lower case.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlglot import exp
 from policy.values.sql.dialect import Dialect
 
 _SIMPLE_NAME: Final = re.compile(r"[^\W\d][\w$]*")
-# No database folds letters outside ASCII in the same way, so they stay as they are.
+# Databases fold letters outside ASCII differently, so they stay as they are.
 _SMALL: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _LARGE: Final = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
@@ -23,7 +23,7 @@ _LARGE: Final = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 def table_name(table: exp.Table, dialect: Dialect) -> str:
     """Return the canonical name of a table, qualified as it is spelled.
 
-    A part that would not read as a name, or that only quotes keep apart from another, is quoted.
+    A part that would not parse as a name, or that only quotes distinguish from another, is quoted.
     """
     return ".".join(_part(part, dialect) for part in table.parts)
 
@@ -45,7 +45,7 @@ def _quoted(name: str) -> str:
 
 
 def is_named(table: exp.Table) -> bool:
-    """Tell whether a table is called by names; some databases take a path for a file."""
+    """Return whether a table is given by names; some databases take a path for a file."""
     parts = table.parts
     return bool(parts) and all(
         isinstance(part, exp.Identifier) and part.name and not re.search(r"[./\\:@*]", part.name)
@@ -54,7 +54,7 @@ def is_named(table: exp.Table) -> bool:
 
 
 def is_common(table: exp.Table) -> bool:
-    """Tell whether the name, spelled just so, is that of a `with` around its place."""
+    """Return whether the name, spelled exactly so, is that of a `with` around it."""
     if table.args.get("db") or table.args.get("catalog"):
         return False
     came: exp.Expr = table
@@ -62,7 +62,7 @@ def is_common(table: exp.Table) -> bool:
     node = table.parent
     while node is not None:
         if isinstance(node, exp.With):
-            # A query sees those before it, and itself where it may.
+            # A query sees those before it, and itself if it may be recursive.
             place = _place(came, node) + bool(node.args.get("recursive"))
         within = node.args.get("with_")
         if within is not None:
@@ -81,7 +81,7 @@ def _place(query: exp.Expr, within: exp.With) -> int:
 
 
 def changed_tables(tree: exp.Expr, dialect: Dialect) -> Iterator[tuple[exp.Table, exp.Table]]:
-    """Yield each table that this node itself changes: where it is named, and the table meant.
+    """Yield each table that this node itself changes: where it is named, and the table it means.
 
     `delete u from users u` names `u` and means `users`.
     """
@@ -130,7 +130,7 @@ def _all_heads(nodes: object) -> Iterator[exp.Table]:
 
 
 def _heads(node: object) -> Iterator[exp.Table]:
-    """Yield the table a node names, and those that are joined to it."""
+    """Yield the table that a node names, and those that are joined to it."""
     match node:
         case exp.Table():
             yield node
