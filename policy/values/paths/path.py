@@ -24,7 +24,7 @@ _LONGEST = 4096
 _MAGIC = re.compile(
     r"/proc/(thread-self|[^/]+/(root|cwd|fd|fdinfo|exe|map_files|task))(/|$)|/dev/fd(/|$)"
 )
-# Texts that all programs read alike (as `path_text` defines them), with nothing to normalise.
+# Texts that all programs read alike (as `path_spelled` accepts them), with nothing to normalise.
 _SETTLED = re.compile(r"(?:/(?!\.\.?(?:/|\Z))[A-Za-z0-9_.+@=,#()\[\]-]+)+")
 _MAY_BE_MAGIC = ("/proc/", "/dev/")
 # Streams that a process already has open: its redirections determine which files these are.
