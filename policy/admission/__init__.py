@@ -1,4 +1,4 @@
-"""A raw call becomes the one call that rules judge, approvers see and the tool receives."""
+"""Turns a raw call into the one call that rules judge, approvers see and the tool receives."""
 
 from policy.admission.admitter import Admitted, CallLike, RawCall, Refused, admit, no_unnamed_fields
 

@@ -1,4 +1,4 @@
-"""A raw call and the catalogue in; the one call that is judged, approved and run, out.
+"""Admits a raw call: repairs its name and input, or reports why it cannot be a call.
 
 Nothing after this step reads text again: names are resolved, the input is checked against the
 tool's schema, defaults are filled in, and what was mended is noted.

@@ -1,4 +1,4 @@
-"""An input that does not fit and its schema in; the input it can only have meant, with notes, out.
+"""Repairs an input that does not match its schema, where it can mean only one thing.
 
 Only the shape is mended, and only where the schema leaves one reading: text where a number, truth
 value, object or list must stand, one value where a list of such values must, and null where a

@@ -1,4 +1,4 @@
-"""An input with fields that its schema does not name, in; the fields it can only mean, out.
+"""Renames fields that the schema does not have to those that they can only mean.
 
 Models write `filePath` or `Path` for `path_file` and `path`. A field is renamed where exactly one
 field of the same object is spelled that way, case, separators and style aside, and where that one

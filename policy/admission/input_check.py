@@ -1,4 +1,4 @@
-"""A tool's definition in; what checks an input against its schema, compiled once, out."""
+"""Checks inputs against a tool's schema, which is compiled once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A place in a tool's schema, prepared for walking many inputs through it."""
+"""One node of a tool's schema, prepared for walking many inputs through it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decision -> record: what is kept of every call, refused ones included, and where it goes."""
+"""Audit records: what is kept of every call, denied ones included, and where it is written."""
 
 from policy.audit.bounded_value import bounded
 from policy.audit.digest import digest_of, exact_digest_of

@@ -1,4 +1,4 @@
-"""Any value in, a frozen JSON value of bounded size out, with the cuts marked.
+"""Copies any value as frozen JSON of bounded size, and marks what was cut.
 
 A record must be written whatever was asked, so nothing here depends on the value being JSON, being
 shallow, or being small.

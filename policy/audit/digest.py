@@ -1,4 +1,4 @@
-"""A JSON value in, the digest that names it out: equal values, whatever their spelling, have one.
+"""Digests of JSON values: equal values have one digest, however they are spelled.
 
 Keys are sorted and numbers written by value (`1`, `1.0` and `1e0` are the same number), so that a
 call cannot shed its digest by being spelled another way. What an approval lets run is told apart

@@ -1,4 +1,4 @@
-"""A manifest and grants in; what is active, what is withheld, and what was granted in vain, out."""
+"""Compares what a plugin declares with what it is granted: active, withheld, granted in vain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plugin is granted: patterns such as `tool:my_tool` or `http_route:*` in, `Grants` out."""
+"""Grants of a plugin: patterns such as `tool:my_tool` or `http_route:*`."""
 
 from __future__ import annotations
 

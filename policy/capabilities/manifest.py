@@ -1,4 +1,4 @@
-"""What a plugin says of itself in, a checked `PluginManifest` out."""
+"""The manifest of a plugin, read and checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tool's argument model (a pydantic class) in; its definition for policies out.
+"""A tool's definition for policies, from its argument model (a pydantic class).
 
 The class name is the tool's name, its docstring the description, and markers on its fields say
 which arguments are resources:

@@ -1,4 +1,4 @@
-"""Tool definitions in; the one set of tools that policies, admission and the service share out."""
+"""`Catalog`: the one set of tools that policies, admission and the service share."""
 
 from __future__ import annotations
 

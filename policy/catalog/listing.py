@@ -1,4 +1,4 @@
-"""A list of tools as servers and hosts publish it, in; tool definitions and what is wrong, out.
+"""Reads tool definitions from a list of tools as servers and hosts publish it.
 
 What a server says of its own tools counts for nothing until a person has reviewed it: annotations,
 categories and resources are read from the host's tools and from reviewed lists only.

@@ -1,4 +1,4 @@
-"""A tool's argument model in; the arguments that its markers say are resources, out.
+"""The markers `Reads`, `Writes`, `Runs`, … that declare an argument to be a resource.
 
 A marker that leads to no place in the input would leave rules blind to what the tool touches, so
 one that cannot be followed is a TypeError when the tool is made.

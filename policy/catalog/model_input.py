@@ -1,4 +1,4 @@
-"""A JSON input and a tool's argument model in; the model's object, and that as JSON again, out."""
+"""Reads an input by a tool's argument model, and gives the result back as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools in; those whose names begin with some text out, without a look at all the others."""
+"""Tools by their names' prefixes, without a look at all the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tool name as a model spelled it, in; the one known tool it can only mean, out.
+"""Repairs a tool name as a model spelled it, where it can mean only one known tool.
 
 Spellings differ in case, in separators and in style (`getMP3File` for `get_mp3_file`), and by one
 slip of a letter. A name is repaired only when exactly one known tool fits: of two that do, neither

@@ -1,4 +1,4 @@
-"""Tool patterns: as a rule spells them, in; which tools they fit, out.
+"""Patterns of tool names in rules, and which tools they match.
 
 A pattern reads differently where it gives (`allow`, `default allow`, `delegate`, `results(…)`)
 and where it takes. Where it takes it is wide. Where it gives, a wildcard reaches only the host's

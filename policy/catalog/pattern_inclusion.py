@@ -1,4 +1,4 @@
-"""Two tool patterns in; whether one fits every tool that the other fits, known or not, out.
+"""Whether one tool pattern matches every tool that another matches, known or not.
 
 Only what follows from the patterns themselves is said: where it does not, the answer is no.
 """

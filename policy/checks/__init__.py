@@ -1,4 +1,4 @@
-"""Trees -> checked policies: names resolved, kinds and places checked, every mistake said."""
+"""Trees -> checked policies: names resolved, types checked, every mistake reported."""
 
 from policy.checks import checked
 from policy.checks.assembly import Unit

@@ -1,4 +1,4 @@
-"""Files, tables and packs in; each layer with the units it is made of out.
+"""Groups files, tables and packs into layers.
 
 A `Unit` is one file as it takes part in one layer: a pack used twice gives two units, each with its
 own parameters. Names are gathered here, so that the passes after this one can read any of them.

@@ -1,4 +1,4 @@
-"""Trees and a catalogue in, checked policies with every diagnostic out: the passes, in order."""
+"""Checks everything of one generation, pass by pass, and collects all diagnostics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every pass is handed: the catalogue, the data, the report, and the readers they share."""
+"""`CheckContext`: what every pass is given: the catalogue, the data, the report, shared readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checked layers in; what a layer must have and what does nothing in it, out as diagnostics."""
+"""Statements about a whole layer: defaults, delegations, undeclared resources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the language has and this version does not run: refused at its own place, never ignored."""
+"""Refuses what the language has and this version does not run."""
 
 from __future__ import annotations
 

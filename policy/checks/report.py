@@ -1,4 +1,4 @@
-"""Gathers the diagnostics of a run: `Report` is what every pass writes to."""
+"""`Report`: gathers the diagnostics of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `check` is given and what it answers: `PolicySources` in, `Checked` out."""
+"""What `check` takes and returns: `PolicySources` and `Checked`."""
 
 from __future__ import annotations
 

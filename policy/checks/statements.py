@@ -1,4 +1,4 @@
-"""One layer's units in, its `CheckedPolicy` out: each kind of statement read by its reader."""
+"""Resolves one layer's statements into its `CheckedPolicy`."""
 
 from __future__ import annotations
 

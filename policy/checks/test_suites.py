@@ -1,4 +1,4 @@
-"""The tests of all files in, the suites that `verify` runs out: which tests, over which layers.
+"""The tests of all files as suites: which tests, over which layers.
 
 The tests of a layer's file run over the whole generation. A pack's own run over a base of their
 own, one for each set of values that they give its parameters.

@@ -1,4 +1,4 @@
-"""What `--approve` and `--approve-script` say in, what becomes of asks out."""
+"""Who answers asks, by `--approve` and `--approve-script`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One line of JSON in; the call it asks about, its caller and the facts, or why it is no call."""
+"""Reads one line of JSON as a call with its caller and facts."""
 
 from __future__ import annotations
 

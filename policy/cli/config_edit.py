@@ -1,4 +1,4 @@
-"""`placet config set` and `unset`: a key and a value in; the edit made, its diff and digest out."""
+"""`placet config set` and `unset`: edits one key, and shows the difference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`placet decide`: calls as JSON lines in, one decision a line out."""
+"""`placet decide`: one decision for each line of JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls as JSON lines and the place of a policy in, one decision a line out."""
+"""Decides calls given as lines of JSON, one decision a line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `placet freeze` and `placet unfreeze` have in common: who does it, its record, its words."""
+"""What `placet freeze` and `placet unfreeze` share: who does it, its record, its output."""
 
 from __future__ import annotations
 

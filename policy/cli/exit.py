@@ -1,4 +1,4 @@
-"""A command that runs in; how it ends, told in one line if it ends early, out."""
+"""How a command ends: an error that ends it early is one line, never a traceback."""
 
 from __future__ import annotations
 

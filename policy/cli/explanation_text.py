@@ -1,4 +1,4 @@
-"""An explanation in; its lines for people out: the verdict first, then why, then all the rest."""
+"""An explanation as text: the verdict first, then why, then everything else."""
 
 from __future__ import annotations
 

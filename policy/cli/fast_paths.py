@@ -1,4 +1,4 @@
-"""`PLACET_NO_FAST` in, the quick ways that loading and deciding may take out.
+"""`PLACET_NO_FAST`: which fast paths loading and deciding take.
 
 Each quick way gives what the slow one gives; somebody who doubts that switches it off and compares.
 """

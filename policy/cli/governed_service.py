@@ -1,4 +1,4 @@
-"""What `serve` was told and a policy store in, the service as each call's caller sees it out."""
+"""The service that `serve` offers, as the caller of each call sees it."""
 
 from __future__ import annotations
 

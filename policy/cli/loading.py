@@ -1,4 +1,4 @@
-"""The policy a command was pointed at: read, built, and shown where it is wrong."""
+"""Loads the policy that a command was given, and shows what is wrong with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A code of a diagnostic in, the page that explains it out; the pages come with the package."""
+"""Prints the page that explains a diagnostic code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps what only people may do out of the hands of agents' commands."""
+"""Refuses commands for people only where an agent's tool call started them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who runs this command: a name that the operating system vouches for, and its groups."""
+"""Who runs this command: the user of the operating system, with their groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`placet status`: whether a policy is in force and fresh, and what is frozen."""
+"""`placet status`: whether a policy is in force and current, and what is frozen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`placet test`: the tests that stand in the rule files."""
+"""`placet test`: runs the tests in the rule files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of one layer on one tool -> one generated function that finds those that match."""
+"""Generates one Python function from the rules of one layer on one tool."""
 
 from policy.codegen.fields import is_plain_text
 from policy.codegen.functions import RuleFunction, UndecidedRules

@@ -1,4 +1,4 @@
-"""Rules as conjunctions in; nested `if` lines that find those a call meets, out.
+"""Nested `if` lines that find the rules which a call matches.
 
 The rules of a tool demand much of the same. What several of them demand is tested once, for all of
 them, and a field is fetched and looked at only where everything that was demanded before it held:

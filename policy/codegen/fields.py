@@ -1,4 +1,4 @@
-"""The input's fields that generated code reads: fetched once, and looked at once.
+"""The input's fields that generated code reads, each fetched once.
 
 Code that tests a field is only right for the plain values of the kinds it asks for: text without
 anything hidden, numbers that Python compares exactly, true and false, and nothing at all. The

@@ -1,4 +1,4 @@
-"""A checked test in; two Python expressions out: one for when it is true, one for when it is false.
+"""A test as two Python expressions: when it is true, and when it is false.
 
 Where neither holds the test is undecided. Both are exact for the values that the opening of the
 function lets through (see `fields`); a test with anything that is not written here has no

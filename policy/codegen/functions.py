@@ -1,4 +1,4 @@
-"""Source of a function in; the function out, sharing with others what it has in common with them.
+"""Compiles the source of functions; equal sources share one code object.
 
 A thousand rules are some hundred functions, and the next call goes to any of them: what a decision
 waits for is memory that is not at hand. So constants that are equal are the very same in all

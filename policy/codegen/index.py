@@ -1,4 +1,4 @@
-"""Many rules of one layer on one tool in; a function that asks only those a call can meet, out.
+"""Looks rules up by the fields they compare, where a layer has many on one tool.
 
 A rule is found by one demand of its own that a plain text settles: that a field equals one of a
 few texts, or begins with one. Or by a test of a resource, whose answer is looked up with those of

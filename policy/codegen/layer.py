@@ -1,4 +1,4 @@
-"""The rules of one layer on one tool in; a function compiled from generated code out.
+"""The generated function of one layer on one tool.
 
 The function answers with the numbers of the rules that are met, and with what could not be
 decided. A rule that cannot be written whole is asked of its closure, but only where what can be

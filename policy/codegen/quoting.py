@@ -1,4 +1,4 @@
-"""What a policy's author wrote becomes a literal of generated code here, and nowhere else.
+"""Makes literals of what a policy's author wrote; the only place that does.
 
 Texts and numbers are written with `ascii`, everything else is handed over as an object under a name
 that is counted. So no character of a policy can be anything but data in what is compiled.

@@ -1,4 +1,4 @@
-"""Tests of resources in; expressions that look their answers up among those of all rules, out.
+"""Resource tests in generated code: looked up among the answers of all rules at once.
 
 The tests of a tool have numbers (see `together`), and the answers of one call are asked for where
 the first test of a verb is wanted. So what a call touches is read only if a rule wants to know.

@@ -1,4 +1,4 @@
-"""One key of `placet.toml` -> the file with that change, if the policy stays valid."""
+"""Edits one key of `placet.toml`, if the policy stays valid."""
 
 from policy.config_edit.atomic_write import FileChanged, replace_file
 from policy.config_edit.editor import Configured, Witness, configure, read_configuration, value_of

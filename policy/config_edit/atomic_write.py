@@ -1,4 +1,4 @@
-"""A file and its new bytes in; the file whole as it was or whole as it is to be, never half.
+"""Replaces a file as a whole: readers see the old content or the new, never half.
 
 Writers that hold the folder wait for each other, in this process and in others. The new bytes stand
 under another name, safe on the disk, before they take the place of the old ones.

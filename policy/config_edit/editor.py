@@ -1,4 +1,4 @@
-"""A policy's path, a key and a value in; `placet.toml` with that one change, if all of it is right.
+"""Changes one key of a policy's `placet.toml`, after checking what the policy becomes.
 
 The folder with the edit is built in memory exactly as a reload would build it, tests included, and
 nothing is written unless it makes a generation. Edits of one folder wait for each other.

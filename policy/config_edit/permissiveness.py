@@ -1,4 +1,4 @@
-"""What stood at a key before and what stands there after, in; whether that lets more through, out.
+"""Whether a change of the configuration allows more than before.
 
 Only the tables of permissions are judged, and an edit counts as looser where that cannot be ruled
 out: a `deny` or `ask` that goes may have stood before an `allow` somewhere else.

@@ -1,4 +1,4 @@
-"""The text of a TOML file and one change in; the text with that change and no other out.
+"""Sets or removes one key in the text of a TOML file; all else stays.
 
 tomlkit keeps comments, blank lines, order, quoting and line endings. A new key goes below the last
 one of its table, a new table to the end of the file; an entry that is removed takes the comment on

@@ -1,4 +1,4 @@
-"""What we say to people who write policy: diagnostics, their codes and their renderings."""
+"""Diagnostics for authors of policies: their codes, and their renderings."""
 
 from policy.diagnostics.codes import CODES, Code, diagnose, page
 from policy.diagnostics.diagnostic import Diagnostic, Fix, Label, Severity, has_errors, in_order

@@ -1,4 +1,4 @@
-"""Every diagnostic code, its severity and what it is about: the one table.
+"""Every diagnostic code with its severity and title: the one table.
 
 A code is kebab-case, reads after "allow", and is never reused. Each has a page,
 `docs/checks/<code>.md`, and a case that shows it.

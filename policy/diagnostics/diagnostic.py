@@ -1,4 +1,4 @@
-"""What we say to people who write policy, as plain data."""
+"""`Diagnostic`: one problem in a policy, as plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file's name and the policy's folder in; what a reader knows the file by, out."""
+"""File names as they are shown: relative to where the reader is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diagnostics and a format's name in, the whole output out."""
+"""Renders diagnostics in a format given by its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text from elsewhere in; text that shows what it holds, and the columns it takes, out."""
+"""Text from elsewhere, shown with nothing hidden, and how many columns it takes."""
 
 from __future__ import annotations
 

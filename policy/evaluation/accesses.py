@@ -1,4 +1,4 @@
-"""What a call touches, as it is spelled there: declared arguments and commands in, touches out.
+"""The resources that a call accesses, as its arguments and commands spell them.
 
 A touch is read as a path, a host or a receiver only when a rule asks for its verb.
 """

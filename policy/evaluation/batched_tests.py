@@ -1,4 +1,4 @@
-"""The resource tests of one verb on one tool in; which of them are true of a call, at once, out.
+"""Resource tests of all rules on one tool, evaluated at once: which are true of a call.
 
 Most rules of a tool ask the same of its calls: whether a path, a host or a command is in this set
 or that. So the thing is looked up once, in all sets together. Where it is not plain (a path with

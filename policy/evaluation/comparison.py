@@ -1,4 +1,4 @@
-"""Equality and order of values, in three values: what is of different kinds is undecidable."""
+"""Equality and order of values; values of different types are indeterminate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions, compiled: a checked test becomes a function of the call that answers in three values.
+"""Compiles a checked test to a function of the call, in three-valued logic.
 
 Every leaf settles what absent means where it stands, so that above the leaves only true, false
 and undecided are left.

@@ -1,4 +1,4 @@
-"""A tree or a wildcard of a call in; what the disk says it holds, and where its links lead, out.
+"""What the disk holds in a tree or wildcard of a call, and where its links lead.
 
 A wildcard means what the same names would mean if they were spelled, and a tree what is below it.
 Where nothing of the disk is known, both are what their spelling says. Who follows links, but does

@@ -1,4 +1,4 @@
-"""What a call does, as far as its arguments tell: declared arguments and taken-apart commands.
+"""`CallEffects`: what a call does, as far as its arguments and commands tell.
 
 In sight are declared arguments, redirections, and the operands and options of profiled programs.
 The words of a command whose program has no profile, and every text of a tool whose resources are

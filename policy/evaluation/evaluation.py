@@ -1,4 +1,4 @@
-"""One call under judgement: what conditions read, worked out at most once a call.
+"""`Evaluation`: one call being judged, and what conditions read of it, each worked out once.
 
 An `Evaluation` is used by one decision in one thread and then dropped. It is the only mutable
 thing in the core: a cache of what follows from its frozen parts.

@@ -1,4 +1,4 @@
-"""Values of conditions, compiled: a checked value becomes a function of the call.
+"""Compiles a checked value to a function of the call.
 
 Absent goes through every operation as absent, undecidable as undecidable; whoever tests the
 outcome decides what they mean there.

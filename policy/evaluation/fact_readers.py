@@ -1,4 +1,4 @@
-"""The facts by name: a path such as `agent.name` to the function that reads it from a call."""
+"""Reads facts by name, such as `agent.name`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A path that a call writes in, whether some reading of it is a file of the floor out.
+"""Whether a path that a call writes may be a file of the floor, by any of its names.
 
 A path has several readings: as spelled, with links followed, without invisible characters, without
 letter case where the file system may ignore it, and under the other names that a file or a folder

@@ -1,4 +1,4 @@
-"""A floor in, the test that a call writes a file of it out.
+"""Compiles the test that a call writes a file of the floor.
 
 Where any reading of a path is such a file, the call writes it: the path as spelled, where its links
 lead, and, by device and inode, every other name of a file (hard links) or a folder (bind mounts).

@@ -1,4 +1,4 @@
-"""The functions a condition may call: values in, a value out, never an exception."""
+"""The functions of the language: they take values, return a value, and never raise."""
 
 from __future__ import annotations
 

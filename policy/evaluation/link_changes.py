@@ -1,4 +1,4 @@
-"""Commands of one call in; how each of them sees paths, where others may have made links, out.
+"""How later commands of a call see paths, where earlier ones may have made links.
 
 The disk is asked before a script runs. What a command of the script may turn into a link is no
 place that the disk tells of, so that the resolver of those after it does not know where it leads.

@@ -1,4 +1,4 @@
-"""Conditions before an input is known: a checked test in, the truths it can still take, out.
+"""Evaluates conditions before an input is known: the truths that each can still have.
 
 Parts that look at nothing of the input are decided by the facts of the moment, with the very
 function that judges calls. Any other part can become anything, so what is said here of a whole

@@ -1,4 +1,4 @@
-"""Texts that may be resources, though nobody declared them as such.
+"""Strings of a call that may be resources, though no argument is declared as one.
 
 The words of a command whose program has no profile, and every text of a tool whose resources are
 not declared complete, count as possible resources: a test of the plain form is undecidable if one

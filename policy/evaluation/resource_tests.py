@@ -1,4 +1,4 @@
-"""The five verbs: `reads X`, `reads outside X`, `reads only X`, compiled to three-valued tests.
+"""Compiles `reads X`, `reads outside X`, `reads only X` and their like.
 
 The plain form and `outside` look at what is in sight; `only` also wants nothing out of sight.
 """

@@ -1,4 +1,4 @@
-"""The plain items of a set in; two functions of a thing out, which answer in three values.
+"""Compiles the items of a set to two functions: inside, and possibly inside.
 
 `some` tells whether some part of the thing is one of the items, `whole` whether all of it is: they
 differ for paths with all that is below them, and for commands that run others.

@@ -1,4 +1,4 @@
-"""Is a thing in a set? Sets of a kind become functions of a thing that answer in three values."""
+"""Membership in sets: compiles each kind of set to a function in three-valued logic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Three truth values, and the two values that are no value: absent and undecidable.
+"""The three truth values, and the two non-values: absent and undecided.
 
 A test answers True, False or an `Undecided`; Kleene's strong logic combines them. A value is
 JSON, a time, `ABSENT`, or an `Undecided` that says why it could not be read. `Unknown` is an

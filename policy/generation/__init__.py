@@ -1,4 +1,4 @@
-"""A policy's folder -> one generation: files, settings and catalogue read, checked and compiled."""
+"""Builds a generation from a policy's folder: files, settings, catalogue, checks, program."""
 
 from policy.generation.builder import Builder, Built, build, unexpected
 from policy.generation.decoding import decode

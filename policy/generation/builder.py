@@ -1,4 +1,4 @@
-"""A snapshot in; the generation that it makes, or everything that is wrong with it, out.
+"""Builds a `Generation` from a snapshot, or reports all that is wrong with it.
 
 Nothing is read here: the same snapshot, catalogue and number give the same generation.
 """

@@ -1,4 +1,4 @@
-"""A catalogue and the configuration in; the catalogue that policies are checked against out."""
+"""The catalogue that a policy is checked against: the host's tools, and what it lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A snapshot and the trees that name its data files in; what those files hold, as JSON, out."""
+"""Reads the JSON data files that rules name."""
 
 from __future__ import annotations
 

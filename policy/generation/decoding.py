@@ -1,4 +1,4 @@
-"""The bytes of a file in; its text as a `Source`, or why it is none, out."""
+"""Decodes the bytes of a file as UTF-8 policy text, or reports why not."""
 
 from __future__ import annotations
 

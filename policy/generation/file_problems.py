@@ -1,4 +1,4 @@
-"""What could not be read in, what to say of it out."""
+"""The diagnostics for files and folders that cannot be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A path in, one `Snapshot` out: the bytes of everything a generation is made of, read as one.
+"""Reads a policy's folder as one `Snapshot`: the bytes of all files, as of one moment.
 
 A pass lists the folder and reads its files; passes are repeated until two in a row saw the same.
 Then all of it stood on disk together at the moment between the two, so a save of several files or

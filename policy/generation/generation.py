@@ -1,4 +1,4 @@
-"""One read of a policy, ready to decide: a call in, a decision that names this generation out."""
+"""`Generation`: one policy ready to decide; its decisions name it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A snapshot in; what is known of programs, shipped and by its `programs/*.toml`, out."""
+"""Profiles of programs: the shipped ones, and those in the policy's `programs/*.toml`."""
 
 from __future__ import annotations
 

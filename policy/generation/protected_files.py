@@ -1,4 +1,4 @@
-"""What a load reads and what its configuration names in, what no tool may write out: the floor.
+"""The files that no tool may write: the policy itself, its records and its state.
 
 A file that a load would read, or fail at, counts whether it is there or not.
 """

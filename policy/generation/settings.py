@@ -1,4 +1,4 @@
-"""`Settings`: what `placet.toml` says besides rules, frozen and complete with its defaults."""
+"""`Settings`: what `placet.toml` configures besides rules, with its defaults."""
 
 from __future__ import annotations
 

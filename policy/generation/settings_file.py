@@ -1,4 +1,4 @@
-"""The text of `placet.toml` in; its `Settings`, or what is wrong with it and where, out."""
+"""Reads `placet.toml`: its `Settings`, or what is wrong with it and where."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes with Placet: packs, by the names that `use` gives them, and profiles of programs."""
+"""The packs and profiles of programs that come with Placet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A policy's path in, the folders of this user's own out in which Placet keeps what people said."""
+"""The user's own folders in which approvals and freezes are kept, for a policy's path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A place on disk in; the files there that may matter, and where each really lies, out.
+"""Finds the files of a policy in its folder, and where each really is.
 
 One listing of each folder says most of it. Every further question to the system is a moment in
 which threads that decide calls take the interpreter, so none is asked that the listing answers.

@@ -1,4 +1,4 @@
-"""One run of `check`, as the rules of earlier ones answer it and take in what it finds."""
+"""One run of `check`: answers it from earlier runs, and keeps what it finds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that were checked, by unit and text, in; the same rules at their places, out.
+"""Rules checked before, by unit and text, moved to their present places.
 
 What a rule comes to depends on its text and on its surroundings: on everything a rule can see,
 which no other rule is part of. So a rule of which nothing was said means the same as long as the

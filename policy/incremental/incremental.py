@@ -1,4 +1,4 @@
-"""The seam: what a builder asks at each stage of a build, and reports to it."""
+"""`Incremental`: what a builder asks at each stage of a build, and reports to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rules can see beside policy files, in; a digest of it out.
+"""A digest of what rules can see outside of policy files.
 
 That is the catalogue, the data files that rules name, and the programs of the folder.
 """

@@ -1,4 +1,4 @@
-"""Everything that a rule can see besides itself, in; one digest of it out.
+"""A digest of everything that a rule can see besides itself.
 
 A rule sees names, parameters, packs and declarations of tools; the catalogue, the data, the facts
 of the context and the programs that are known. It sees no other rule, no test and no place. The

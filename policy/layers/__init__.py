@@ -1,4 +1,4 @@
-"""Checked policies -> one layered policy: which layers bind a caller, and what they do together."""
+"""Checked policies -> one layered policy: which layers apply to a caller, and how they combine."""
 
 from policy.layers.layered import LayeredPolicy, applies_to
 from policy.layers.merger import Merged, merge

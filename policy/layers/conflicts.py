@@ -1,4 +1,4 @@
-"""All layers in, what they do to each other out: statements without effect, and contradictions.
+"""What layers do to each other: statements without effect, and contradictions.
 
 Only what is certain is said: a tool that is not known yet may make a statement useful.
 """

@@ -1,4 +1,4 @@
-"""What gives in one layer in; which tools, known or to come, it can let through, out."""
+"""Which tools, known or not, the statements of one layer can allow."""
 
 from __future__ import annotations
 

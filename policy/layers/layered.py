@@ -1,4 +1,4 @@
-"""All layers of a generation, the global one first, and whom each binds."""
+"""`LayeredPolicy`: all layers of a generation, the global one first, and whom each applies to."""
 
 from __future__ import annotations
 

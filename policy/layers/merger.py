@@ -1,4 +1,4 @@
-"""Checked policies in, one `LayeredPolicy` and what their layers do to each other out."""
+"""Merges checked policies into one `LayeredPolicy`, and reports conflicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of one layer in; those that another rule without a condition always overrules, out.
+"""Rules of a layer that another rule without a condition always overrules.
 
 `deny T` denies whatever an `allow T when …` allows and an `ask T when …` asks about, and an answer
 of `ask T` is needed for whatever an `allow T when …` allows. Who wrote the looser rule believes

@@ -1,4 +1,4 @@
-"""All layers in, the pairs of rewrites that conflict on every call out."""
+"""Pairs of rewrites that conflict on every call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two selectors and a catalogue in; whether some tool, known or to come, can be in both, out."""
+"""Whether two selectors can match the same tool, known or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plugin's tool in; the handler under which the service knows it, `ext__plugin__tool`, out."""
+"""The handler of a plugin's tool, under the name `ext__plugin__tool`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A policy store in, what its configuration grants each plugin out."""
+"""What the configuration of the policy in force grants each plugin."""
 
 from __future__ import annotations
 

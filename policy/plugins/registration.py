@@ -1,4 +1,4 @@
-"""A declaration in, its registration out: one type of registration for each kind of capability.
+"""What a plugin has registered: one type of registration for each kind of capability.
 
 `target` is whatever stands behind a capability, as the runtime that loaded the plugin gives it; the
 host that serves such capabilities knows what to do with it.

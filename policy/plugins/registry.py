@@ -1,4 +1,4 @@
-"""Plugins and what they are granted in; the capabilities that may be used out.
+"""`PluginRegistry`: plugins, their grants, and the capabilities that may be used.
 
 What is declared but not granted is kept as withheld: its tool is in no registry of tools, and
 whoever serves the other kinds is not given it.

@@ -1,4 +1,4 @@
-"""A manifest and its parts in; the handlers of its tools, or everything that does not fit, out."""
+"""The handlers of a plugin's tools, from its manifest and its parts."""
 
 from __future__ import annotations
 

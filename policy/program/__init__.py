@@ -1,4 +1,4 @@
-"""A layered policy becomes something fast to ask: `compile_policy` makes a `Program` of it."""
+"""Compiles a layered policy to a `Program`, which decides calls quickly."""
 
 from policy.program.compiler import compile_policy
 from policy.program.input_changes import Conflict, Wanted, WantedChange, apply_changes

@@ -1,4 +1,4 @@
-"""A rule or default and its layer in; the terms of its approval, with a digest of its meaning, out.
+"""The terms of approval of a rule or default, with a digest of its meaning.
 
 Two rules that mean the same share a digest, wherever they stand and whatever they are called; an
 edit that changes what is asked about, or of whom, changes it. Names are gone by now: sets, packs

@@ -1,4 +1,4 @@
-"""A layered policy in, a `Program` out: rules sorted by the tools they fit, compiled on first use.
+"""Compiles a layered policy: rules sorted by the tools they apply to, compiled on first use.
 
 Compiling is lazy: a tool's rules become closures when its first call comes, so that loading ten
 thousand rules costs their checking, not their compiling.

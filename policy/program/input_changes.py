@@ -1,4 +1,4 @@
-"""Changes of the input: what the matching rewrites want, worked out together from the original.
+"""The changes that matching rewrites make to an input, worked out together.
 
 All changes read the original input. Where two cannot both be had, or one cannot be worked out,
 the outcome is a `Conflict`, which denies.

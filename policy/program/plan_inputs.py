@@ -1,4 +1,4 @@
-"""All that one layer's plan of a tool is made of."""
+"""All that the plan of one layer on one tool is made from."""
 
 from __future__ import annotations
 

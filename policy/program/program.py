@@ -1,4 +1,4 @@
-"""A policy ready to be asked: immutable, indexed by tool, its rules compiled once a tool.
+"""`Program`: a compiled policy, immutable and indexed by tool.
 
 `Program.plans(spec, agent, role)` is what a decision reads: for each layer that binds the caller,
 the rules that fit the tool. Nothing scans all rules of a policy at decision time.

@@ -1,4 +1,4 @@
-"""A checked rule and what a layer knows of a tool in; the rule's plan on that tool out.
+"""The plan of one rule on one tool.
 
 A plan says who speaks and when: the rule's formula becomes closures when somebody first asks.
 """

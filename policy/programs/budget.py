@@ -1,4 +1,4 @@
-"""How much may still be read of what a script runs in turn."""
+"""How much may still be read of scripts within scripts."""
 
 from __future__ import annotations
 

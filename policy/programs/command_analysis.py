@@ -1,4 +1,4 @@
-"""A script and what is known of programs in; its commands with all that they do out.
+"""Analyses the commands of a script: everything that they do.
 
 Apart from `understander.py`, which imports this when a command comes: it is large.
 """

@@ -1,4 +1,4 @@
-"""One command in; what is found of it so far: what it touches, runs and leaves open."""
+"""The effects found so far of one command: what it accesses, runs and leaves open."""
 
 from __future__ import annotations
 

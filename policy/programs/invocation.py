@@ -1,4 +1,4 @@
-"""A command understood by its program's profile: options by meaning, effects, inner commands."""
+"""A command analysed by its program's profile: options, effects, inner commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that a command runs: words, a command line or a program's name in, invocations out."""
+"""Commands that a command runs: given as words, as a command line or by name."""
 
 from __future__ import annotations
 

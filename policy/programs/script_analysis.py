@@ -1,4 +1,4 @@
-"""A script and what is known of programs in; its commands with all that they do out."""
+"""Analyses a script: its commands, and everything that they do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where programs lie that are run by their name alone."""
+"""The folders of programs that are run by their name alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections that have not been let in yet: few, and none of them for long.
+"""Limits connections that have not yet authenticated: how many, and for how long.
 
 A connection costs a descriptor from the moment it is made, long before a request on it shows a
 token. So whoever shows none in time is closed, and where many wait, the one that waited longest is.

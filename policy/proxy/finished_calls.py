@@ -1,4 +1,4 @@
-"""A service in; the record of each call made through it, for whoever made the call, out."""
+"""Hands the record of a finished call to whoever made the call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How things stand, over HTTP: to everybody one word, to whoever shows the token all of it."""
+"""`GET /healthz`: one word for everybody, details for whoever has the token."""
 
 from __future__ import annotations
 

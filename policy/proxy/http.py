@@ -1,4 +1,4 @@
-"""HTTP requests in, MCP over streamable HTTP out, on one address and for one bearer token."""
+"""Serves MCP over streamable HTTP, on one address and for one bearer token."""
 
 from __future__ import annotations
 

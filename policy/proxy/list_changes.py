@@ -1,4 +1,4 @@
-"""Policy changes in, `tools/list_changed` to every connected client out, bursts told once."""
+"""Sends `tools/list_changed` to every client when the policy changes, bursts once."""
 
 from __future__ import annotations
 

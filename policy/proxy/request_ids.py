@@ -1,4 +1,4 @@
-"""HTTP requests in, those whose JSON-RPC id is in use in their session refused, the rest passed on.
+"""Refuses HTTP requests whose JSON-RPC id is in use in their session.
 
 An answer finds its request by session and id. A second request of the same id would get the answer
 of the first, and the first none, so it is refused before anything runs.

@@ -1,4 +1,4 @@
-"""A call that has ended in, the MCP result out: text, structure, and what Placet says about it.
+"""The MCP result of a call that has ended.
 
 An error tells its stable code and one sentence, for the model. `_meta` is for the client's program:
 it names the rules that decided as well. No argument's value is in either.

@@ -1,4 +1,4 @@
-"""A tool service in, an MCP server around it out: messages in, `ToolService`, messages out."""
+"""An MCP server around a tool service."""
 
 from __future__ import annotations
 

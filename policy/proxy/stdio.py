@@ -1,4 +1,4 @@
-"""Standard input in, standard output out: one MCP client on a pipe, until it leaves."""
+"""Serves one MCP client on standard input and output, until it leaves."""
 
 from __future__ import annotations
 

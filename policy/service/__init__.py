@@ -1,4 +1,4 @@
-"""Decision -> enforcement: the one way to every tool, and the stack of middlewares it is."""
+"""Enforces decisions: the one way to every tool, and the stack of layers it is made of."""
 
 from policy.approvals import (
     AnswerRefused,

@@ -1,4 +1,4 @@
-"""A policy store and tools in, the service around them out: the whole stack, in one list."""
+"""Builds the service around a policy store and tools: the whole stack, in one list."""
 
 from __future__ import annotations
 

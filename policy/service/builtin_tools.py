@@ -1,4 +1,4 @@
-"""A service or registry in; the built-in tools registered there, out."""
+"""Registers the built-in tools."""
 
 from __future__ import annotations
 

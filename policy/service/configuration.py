@@ -1,4 +1,4 @@
-"""An edit of the configuration in, the generation it made out; only for owners, always recorded.
+"""Edits of the configuration through a service: owners only, always recorded.
 
 No tool leads here: whoever holds the façade calls it, as the person at the root of all calls. An
 agent of theirs, a guest, or a tool in the middle of a call does not.

@@ -1,4 +1,4 @@
-"""The service as its users hold it: one stack of middlewares, seen by one caller."""
+"""`GovernedService`: the service as its users hold it, for one caller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A freeze in, what is frozen afterwards out; only for owners, always recorded.
+"""Freezing tools through a service: owners only, always recorded.
 
 No tool leads here, as none leads to the configuration.
 """

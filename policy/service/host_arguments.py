@@ -1,4 +1,4 @@
-"""What a host gives the service in; an error, before any call, where it cannot do its part."""
+"""Checks what a host passes to the service, before any call."""
 
 from __future__ import annotations
 

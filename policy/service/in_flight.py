@@ -1,4 +1,4 @@
-"""What has become known of one call while it is on its way: written inward, read by the audit.
+"""`InFlight`: what is known of one call on its way through the layers.
 
 The façade makes one `InFlight` a call and every middleware of the stack finds it here, so none of
 them asks a second time who calls or which policy is in force. A middleware used alone finds

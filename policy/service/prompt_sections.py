@@ -1,4 +1,4 @@
-"""Tools and rules in, the sections of a prompt that say how to use them out.
+"""Sections of a prompt: how to use the tools, and which rules apply.
 
 Whoever wrote a rule, it stays one line of its list: it can begin neither a line nor a section.
 """

@@ -1,4 +1,4 @@
-"""A decision in, what the model is told of it out: a code of a closed list, and one sentence.
+"""What a model is told of a denied call: a code of a closed list, and one sentence.
 
 The sentence is the deciding rule's `because`, or a fixed one of ours. It names no rule and no
 place, quotes nothing of the input, and does not say what would have passed. People and the audit

@@ -1,4 +1,4 @@
-"""Tool definitions in, those a caller may use out: what is denied for every input is hidden.
+"""The tools that a caller can see: those denied for every input are hidden.
 
 Hidden tools are still enforced; this only keeps models from trying what cannot succeed.
 """

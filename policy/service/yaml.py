@@ -1,4 +1,4 @@
-"""Definitions, or any JSON value, in; YAML that reads back as the same value, out.
+"""Tool definitions and JSON values as YAML, which reads back as the same value.
 
 A description comes from whoever wrote the tool, and may be meant to end the block that it is shown
 in. So every text and every key is a double-quoted scalar in printable ASCII, in which a line never

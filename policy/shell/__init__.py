@@ -1,4 +1,4 @@
-"""Bash: the text of a script in, its simple commands out, or why it cannot be read."""
+"""Reads bash scripts: their simple commands, or why a script cannot be read."""
 
 from policy.shell.double_evaluation import COMPUTED_TEXT, may_run_texts
 from policy.shell.printed_script import NotPrintable, printed, runs_as, script_for

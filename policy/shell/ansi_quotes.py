@@ -1,4 +1,4 @@
-r"""The escapes of `$'…'`: their spelling in, the text that they stand for out."""
+r"""Escapes in `$'…'`."""
 
 from __future__ import annotations
 

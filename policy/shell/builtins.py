@@ -1,4 +1,4 @@
-"""A command of the shell itself in, what it changes about the shell and the gaps it leaves out."""
+"""What builtins such as `cd`, `export` or `unset` change about the shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compound commands as spelled in: groups, loops and choices, with the redirections behind them."""
+"""Reads compound commands: groups, loops and choices, with their redirections."""
 
 from __future__ import annotations
 

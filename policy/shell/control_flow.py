@@ -1,4 +1,4 @@
-"""A command that changes the folder, or leaves a part of the script, in; where it leads out."""
+"""Commands that change the folder, leave part of a script, or call its functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A script being read: its text and the place in it."""
+"""`Cursor`: the text of a script, and how far it has been read."""
 
 from __future__ import annotations
 

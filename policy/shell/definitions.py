@@ -1,4 +1,4 @@
-"""Functions, aliases and coprocesses as spelled in: commands that run when they are called."""
+"""Reads definitions: functions, aliases and coprocesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`[[ … ]]` as spelled in, one command of its words out."""
+"""Reads `[[ … ]]`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What bash reads a second time in; the variables that counts on and the gaps it leaves out.
+"""What bash evaluates twice: arithmetic and subscripts, whose text may run commands.
 
 A text that is computed with is an expression: in a subscript its substitutions run, and a variable
 in it is computed in turn. So is the name of a variable, as far as it has a subscript. Each place

@@ -1,4 +1,4 @@
-"""What begins with `$` or a back-tick in, whether it is one word or many out.
+"""Reads expansions: what begins with `$` or a backquote.
 
 Commands in it are handed to who reads them. What is computed with is noted, since arithmetic runs
 the substitutions in the text of a variable.

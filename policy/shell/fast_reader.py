@@ -1,4 +1,4 @@
-"""A plain script in, its commands out; None for any that needs the whole reader.
+"""Reads simple scripts fast; returns None for any that needs the full reader.
 
 Most commands of agents are literal words, joined by operators. This is the short way for them,
 which gives what the long way gives.

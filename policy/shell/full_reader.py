@@ -1,4 +1,4 @@
-"""Shell scripts: text in, its simple commands or its tree out.
+"""Reads any script: its simple commands, or its tree.
 
 Apart from `bash.py`, which imports this when a script comes: the reader is large.
 """

@@ -1,4 +1,4 @@
-"""The lists and pipelines of a script as spelled in, its findings out."""
+"""Reads lists and pipelines of commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a script is given up: the one exception of its readers, which never leaves them."""
+"""`NotReadable`: why a script cannot be read; raised and caught inside this package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of a `$(…)` in; whether what it prints is surely a number, or nothing, out.
+"""Whether a `$(…)` surely prints a number, or nothing.
 
 Numbers are no texts that arithmetic would run. Only what the last program of one pipeline prints
 counts: with `;`, `&&` or a group there would be others.

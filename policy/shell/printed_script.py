@@ -1,4 +1,4 @@
-"""The text of a script in, the text that the shell gets in its place out."""
+"""The script that the shell gets: printed again, so that it can be read in one way only."""
 
 from __future__ import annotations
 

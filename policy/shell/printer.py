@@ -1,4 +1,4 @@
-"""A script as it was understood in, a text that shells can read in one way alone out.
+"""Prints a script's tree so that shells can read it in one way only.
 
 Text stands in single quotes, every parameter in braces, every substitution in `$(…)`; what a
 here-document holds is the word of a here-string. So a shell runs what was judged, even where it

@@ -1,4 +1,4 @@
-"""Shell scripts: text in, its simple commands out, or the reason why it cannot be read."""
+"""Reads scripts: `read_script` returns the simple commands, or why there are none."""
 
 from __future__ import annotations
 

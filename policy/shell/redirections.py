@@ -1,4 +1,4 @@
-"""Redirections and here-documents of a command as spelled in, their records out."""
+"""Reads redirections and here-documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words that a shell reserves, and what a reader of lists gives those of compound commands."""
+"""Reserved words of the shell, and the protocol of readers of command lists."""
 
 from __future__ import annotations
 

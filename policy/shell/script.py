@@ -1,4 +1,4 @@
-"""What a shell script is made of: simple commands in the order of their spelling."""
+"""`Script` and `SimpleCommand`: simple commands in the order of their spelling."""
 
 from __future__ import annotations
 

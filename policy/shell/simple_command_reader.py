@@ -1,4 +1,4 @@
-"""One simple command as spelled in, its record out."""
+"""Reads one simple command: assignments, words and redirections."""
 
 from __future__ import annotations
 

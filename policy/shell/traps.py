@@ -1,4 +1,4 @@
-"""The words of a `trap` in; what its commands may change about the shell out."""
+"""What the commands of a `trap` may change about the shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A shell script as it was understood: lists, pipelines, commands, and words by their parts.
+"""The syntax tree of a script: lists, pipelines, commands, and the parts of words.
 
 A word is a tuple of parts, which keep what is quoted apart from what is not: of some characters
 that is all their meaning. Which quotes they were, blanks and comments are gone.

@@ -1,4 +1,4 @@
-"""A command of the shell that takes names of variables in; the names out, and what they compute.
+"""Builtins that take names of variables: which they set, and what they evaluate.
 
 Only the words that are names are looked at: the prompt of `read` may be any text. Where an unknown
 word may be an option with a name, that is a gap.

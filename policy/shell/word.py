@@ -1,4 +1,4 @@
-"""A word of a command: the text that the program gets, as far as the script alone tells."""
+"""`Word`: one word of a command, as far as the script alone tells what the program gets."""
 
 from __future__ import annotations
 

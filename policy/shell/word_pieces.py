@@ -1,4 +1,4 @@
-"""Pieces of a word as they were spelled in, the words that a program gets out.
+"""The words that a program gets from the pieces of a spelled word.
 
 What was quoted, what a shell replaces by file names and what it expands are told apart, since
 braces, `~` and globs only mean something where no quote is around them.

@@ -1,4 +1,4 @@
-"""One word as it is spelled in, its pieces out; commands in it are handed to who reads them."""
+"""Reads one word: its quotes, and the pieces that a shell replaces."""
 
 from __future__ import annotations
 

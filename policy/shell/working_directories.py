@@ -1,4 +1,4 @@
-"""A change of folder and the places where a shell may stand in; where it may stand after it out.
+"""The working directories that a shell may be in, after `cd`, `pushd` and `popd`.
 
 A shell stands in one of several places: what `cd` is told may not be there, and then it stays. No
 place at all means that this is never reached. Of too many places none is known.

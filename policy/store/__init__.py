@@ -1,4 +1,4 @@
-"""The generation in force: loaded, watched, replaced as a whole, and frozen in an emergency."""
+"""The generation in force: loaded, watched and replaced as a whole; the emergency stop."""
 
 from policy.store.freezer import Freeze, Freezer, FreezeRefused, Freezing
 from policy.store.health import health_record

@@ -1,4 +1,4 @@
-"""A stretch of work that makes much and drops little, without the collector of cycles beside it.
+"""Pauses the garbage collector while a generation is built.
 
 What a build makes stays, so looking for cycles in it again and again finds nothing and takes a
 third of the time; and a full collection is one long step in which no call is decided.

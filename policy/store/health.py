@@ -1,4 +1,4 @@
-"""A status and what is frozen in; one word for how things stand, and all of it as JSON, out."""
+"""How a store is doing: one word, and the details as JSON."""
 
 from __future__ import annotations
 

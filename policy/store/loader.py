@@ -1,4 +1,4 @@
-"""A path in, its generation out, once and for all; `PolicyStore` is for policies that change."""
+"""Loads a policy once; `PolicyStore` is for policies that change."""
 
 from __future__ import annotations
 

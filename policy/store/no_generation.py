@@ -1,4 +1,4 @@
-"""A call in, the answer of a store without any generation out: deny."""
+"""Denies calls while a store has no generation."""
 
 from __future__ import annotations
 

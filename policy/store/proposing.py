@@ -1,4 +1,4 @@
-"""A policy folder and a call that asks in, the rule text that would allow just that call out."""
+"""Proposes the rule text that would allow exactly one call that asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told about reloading: `Status` at any time, `Reloaded` after each one."""
+"""`Status` and `Reloaded`: what a store reports about reloading."""
 
 from __future__ import annotations
 

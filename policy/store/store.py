@@ -1,4 +1,4 @@
-"""`PolicyStore`: the one mutable reference, to the generation in force.
+"""`PolicyStore`: the one mutable reference to the generation in force.
 
 Readers take the reference and need no lock. Building is serialised, and what was built is only
 published if the folder still stands as it was read, so an older build never follows a newer one.

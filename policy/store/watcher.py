@@ -1,4 +1,4 @@
-"""A path in, a call of `changed` out whenever something there may have changed.
+"""Watches a policy's path, and calls back whenever something may have changed.
 
 Events only say when to look; what is in force depends on contents alone. A watch on a file goes
 deaf once the file is replaced, and a watch on a folder once the folder is, so the folder's parent

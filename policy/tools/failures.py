@@ -1,4 +1,4 @@
-"""What a tool raised in, the error its caller gets out: of our own making, whatever it carries.
+"""Errors that a tool raised, as errors of Placet's own.
 
 An exception of a tool is an object of the tool's, with whatever attributes and class the tool gave
 it. What it may say is how the call failed, and one message; the decision, the code and the id of

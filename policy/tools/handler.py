@@ -1,4 +1,4 @@
-"""What a registry holds: `ToolHandler`, which runs one tool, whatever stands behind it."""
+"""`ToolHandler`: runs one tool; `ExecutionContext`: what a running tool may know of its call."""
 
 from __future__ import annotations
 

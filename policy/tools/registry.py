@@ -1,4 +1,4 @@
-"""The tools a service can run: name -> handler, swapped whole, so that readers need no lock."""
+"""`ToolRegistry`: the tools a service can run, replaced as a whole, so readers need no lock."""
 
 from __future__ import annotations
 

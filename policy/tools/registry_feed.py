@@ -1,4 +1,4 @@
-"""Changes of a registry, from whatever thread, in; the same changes in one event loop, out."""
+"""Changes of a registry, from any thread, in one event loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries and a change in; the next snapshot of the registry, which nobody can change, out."""
+"""One immutable state of the registry, and what changes between two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one interface in front of every tool: a name and a JSON input in, a `ToolOutput` out.
+"""`ToolService`: the one interface in front of every tool.
 
 Everything that consumes tools (agent loops, MCP servers, extensions) sees a `ToolService` and
 nothing behind it. `execute` waits for people and tools, so it is a coroutine; `list` and

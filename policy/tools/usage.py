@@ -1,4 +1,4 @@
-"""What one running call has used, as its tool reports it."""
+"""Tokens that a running tool reports."""
 
 from __future__ import annotations
 

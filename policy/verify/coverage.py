@@ -1,4 +1,4 @@
-"""Rules that no test case reached: what the tests of a policy say nothing about."""
+"""Rules that no test case reached."""
 
 from __future__ import annotations
 

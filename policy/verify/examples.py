@@ -1,4 +1,4 @@
-"""The tests written inside rule files, and a program, in; what each case showed, out."""
+"""Runs the tests in rule files."""
 
 from __future__ import annotations
 

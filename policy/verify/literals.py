@@ -1,4 +1,4 @@
-"""The data of a test as written in, the JSON value that it stands for out."""
+"""The JSON values of literals in tests."""
 
 from __future__ import annotations
 

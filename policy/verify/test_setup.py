@@ -1,4 +1,4 @@
-"""The `given` lines of a test in, the caller and the facts that its cases run with out."""
+"""The caller and facts of a test case, from its `given` lines."""
 
 from __future__ import annotations
 

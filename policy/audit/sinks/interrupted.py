@@ -1,4 +1,4 @@
-"""The lines of a process that is gone in, the starts without an end out."""
+"""Finds calls that started in a process that has ended, and have no end of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which processes append to an audit file, and from where on: so that others can close their calls.
+"""Which processes append to an audit file, so that others can close the calls of dead ones.
 
 Each has a marker in the folder `FILE.runs`: a small file that it keeps locked for as long as it
 lives. A marker that can be locked is one of a process that is gone, whatever has its number now.

@@ -1,4 +1,4 @@
-"""A tool's JSON Schema and a path into its input, in; what the schema says of that field, out.
+"""What a tool's JSON Schema declares of one field.
 
 A schema comes from whoever wrote the tool. Nothing here raises on a strange one: what cannot be
 followed says nothing.

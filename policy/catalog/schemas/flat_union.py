@@ -1,4 +1,4 @@
-"""Closed objects told apart by a tag, in; one flat object that has the fields of all, out.
+"""Joins objects that a tag tells apart into one flat object with the fields of all.
 
 The tag is a text with its values listed, every other field says in its description whose it is,
 and only what all of them require is required. So the flat object accepts what any of them does,

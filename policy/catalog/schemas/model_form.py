@@ -1,4 +1,4 @@
-"""A JSON Schema as a library or server writes it, in; the plain form that models get, out.
+"""The plain form of a JSON Schema that models get, from what a library or server wrote.
 
 References are written out, unions of tagged objects become one flat object, objects are closed,
 and what models trip over is dropped. The plain form never refuses what the given one accepts,

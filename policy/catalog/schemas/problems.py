@@ -1,4 +1,4 @@
-"""A JSON Schema from a stranger in; why it cannot be used, out.
+"""Why a JSON Schema from elsewhere cannot be used, if so.
 
 A small schema can unfold into a huge one through its references, and checking an input would
 take as long. So its size is counted as though every reference were written out.

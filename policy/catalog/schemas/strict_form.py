@@ -1,4 +1,4 @@
-"""A plain JSON Schema in; the strict form, where a model must say something of every field, out.
+"""The strict form of a schema, in which a model must give a value for every field.
 
 An input of the plain form, with null for each field that it leaves out, is one of the strict form.
 """

@@ -1,4 +1,4 @@
-"""A tool's schema in; the answers about its fields out, each worked out once.
+"""Answers about the fields of a schema, each worked out once.
 
 Policies ask the same of one schema over and over, and many tools have equal schemas. A view
 answers as `lookup` and `named_fields` do, and remembers. Schemas are read-only, so what was once

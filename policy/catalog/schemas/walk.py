@@ -1,4 +1,4 @@
-"""A place in a JSON Schema and a step, in; a schema of what stands one step below, out.
+"""Walks through a JSON Schema: the sub-schema one step below, with references resolved.
 
 References, `allOf`, `anyOf` and their like are followed within the schema. Schemas share parts and
 refer to themselves, and may be hostile: every walk visits a part once, so that it takes a time

@@ -1,4 +1,4 @@
-"""The `when` of an `allow` in; the same, its `connects only` told which commands it stands beside.
+"""Tells `connects only` in an `allow` which commands must match beside it.
 
 A pattern that spells `curl -L` permits that program to follow redirects, which `connects only`
 in the same rule would otherwise want to see.

@@ -1,4 +1,4 @@
-"""Comparisons of two values in, resolved tests out; values that are never equal are told."""
+"""Comparisons of two values: whether they can ever be equal, or have an order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Value expressions in, resolved values with their kinds out."""
+"""Expressions: resolves each to its value, with its type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A field or an element in; the value that it is, with its kind from the tools' schemas, out."""
+"""Field and element access: resolves it, with its type from the tools' schemas."""
 
 from __future__ import annotations
 

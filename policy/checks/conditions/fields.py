@@ -1,4 +1,4 @@
-"""A field of the input and the tools a rule fits, in; what their schemas say of it out."""
+"""What the schemas of a rule's tools declare of a field of the input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is worked out of other values in: functions, selections, arithmetic; its value out."""
+"""Functions, selections and arithmetic: resolves them, with the type of the result."""
 
 from __future__ import annotations
 

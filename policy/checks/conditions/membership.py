@@ -1,4 +1,4 @@
-"""A value and a set or list in, the test that asks whether it is in there out."""
+"""`in`: resolves the test of a value against a set or a list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of reading one statement's conditions: its names, variables, slots and budget."""
+"""The state of reading one statement's conditions: names, variables, slots and budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resource tests in, resolved ones out: their operand's set, and whether their place permits.
+"""`reads`, `writes`, `runs`, …: resolves the operand's set, and checks where each may stand.
 
 A place permits if truth there loosens the verdict: the `when` of an `allow`, the `unless` of
 whatever takes. `not` turns a place round; `and`, `or`, quantifiers and names keep it.

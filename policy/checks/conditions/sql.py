@@ -1,4 +1,4 @@
-"""A written `sql(…)` in; whether it can be worked out: its dialect is known, its reader there."""
+"""Whether `sql(…)` can be evaluated: its dialect is known, its parser installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a text in, resolved tests out: beginnings, parts, patterns."""
+"""Tests of strings: prefixes, suffixes, parts, patterns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions in, resolved tests out; what each kind asks of its values is read beside this."""
+"""Conditions: resolves each to its test; one module beside this for each kind."""
 
 from __future__ import annotations
 

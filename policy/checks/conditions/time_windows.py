@@ -1,4 +1,4 @@
-"""A window of the day and the week in, the test that asks for it out."""
+"""Windows of the day and the week: resolves the test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of values in conditions: what a literal, a fact or a schema says, and what compares.
+"""The types of values in conditions: of literals, facts and fields, and which can be compared.
 
 A kind is what is certain about a value before any call. `ANY` says nothing, so that a check
 complains only of what no call can make right.

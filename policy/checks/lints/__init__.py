@@ -1,4 +1,4 @@
-"""Lints: what is no mistake and still not what a reader expects; one module for each."""
+"""Lints: what is not an error and still not what a reader expects; one module for each."""
 
 from policy.checks.lints import (
     allowed_interpreter,

@@ -1,4 +1,4 @@
-"""What a lint looks at: the layers as written, the layers as checked, and their surroundings."""
+"""What a lint looks at: the layers as written, the layers as checked, and their context."""
 
 from __future__ import annotations
 

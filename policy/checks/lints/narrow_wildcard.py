@@ -1,4 +1,4 @@
-"""Lint: an `allow` whose wildcard reaches no tool, because it gives only to the host's own."""
+"""Lint: an `allow` whose wildcard matches no tool, because it grants only the host's own."""
 
 from __future__ import annotations
 

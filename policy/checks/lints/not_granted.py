@@ -1,4 +1,4 @@
-"""Lint: a pack that would give something, used without `granting`."""
+"""Lint: a pack that would grant something, used without `granting`."""
 
 from __future__ import annotations
 

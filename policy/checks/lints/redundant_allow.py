@@ -1,4 +1,4 @@
-"""Lint: an `allow` that gives no more than another rule of the layer."""
+"""Lint: an `allow` that grants no more than another rule of the layer."""
 
 from __future__ import annotations
 

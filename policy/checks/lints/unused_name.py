@@ -1,4 +1,4 @@
-"""Lint: a set or a `let` that nobody names, which protects nothing and gives nothing.
+"""Lint: a set or a `let` that nothing refers to, so that it protects and grants nothing.
 
 The texts of all files are looked through once, word by word, until every name was met: a name is
 used where its word stands outside of strings and comments, or as `${name}` inside. A word that

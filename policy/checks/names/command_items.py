@@ -1,4 +1,4 @@
-"""One item of a set of commands in; its pattern, or why it is none, and what nobody knows of it."""
+"""Items of sets of commands: reads each pattern, and reports programs without a profile."""
 
 from __future__ import annotations
 

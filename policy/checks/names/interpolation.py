@@ -1,4 +1,4 @@
-"""Text and numbers as written, with `${name}` filled in: tree literals in, plain values out.
+"""Literals with `${name}` filled in.
 
 `$${` stands for the two characters `${` themselves.
 """

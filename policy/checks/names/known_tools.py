@@ -1,4 +1,4 @@
-"""A selector and a layer's `tool` statements in; the tools it fits, as that layer knows them, out.
+"""The known tools that a selector matches, with what a layer's `tool` statements add to them.
 
 What a tool can never do, and what its schema never lets through, makes conditions about it that
 no call can meet.

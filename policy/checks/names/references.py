@@ -1,4 +1,4 @@
-"""A name in a condition in, the fact, `let`, parameter or data that it stands for out."""
+"""What a name in a condition refers to: a fact, a `let`, a parameter or data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names and where they are seen: a `Scope` for each layer and each use of a pack.
+"""Scopes: which names each layer and each use of a pack defines.
 
 An agent's or a role's layer sees its own names and those of the global layer, never the other way
 round. A pack sees its own names and parameters only; who uses it sees them as `ALIAS.name`.

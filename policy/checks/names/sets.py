@@ -1,4 +1,4 @@
-"""Named sets, lists and single items in, `ValueSet`s whose items can all be read out."""
+"""Named sets, lists and single items, resolved to `ValueSet`s whose items can all be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`TOOLS except TOOLS` in, a selector and the known tools that it fits out.
+"""`TOOLS except TOOLS`: resolves the selector and the known tools that it matches.
 
 A name that is a `tools` set or a parameter stands for what it holds; any other is a pattern, and
 is looked up in the catalogue.

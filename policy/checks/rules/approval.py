@@ -1,4 +1,4 @@
-"""What a rule wants of an approval: its `by`, `two people` and `remember` in, `Terms` out."""
+"""What a rule requires of an approval: its `by`, `two people` and `remember`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The changes of a rewrite in, resolved ones out: which field, and what becomes of it."""
+"""The changes of a rewrite: which field, and what becomes of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The clauses of a rule in; its conditions, its words and whether it wants approval out."""
+"""The clauses of a rule: conditions, reason, and whether it requires approval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules, rewrites and invariants of one file in; their resolved forms out."""
+"""Resolves the rules, rewrites and invariants of one file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds on one number in, whether they leave any; a tool's field in, what its schema bounds."""
+"""Numeric bounds: of a field by its schema, and whether several leave any number."""
 
 from __future__ import annotations
 

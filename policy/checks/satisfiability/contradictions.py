@@ -1,4 +1,4 @@
-"""Parts of a condition that must all hold in; whether no value can meet them all, out."""
+"""Whether no value can satisfy all parts of a conjunction."""
 
 from __future__ import annotations
 

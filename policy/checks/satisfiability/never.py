@@ -1,4 +1,4 @@
-"""A rule's conditions and its tools in; whether the rule can ever do anything out, as far as told.
+"""Reports rules that can never match, as far as the schemas tell.
 
 Only what is certain is said: what a schema never lets through, what a tool never does, and what
 the conditions themselves exclude.

@@ -1,4 +1,4 @@
-"""A test and what is known of a tool in; what the test can come out as in any call out.
+"""The outcomes that a test can have over all calls of a tool.
 
 Too many outcomes are harmless, one too few would be a false complaint: whatever is not understood
 can come out as anything.

@@ -1,4 +1,4 @@
-"""A value and what is known of a tool in; all that it can be in any call out.
+"""All values that an expression can have over all calls of a tool.
 
 `ConditionContext` is what a condition is seen with. Sets of truth values are bits of a number,
 since every condition of every rule asks for several.

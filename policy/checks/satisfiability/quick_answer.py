@@ -1,4 +1,4 @@
-"""Conditions in; whether it is plain that they can hold and can fail, before reckoning, out.
+"""The common case: conditions that can obviously hold and fail, without computing outcomes.
 
 Most rules ask one thing each of a few fields about which nothing else is known. Of them there is
 nothing to say, and this tells so at a glance. `never` reckons all the others.

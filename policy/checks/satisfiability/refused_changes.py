@@ -1,4 +1,4 @@
-"""The changes of a rewrite and its tools in; the changes after which every call is denied, out.
+"""Reports changes of a rewrite after which every call would be denied.
 
 A rewritten call must pass the tool's schema again, so a change to what the schema never accepts
 is a `deny` in disguise.

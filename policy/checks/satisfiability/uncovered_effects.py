@@ -1,4 +1,4 @@
-"""An `allow` that speaks of resources in; the tools whose effects it never covers, out.
+"""Reports tools whose effects an `allow` never covers.
 
 Such an `allow` gives only what its `only` clauses name. A tool that certainly does something else
 is never let through by it.

@@ -1,4 +1,4 @@
-"""A policy's path in; its store of approvals, opened, and who is asking, out."""
+"""Opens the store of a policy's approvals, for the person who runs the command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A policy's path and settings in; the file that its questions wait in out."""
+"""Where the store of a policy's approvals is."""
 
 from __future__ import annotations
 

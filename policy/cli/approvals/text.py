@@ -1,4 +1,4 @@
-"""Questions and standing approvals in; their lines for people, and records for programs, out.
+"""Questions and standing approvals as lines for people and records for programs.
 
 What a call would touch stands first, then its input with nothing hidden in it, then who asks and
 why, and who may answer.

@@ -1,4 +1,4 @@
-"""Diagnostics in, one JSON object for programs out."""
+"""Diagnostics as one JSON object."""
 
 from __future__ import annotations
 

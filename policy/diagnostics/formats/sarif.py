@@ -1,4 +1,4 @@
-"""Diagnostics in, a SARIF 2.1.0 log for code scanning out."""
+"""Diagnostics as a SARIF 2.1.0 log for code scanning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diagnostics in, text for people out: the sentence, the source line, what to do."""
+"""Diagnostics as text for people: the message, the source line, what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words after a program and its profile in; options by meaning and operands, in order, out."""
+"""Parses the words after a program's name into options and operands, by its profile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a command in; what its program leaves out below the folders that it reads out.
+"""Which names a command leaves out below the folders that it reads.
 
 An option that leaves something out counts where its meaning is certain: names without slashes, of
 plain letters, `*` and `?`. One that brings something back counts for all that it may mean.

@@ -1,4 +1,4 @@
-"""Options that let a program follow redirects, or keep it from it, in; whether it may out.
+"""Whether a command's options let it follow HTTP redirects.
 
 A server that is asked for one page may send the program on to another host, which no rule has
 seen. What a program does by itself is said by its profile (`always`); the last option that speaks

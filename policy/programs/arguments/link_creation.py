@@ -1,4 +1,4 @@
-"""What a command does by its profile in; which of what it writes may be links afterwards out."""
+"""What a command writes that may be links afterwards."""
 
 from __future__ import annotations
 

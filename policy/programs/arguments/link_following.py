@@ -1,4 +1,4 @@
-"""The words of a command in; in which trees its program goes through links out."""
+"""In which trees a command follows links."""
 
 from __future__ import annotations
 

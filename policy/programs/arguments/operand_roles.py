@@ -1,4 +1,4 @@
-"""The roles of operands by their places in; the roles that each operand may have out."""
+"""The roles that each operand may have, by its position."""
 
 from __future__ import annotations
 

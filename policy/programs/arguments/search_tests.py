@@ -1,4 +1,4 @@
-"""The tests of a search like `find` in; which names it may find and hand on, out.
+"""The tests of searches like `find`: which names they exclude.
 
 What is handed on stands behind tests that all hold, up to the first thing that is done. A test of
 names that is not plain counts for none, and so does all that is joined in another way.

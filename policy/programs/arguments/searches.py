@@ -1,4 +1,4 @@
-"""The words of a search in; which paths it finds and hands on to other programs, out."""
+"""The paths that a search finds and passes on to other programs."""
 
 from __future__ import annotations
 

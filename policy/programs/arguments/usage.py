@@ -1,4 +1,4 @@
-"""The options and operands of one command in; them by meaning, and their effects noted, out."""
+"""Options and operands of a command with their meaning, and the effects they have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An awk program in; the files that it reads and writes, and whether it may run commands, out.
+"""Awk programs: the files that they read and write, and whether they may run commands.
 
 Nothing is understood but where strings, expressions and comments end: what could be a pipe, a
 call of `system` or a redirection counts as one.

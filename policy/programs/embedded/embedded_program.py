@@ -1,4 +1,4 @@
-"""What the text of a program in a small language does, beyond working on its input."""
+"""What a program inside an argument does, beyond working on its input."""
 
 from __future__ import annotations
 

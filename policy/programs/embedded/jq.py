@@ -1,4 +1,4 @@
-"""A filter of jq, yq and their like in; the files that it reads and what it may run out."""
+"""Filters of jq, yq and their like: the files that they read and what they may run."""
 
 from __future__ import annotations
 

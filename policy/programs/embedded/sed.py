@@ -1,4 +1,4 @@
-"""A sed script in; the files that it reads and writes, and whether it may run commands, out."""
+"""Sed scripts: the files that they read and write, and whether they may run commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQL for a client program in; files that it touches and what it may run out.
+"""SQL for client programs: files that it accesses, and what it may run.
 
 What a statement does to tables is the business of `sql(…)`; here only what leaves the database
 counts: commands of the client (`\\!`, `.shell`, `system`), and functions that reach for files.

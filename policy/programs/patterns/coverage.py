@@ -1,4 +1,4 @@
-"""A command and a set of patterns in; whether they cover it and all that it runs out."""
+"""Whether a set of patterns covers a command and everything that it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many sets of command patterns in; which of them hold a command, and which may, out.
+"""Many sets of command patterns, indexed: which of them cover a command, and which may.
 
 A pattern that stands in several sets is compared once, and only those of the command's program are.
 """

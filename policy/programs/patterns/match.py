@@ -1,4 +1,4 @@
-"""One command and one pattern in; whether the pattern covers the command's own words out.
+"""Whether one pattern matches one command's own words.
 
 None says that it cannot be known, or that it takes a pattern which spells more out. What the
 command runs in turn is the matter of `cover`.

@@ -1,4 +1,4 @@
-"""The text of one item of a set of commands in, the command that it spells out.
+"""`CommandPattern`: one item of a set of commands, as it is written in a rule.
 
 A pattern is read as a command and understood by the profile of its program, so that it is compared
 by what its options mean. A `*` as a whole word stands for any words, other wildcards for letters.

@@ -1,4 +1,4 @@
-"""Command patterns in; those that may fit one command, by its program, out."""
+"""Finds the patterns that may match a command, by its program."""
 
 from __future__ import annotations
 

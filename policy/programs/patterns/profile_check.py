@@ -1,4 +1,4 @@
-"""A profile file with examples in; which of them are not understood as it says, out."""
+"""Checks the examples in a profile file against what the profile says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command that a set of patterns does not cover in, a phrase for people that says why out."""
+"""What keeps a set of patterns from covering a command, as a phrase for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words with wildcards in, words that stand for them out, and back.
+"""Replaces wildcards in words by placeholders, and back.
 
 A pattern is understood as a command is, each wildcard being a letter that no command has: so a `*`
 is one word in its place, which can be an option's value, a subcommand or a whole script.

@@ -1,4 +1,4 @@
-"""Words of a command and words of a pattern in, whether they are alike out: yes, no, not known.
+"""Whether words of a command match words of a pattern: yes, no, or not known.
 
 A pattern's word is literal, or a glob in the sense of `policy.values`: `*` and `?`, quoted ones
 escaped. A whole `*` is a run of words, see `Step`.

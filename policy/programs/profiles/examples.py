@@ -1,4 +1,4 @@
-"""Examples in a profile file: a script, and what must be said of it."""
+"""Examples in a profile file: a script, and what the analysis must find."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of a large profile file in; what it says, its subcommands read when asked, out.
+"""Reads a large profile file; its subcommands only when they are needed.
 
 Of a program with a hundred subcommands a script uses one or two, and reading TOML is slow. So the
 text is cut before each subcommand's tables. A text that is small, or cannot surely be cut by its

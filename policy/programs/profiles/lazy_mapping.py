@@ -1,4 +1,4 @@
-"""Names and how to work out what each stands for in; a mapping that does so when asked out."""
+"""A mapping whose values are worked out when they are first needed."""
 
 from __future__ import annotations
 

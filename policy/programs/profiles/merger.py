@@ -1,4 +1,4 @@
-"""What several files say of one program in; the `Profile` that they make together out."""
+"""Merges what several files say of one program into its `Profile`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lists of options in a profile file, `-b|--blanks -d`, in; options out."""
+"""Lists of options in a profile file: `-b|--blanks -d`."""
 
 from __future__ import annotations
 

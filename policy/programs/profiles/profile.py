@@ -1,4 +1,4 @@
-"""What is known of a program: how its options are spelled, and what options and operands do."""
+"""`Profile`: how a program's options are spelled, and what options and operands do."""
 
 from __future__ import annotations
 

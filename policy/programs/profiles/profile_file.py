@@ -1,4 +1,4 @@
-"""The text of one profile file in, what it says of its program out, or all its mistakes."""
+"""Reads one profile file, or reports all its mistakes."""
 
 from __future__ import annotations
 

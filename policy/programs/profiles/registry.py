@@ -1,4 +1,4 @@
-"""Texts of profile files in; `Profiles`, which know programs by every name they have, out.
+"""`Profiles`: the profiles of programs, by every name that each has.
 
 Reading hundreds of files takes longer than a service may need to start, so each is read when its
 program is first asked for, and all are looked at for a name that is no file's. What is remembered

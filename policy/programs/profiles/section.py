@@ -1,4 +1,4 @@
-"""One table of a profile file in, a `Section` with what it says out; mistakes are noted."""
+"""Reads one table of a profile file, and notes its mistakes."""
 
 from __future__ import annotations
 

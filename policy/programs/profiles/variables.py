@@ -1,4 +1,4 @@
-"""Variables of the environment: which change nothing, and which name files or run something."""
+"""Environment variables: which are harmless, and which name files or run something."""
 
 from __future__ import annotations
 

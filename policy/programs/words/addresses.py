@@ -1,4 +1,4 @@
-"""A word that may hold an address, a name of an image or a database, in; what it connects to out.
+"""Words that may be addresses, images or databases: what each connects to.
 
 Of what is listed here it is known that it is no address; anything else may be one.
 """

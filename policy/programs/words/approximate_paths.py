@@ -1,4 +1,4 @@
-"""Words that name less or more than what is touched in; what that is noted with the effects."""
+"""Notes the effects of words that name more or less than what is accessed."""
 
 from __future__ import annotations
 

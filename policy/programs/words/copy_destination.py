@@ -1,4 +1,4 @@
-"""A folder and a file that is copied into it in; the file there out."""
+"""The file that a copy into a folder writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A word that names a file inside a form of its own, `HEAD:a.txt`, `f=@a.txt`, in; the file out."""
+"""Words that name a file in a form of their own: `HEAD:a.txt`, `f=@a.txt`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A word that a program hands on to one that is not known, in; whether it may load code, out.
+"""Whether a word that is passed on to an unknown program may make it load code.
 
 `npm test -- --watch` hands on a flag; `npm test -- --reporter=./evil.js` a file that is run.
 """

@@ -1,4 +1,4 @@
-"""The beginning or end of names of files in; a word for all files of such names out."""
+"""Words for all files whose names begin or end in a certain way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pathspec or a range of lines, as git has them, in; what is read or written of it out.
+"""Pathspecs and ranges of git: what each reads or writes.
 
 git replaces wildcards itself, and they cross folders: `*.e*` is `.env` in any folder below. What
 git shows of a tree are the files that changed, which only the repository knows: the tree itself

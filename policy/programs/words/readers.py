@@ -1,4 +1,4 @@
-"""A role in; what reads a word in it, known or not, out."""
+"""The function that reads words in each role."""
 
 from __future__ import annotations
 

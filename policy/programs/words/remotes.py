@@ -1,4 +1,4 @@
-"""A word that names a remote repository or a place of another host in; what it touches out."""
+"""Words that name a remote repository or a place on another host."""
 
 from __future__ import annotations
 

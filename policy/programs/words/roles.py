@@ -1,4 +1,4 @@
-"""A word of a command and its role in; what it does noted with the command's effects out."""
+"""Notes the effects of a word, by its role."""
 
 from __future__ import annotations
 

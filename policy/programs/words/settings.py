@@ -1,4 +1,4 @@
-"""A setting given on the command line, `user.name=me`, in; whether it does no harm out."""
+"""Whether a setting given on the command line, `user.name=me`, is harmless."""
 
 from __future__ import annotations
 

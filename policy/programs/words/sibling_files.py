@@ -1,4 +1,4 @@
-"""A program that writes beside the file it is given, and that file's name, in; what it writes out.
+"""Files that a program writes beside the one it is given.
 
 `gzip a` writes `a.gz`, `gunzip a.gz` writes `a`; which of the two it does stands in its options, so
 both count.

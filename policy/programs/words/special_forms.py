@@ -1,4 +1,4 @@
-"""A word that chooses among names, or names a file in a form of its own, in; what it does out.
+"""Words that choose among names, or name a file in a form of their own.
 
 What is known to be harmless is listed; of anything else it is not known what it does.
 """

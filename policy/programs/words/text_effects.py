@@ -1,4 +1,4 @@
-"""Words whose text tells what they do in; that noted, and whether it is harm, out."""
+"""Notes the effects of words that are programs or settings in themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program is typed on its input, in; whether a line of it may be a command, out.
+"""Whether the input of a program may contain commands that it runs.
 
 Programs that talk to people take lines that begin with an escape for commands of their own, some
 of which start a shell: `~!` in a message for `mail`, `!` behind `^]` in `telnet`.

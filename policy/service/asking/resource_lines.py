@@ -1,4 +1,4 @@
-"""A judged call in, what it would do out: one canonical line an effect, for those who approve it.
+"""What a call would do, one line an effect, for those who approve it.
 
 Said are declared arguments and, of commands, what they run, read, write and connect to, as the
 policy reads them. The lines are part of what an approval is bound to: a path that leads elsewhere

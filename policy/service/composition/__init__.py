@@ -1,1 +1,1 @@
-"""A list of steps, each a call of another tool, in; one tool that makes these calls, out."""
+"""Tools that are made of steps, each a call of another tool."""

@@ -1,4 +1,4 @@
-"""Steps in; the handler of a tool that makes these calls one after the other, out."""
+"""A tool that calls other tools one after the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A step's input as its author wrote it and how far a chain has come, in; the step's input out."""
+"""The input of a chain's step, made of the chain's arguments and earlier outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A raw call in, one `Judgement` out: policy, filter and context rules, each asked once, joined.
+"""Judges a raw call once: policy, filter and context rules, joined.
 
 Everything that can refuse a call is asked here, before anybody is bothered with a question. The
 policy in force and the guards are taken once, together, and nothing later reads them again.

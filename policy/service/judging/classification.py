@@ -1,4 +1,4 @@
-"""A tool's name and input in, a `Classification` out: the view of a policy that a filter has."""
+"""The policy as a smart filter sees it: a `Classification` of a call."""
 
 from __future__ import annotations
 

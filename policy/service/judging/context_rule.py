@@ -1,4 +1,4 @@
-"""Rules of the host's own that look at a call and may refuse it or change its input."""
+"""Context rules: the host's own, which may refuse a call or change its input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of a service that can be exchanged while it runs: filter, rules and who is asked.
+"""What can be exchanged while a service runs: filter, context rules and approver.
 
 All of them are one frozen record behind one reference, so a call that took the record never meets
 the new filter together with the old rules.

@@ -1,4 +1,4 @@
-"""A caller and a tool in; whether that caller may call it at all, as a `Classification`, out.
+"""Whether a caller may call a tool at all.
 
 Where nobody knows more of a tool than its name, that is read as what wildcards reach least.
 """

@@ -1,4 +1,4 @@
-"""A policy's answer in, the decision joined with filter and context rules out: only stricter.
+"""Joins a policy's decision with filter and context rules: it can only get stricter.
 
 Every guard is asked before anybody is bothered with a question, about the call as it would run.
 """

@@ -1,4 +1,4 @@
-"""What the service asks of a policy: `Judge`, one generation; `JudgeSource`, the one in force."""
+"""What the service asks of a policy: `Judge` is one generation, `JudgeSource` the current one."""
 
 from __future__ import annotations
 

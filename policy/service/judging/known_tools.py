@@ -1,4 +1,4 @@
-"""A tool that stands ready and one as a policy knows it, in; whether they are the same, out."""
+"""Whether a registered tool is the one that the policy knows by its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An answer that wants names looked up in; the denial that it is whatever they resolve to, out.
+"""Denies without looking up host names, where no address could change the decision.
 
 Looking a name up tells its servers of it. A call that no answer of theirs could let through must
 not have even that effect: an agent would spell in the name what it may not send.

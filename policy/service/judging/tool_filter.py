@@ -1,4 +1,4 @@
-"""Three sets of tool names in; a filter for services that have no policy files out."""
+"""A filter made of three sets of tool names, for services without policy files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes exactly one record a call, whatever becomes of it, and tells who listens."""
+"""Writes exactly one record a call, whatever becomes of it, and informs listeners."""
 
 from __future__ import annotations
 

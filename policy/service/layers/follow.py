@@ -1,4 +1,4 @@
-"""Makes the calls that a tool wants made in place of an answer, each through all the layers."""
+"""Makes the calls that a tool returns in place of an output, each through all the layers."""
 
 from __future__ import annotations
 

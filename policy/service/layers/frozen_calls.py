@@ -1,4 +1,4 @@
-"""What waits or runs while people may freeze its tool: ended as soon as they do.
+"""Ends calls that wait or run when people freeze their tool.
 
 A look at the state of the emergency stop costs one question to the disk, so it is looked at again
 and again as long as anything waits or runs, whoever froze the tool and from whichever process.

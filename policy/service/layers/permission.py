@@ -1,4 +1,4 @@
-"""Stops what is denied, and lets what asks through once somebody approved exactly that call."""
+"""Stops denied calls, and asks for approval of exactly the call that would run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads and judges a call once, by one policy; what follows reads that judgement."""
+"""Reads and judges a call once, by one generation; all layers use that judgement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last look at the emergency stop before a tool runs, and while it does."""
+"""Checks the emergency stop just before a tool runs, and while it does."""
 
 from __future__ import annotations
 

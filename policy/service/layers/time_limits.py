@@ -1,4 +1,4 @@
-"""A judged call in, the seconds that its tool may take out: the host's limit, or the policy's."""
+"""How long a tool may take: the host's limit, or the policy's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call that has ended in, its audit record and its stamped output out."""
+"""The audit record of a call, and the metadata of its output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to calls, told to those who listen and to the log `tool.call`.
+"""Events of calls, for listeners and the log `tool.call`.
 
 Of every call listeners are told exactly twice: `stream.tool_start`, then `stream.tool_end`.
 """

@@ -1,4 +1,4 @@
-"""Records in, kept by the sink or owed to it: whether what happens may count as recorded.
+"""Writes records to the sink; where records are required, nothing runs while one is missing.
 
 One recorder belongs to one service: what one part of it could not write, another does not run over.
 """

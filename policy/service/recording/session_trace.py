@@ -1,4 +1,4 @@
-"""One tool call as the events of its session: requested, then exactly one of how it ended."""
+"""One tool call as events of its session: requested, then exactly one way of ending."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tool in any shape in; the handler that a registry holds, out."""
+"""The handler of a tool, whatever shape its author gave it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON Schema that a tool says of itself in; what reads its inputs, as they are, out."""
+"""Tools without an argument model, which take any JSON object their schema allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An author's function and what it is given, in; what it returns, out; the loop goes on beside."""
+"""Calls an author's function: plain ones in a thread, coroutines on the loop."""
 
 from __future__ import annotations
 

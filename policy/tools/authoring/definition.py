@@ -1,4 +1,4 @@
-"""A tool's definition for policies in; its definition for models out."""
+"""A tool's definition for models, from its definition for policies."""
 
 from __future__ import annotations
 

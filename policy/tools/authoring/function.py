@@ -1,4 +1,4 @@
-"""A typed function in; the handler of the tool that it is, out."""
+"""`@tool`: makes a tool of a typed function."""
 
 from __future__ import annotations
 

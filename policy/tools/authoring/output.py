@@ -1,4 +1,4 @@
-"""What a tool returns in; a JSON value of the shape that its author declared, out."""
+"""What a tool returns, as JSON of the shape that its author declared."""
 
 from __future__ import annotations
 

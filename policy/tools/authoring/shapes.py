@@ -1,4 +1,4 @@
-"""The shapes in which a tool can be written, as protocols; `handler_for` takes them all."""
+"""The shapes in which a tool can be written, as protocols."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an author says of a tool in; its definition for policies out."""
+"""A tool's definition for policies, from what its author declares."""
 
 from __future__ import annotations
 

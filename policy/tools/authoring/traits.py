@@ -1,4 +1,4 @@
-"""What an author says of a tool besides its arguments, in; `Traits`, checked, out."""
+"""`Traits`: what an author declares of a tool besides its arguments."""
 
 from __future__ import annotations
 

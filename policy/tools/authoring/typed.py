@@ -1,4 +1,4 @@
-"""How a tool reads its arguments and what it calls, in; the handler that runs each call, out."""
+"""The handler of a tool with an argument model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The built-in tools as handlers: the catalogue says what they are, the modules beside do them."""
+"""The handlers of all built-in tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A path as a tool was given it in, the open folder it stands in out, exactly as it was judged.
+"""Opens the folder of a path exactly as it was judged, whatever links have changed since.
 
 The path is read by the reader that rules use, with the links as they were followed for the
 decision. What is opened is the result, from the root on, component by component and following no

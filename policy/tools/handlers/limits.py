@@ -1,4 +1,4 @@
-"""How much the built-in tools take in and give out."""
+"""Limits of the built-in tools: sizes and times."""
 
 from __future__ import annotations
 

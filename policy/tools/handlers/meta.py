@@ -1,4 +1,4 @@
-"""`list_tools` and `get_tool_schema`: what this caller may use, as `list` and `describe` say it."""
+"""`list_tools` and `get_tool_schema`: what this caller may use."""
 
 from __future__ import annotations
 

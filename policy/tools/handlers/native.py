@@ -1,4 +1,4 @@
-"""A function of this process as a registry entry."""
+"""`NativeHandler`: a coroutine function of this process as a tool."""
 
 from __future__ import annotations
 

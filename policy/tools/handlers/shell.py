@@ -1,4 +1,4 @@
-"""`bash_exec`: a command line in the workspace, whose processes outlive neither call nor server.
+"""`bash_exec`: a command line in the workspace; its processes end with the call.
 
 This confines nothing but time, output and environment: what a command may touch is the policy's
 and the sandbox's matter.

@@ -1,4 +1,4 @@
-"""The URL of a request in, where to connect and what to ask for there out: as it was judged."""
+"""The address that `web_fetch` connects to: the one that was judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The raw chunks of a body in, at most so many decoded bytes out, however small it was packed."""
+"""Reads the body of a response, up to a limit of decoded bytes."""
 
 from __future__ import annotations
 

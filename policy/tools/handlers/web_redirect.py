@@ -1,4 +1,4 @@
-"""An answer that redirects in, the call that would follow it out."""
+"""The call that follows a redirect."""
 
 from __future__ import annotations
 

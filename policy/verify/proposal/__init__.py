@@ -1,1 +1,1 @@
-"""A call that asks in; the narrowest rule text that would allow it, or why there is none, out."""
+"""Proposes the narrowest rule text that would allow a call that asks."""

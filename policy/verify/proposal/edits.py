@@ -1,4 +1,4 @@
-"""A rule file's text and what it should say besides in, the file's new text out.
+"""Edits of a rule file's text: a rule added, an exception, a part allowed.
 
 Only what has to change does, and comments stay; `finished` keeps a file in canonical form in it.
 """

@@ -1,4 +1,4 @@
-"""A call and its caller in; conditions that hold for exactly them out, as nodes of the language.
+"""Conditions that hold for exactly one call.
 
 Every field is compared, also those that are absent; where the tool's arguments are paths, so are
 the files that they lead to, so that a link put there later is another call.

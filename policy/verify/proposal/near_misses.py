@@ -1,4 +1,4 @@
-"""A call in; calls that differ from it in one thing each, and must not pass with it, out."""
+"""Calls that differ from one in a single thing, and must not pass with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A decision that asks in, the text that would allow exactly this call out; nothing is written.
+"""Finds the narrowest text that allows exactly one call; nothing is written.
 
 What is proposed has been tried: with it, this call is allowed, and no call beside it is judged any
 milder than before. Where people were named to answer, or the tool, the floor or a call that nobody
