@@ -1,4 +1,4 @@
-"""Reads bash scripts: their simple commands, or why a script cannot be read."""
+"""Bash: parses the text of a script into its simple commands, or returns why it cannot."""
 
 from policy.shell.double_evaluation import COMPUTED_TEXT, may_run_texts
 from policy.shell.printed_script import NotPrintable, printed, runs_as, script_for

@@ -1,4 +1,4 @@
-r"""Escapes in `$'…'`."""
+r"""Decodes `$'…'` (ANSI-C quoting)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PART = re.compile(
 
 
 def read_ansi_quotes(text: str, place: int) -> tuple[str, int]:
-    """Return what the escapes from `place` to the closing quote mean, and the place after it."""
+    """Return the decoded text from `place` to the closing quote, and the position after it."""
     value = bytearray()
     ended = False
     parts = 0
@@ -51,7 +51,7 @@ def read_ansi_quotes(text: str, place: int) -> tuple[str, int]:
             raise NotReadable("a `$'` that is not closed or has an escape that is not known")
         place = part.end()
         piece = _meaning(part)
-        # A NUL ends what the program gets of these quotes, not the quotes.
+        # A NUL ends the string that the program gets, not the quotes.
         ended = ended or piece[:1] == b"\0"
         if not ended:
             value += piece

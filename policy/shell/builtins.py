@@ -1,4 +1,4 @@
-"""What builtins such as `cd`, `export` or `unset` change about the shell."""
+"""The shell's builtins: how each changes the state of the shell, and the gaps it leaves."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _HARMLESS_SHOPT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SpelledCommand:
-    """How a command is spelled: its text, and the places of the words that are `NAME=(…)`.
+    """A command as spelled: its text, and the positions of the words that are `NAME=(…)`.
 
-    `bare`: nothing is redirected or assigned, so that nothing can fail before it runs.
+    `bare`: without redirections and assignments, so nothing can fail before it runs.
     """
 
     text: str
@@ -42,7 +42,7 @@ class SpelledCommand:
 
 
 def apply_builtin(words: tuple[Word, ...], shell: ShellState, *, spelled: SpelledCommand) -> None:
-    """Follow what a command does to the shell that runs it."""
+    """Apply the effects of a command to the state of the shell that runs it."""
     program = words[0]
     if not program.known:
         _lose_all(shell)
@@ -58,7 +58,7 @@ def apply_builtin(words: tuple[Word, ...], shell: ShellState, *, spelled: Spelle
         _set_named(words, shell, spelled.text)
     elif name in _EVALUATING:
         if name in _SOURCING:
-            # What a file of code does is unseen, here as in `bash x.sh`; what it sets is not known.
+            # A sourced file is not analysed, as in `bash x.sh`; it may set any variable.
             shell.values = None
             shell.functions = frozenset()
             shell.findings.jumps += 1
@@ -74,7 +74,7 @@ def apply_builtin(words: tuple[Word, ...], shell: ShellState, *, spelled: Spelle
 
 
 def _lose_all(shell: ShellState) -> None:
-    """Let everything be unknown: any code may have run in this shell."""
+    """Make everything unknown: any code may have run in this shell."""
     shell.lose_folder()
     shell.values = None
     shell.functions = frozenset()
@@ -83,7 +83,7 @@ def _lose_all(shell: ShellState) -> None:
 
 
 def _unwrap(words: tuple[Word, ...], shell: ShellState, spelled: SpelledCommand) -> None:
-    """Follow `command cd`, `builtin read` and the like, as if anything may have happened."""
+    """Apply `command cd`, `builtin read` and the like, as if anything may have happened."""
     place = 0
     while place < len(words) and (
         words[place].text in _WRAPPING or words[place].text.startswith("-")
@@ -100,12 +100,12 @@ def _unwrap(words: tuple[Word, ...], shell: ShellState, spelled: SpelledCommand)
 
 
 def _declare(words: tuple[Word, ...], shell: ShellState, *, lists: tuple[int, ...]) -> None:
-    """Follow `export X=1` and the like."""
+    """Apply `export X=1` and the like."""
     name = words[0].text
     options = "".join(word.text[1:] for word in words[1:] if word.text[:1] == "-")
     exported = name == "export" or "x" in options
     if name not in ("export", "readonly") and options.strip("xgr"):
-        # With `-i`, `-u` or `-n` a variable does not hold what it is set to.
+        # With `-i`, `-u` or `-n` the value of a variable differs from the assigned text.
         shell.values = None
     if "f" in options and exported:
         shell.findings.gap("a function that other shells get")
@@ -130,7 +130,7 @@ def _assign_declared(words: tuple[Word, ...], shell: ShellState, *, exported: bo
             continue
         if declared[3] is None and word.known:
             if exported:
-                # What it was set to goes to programs from here on.
+                # Programs see the earlier value from here on.
                 value = (shell.values or {}).get(declared[1])
                 given = Word(value) if isinstance(value, str) else Word("", "opaque")
                 shell.assign(Assignment(declared[1], given), exported=True)
@@ -144,7 +144,7 @@ def _assign_declared(words: tuple[Word, ...], shell: ShellState, *, exported: bo
 
 
 def _fix(words: tuple[Word, ...], shell: ShellState) -> None:
-    """Note the variables that cannot be set from here on; `*` where they are not known."""
+    """Record the variables that cannot be set from here on; `*` where they are not known."""
     for word in words[1:]:
         declared = _DECLARED.fullmatch(word.text)
         if declared is not None:
@@ -154,7 +154,7 @@ def _fix(words: tuple[Word, ...], shell: ShellState) -> None:
 
 
 def _set_named(words: tuple[Word, ...], shell: ShellState, spelled: str) -> None:
-    """Let the variables be unknown that a command's words may name."""
+    """Make the variables unknown that a command's words may name."""
     named = variables_set(words, spelled, shell.findings)
     if words[0].text in TESTING or (words[0].text == "printf" and not _may_set(words)):
         return
@@ -182,7 +182,7 @@ def _set_named(words: tuple[Word, ...], shell: ShellState, spelled: str) -> None
 
 
 def _may_set(words: tuple[Word, ...]) -> bool:
-    """Tell whether a `printf` may have the option that sets a variable."""
+    """Return whether a `printf` may have the option that sets a variable."""
     first = words[1] if len(words) > 1 else Word("")
     return first.text.startswith("-v") or (not first.known and "-v".startswith(first.text))
 
@@ -259,15 +259,15 @@ _RELIED_ON = _FOLLOWED | {"true", "false", ":", "pwd", "echo"}
 
 
 def is_builtin(name: str, functions: Container[str] = frozenset()) -> bool:
-    """Tell whether `apply_builtin` has to look at a command of this name."""
+    """Return whether `apply_builtin` handles commands of this name."""
     return name in _FOLLOWED or name in functions
 
 
 def declares(program: Word) -> bool:
-    """Tell whether the words of a command may be assignments, as those of `export` are."""
+    """Return whether the words of a command may be assignments, as those of `export` are."""
     return program.text in _DECLARING
 
 
 def is_relied_on(name: str) -> bool:
-    """Tell whether a function or alias of this name would change what is said of a script."""
+    """Return whether a function or alias of this name would invalidate the analysis."""
     return name in _RELIED_ON

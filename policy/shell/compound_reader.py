@@ -1,4 +1,4 @@
-"""Reads compound commands: groups, loops and choices, with their redirections."""
+"""Parses compound commands: groups, loops and conditionals, with their redirections."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ from policy.shell.working_directories import (
     possible_directories,
 )
 
-# Loops are read for each value, if there are not more; those that stand in each other, in all.
+# A loop is analysed once per value, up to this many passes; nested loops share the number.
 _MOST_PASSES = 16
 _RANGE = re.compile(r"\{([0-9]{1,4})\.\.([0-9]{1,4})\}(?=[ \t;\n]|\Z)")
 _NUMBER = re.compile(r"[0-9]+|\{[0-9]+\.\.[0-9]+\}")
-# Some file of this folder, for all that is known of it: there is no `/` in it, and no blank.
+# Some file of the current folder, as far as is known: without `/` and without blanks.
 _ANY_NUMBER = Word("*", "glob")
 CASE_END = re.compile(r";;&|;;|;&")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?=[\s;&|()<>]|\Z)")
 
 
 class CompoundReader:
-    """Reads compound commands, whose lists `reader` reads."""
+    """Parses compound commands; `reader` parses the lists in them."""
 
     def __init__(self, reader: ListReader) -> None:
         self.reader = reader
 
     def read(self, kind: str) -> Command:
-        """Read a compound command with the redirections behind it."""
+        """Parse a compound command and its redirections."""
         findings, cursor, shell = self.reader.findings, self.reader.cursor, self.reader.shell
         findings.enter()
         shell.fed_by = ()
@@ -81,12 +81,12 @@ class CompoundReader:
         redirections = self._redirections(first, outside=outside)
         if not redirections:
             return node
-        # Where one fails, nothing runs.
+        # If a redirection fails, nothing runs.
         shell.failed = either_directory(shell.failed, outside)
         return WithRedirections(node, tuple(redirections))
 
     def _redirections(self, first: int, *, outside: Places) -> list[Redirecting]:
-        """Read the redirections of a compound command, as a command without words, if any."""
+        """Parse the redirections of a compound command, recorded as a command without words."""
         cursor, findings = self.reader.cursor, self.reader.findings
         given = Redirected()
         start = cursor.place
@@ -118,7 +118,7 @@ class CompoundReader:
         return given.nodes
 
     def _conditional(self, kind: str) -> Compound:
-        """Read a compound command whose parts may run once, not at all or many times."""
+        """Parse a compound command whose parts may run once, not at all or many times."""
         shell, commands = self.reader.shell, self.reader.findings.commands
         first, moves, carried = len(commands), shell.moves, shell.carried
         outside = shell.places
@@ -153,9 +153,9 @@ class CompoundReader:
         return self._for(kind)
 
     def _leaving_values(self, kind: str) -> Compound | None:
-        """Read a loop with the values that variables have before it.
+        """Parse a loop with the values that variables have before it.
 
-        None where it changes one of them, so that it has to be read without.
+        None where it changes one of them, so that it has to be parsed without these values.
         """
         cursor, findings, shell = self.reader.cursor, self.reader.findings, self.reader.shell
         values = shell.values
@@ -202,7 +202,7 @@ class CompoundReader:
         if word == "else":
             alternative = self.reader.read_list()
             failed = either_directory(failed, shell.failed)
-        # Without an `else` it works, where no condition does.
+        # Without an `else` it succeeds if no condition does.
         shell.places, shell.failed = either_directory(worked, shell.places), failed
         self.reader.close("fi")
         return If(tuple(branches), alternative)
@@ -246,7 +246,7 @@ class CompoundReader:
                 self.reader.close("esac")
                 break
             cursor.place = end.end()
-            # The next one may follow this one.
+            # The next arm may run after this one.
             shell.places = outside if end[0] == ";;" else either_directory(outside, shell.places)
         shell.places, shell.failed = worked, failed
         return Case(subject, tuple(arms))
@@ -273,9 +273,9 @@ class CompoundReader:
         return self._group("do", "done")
 
     def _passes(self, name: str, values: list[Word]) -> CommandList | None:
-        """Read the body once for each value, as it runs; None where that cannot be.
+        """Parse the body once for each value, in order; None where that is not possible.
 
-        A glob stands for any of its files.
+        A glob stands for any one of its files.
         """
         cursor, findings, shell = self.reader.cursor, self.reader.findings, self.reader.shell
         many = findings.passes * len(values) > _MOST_PASSES
@@ -296,7 +296,7 @@ class CompoundReader:
                 shell.settle()
                 shell.forget(name)
         except NotReadable:
-            # Read it as any other loop, which may be shorter, or say what cannot be read.
+            # Parse it as any other loop, which may take less work or give a better reason.
             cursor.place = start
             cursor.pending.clear()
             findings.become(before)
@@ -308,7 +308,7 @@ class CompoundReader:
         return body
 
     def _named_for(self) -> tuple[str, list[Word], tuple[Parts, ...] | None]:
-        """Read `NAME in …;` of a loop; return the name, the values if all are known, and words."""
+        """Parse `NAME in …;`; return the name, the values if all are known, and the words."""
         cursor, shell = self.reader.cursor, self.reader.shell
         name = _NAME.match(cursor.text, cursor.place)
         if name is None:
@@ -344,7 +344,7 @@ class CompoundReader:
         return name[0], values if plain else [], listed
 
     def _value(self) -> list[Word]:
-        """Read one word of the list of a loop, in which `{1..5}` is as many numbers."""
+        """Parse one word of a loop's list, in which `{1..5}` expands to numbers."""
         cursor = self.reader.cursor
         start = cursor.place
         words = self._word()
@@ -352,12 +352,12 @@ class CompoundReader:
         if counted is None:
             return words
         first, last = sorted((int(counted[1]), int(counted[2])))
-        # Some shells take it for a word like any other.
+        # Some shells treat it as any other word.
         numbers = [*map(Word, map(str, range(first, min(last, first + _MOST_PASSES) + 1)))]
         return [*numbers, Word(counted[0])]
 
     def _word(self) -> list[Word]:
-        """Read one word that has to stand here."""
+        """Parse one word, which is required here."""
         start = self.reader.cursor.place
         pieces = self.reader.words.pieces()
         if self.reader.cursor.place == start:

@@ -1,4 +1,4 @@
-"""Commands that change the folder, leave part of a script, or call its functions."""
+"""Builtins that change the folder or the control flow: `cd`, `pushd`, `exit`, `break`, `set -e`."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Protocol
 from policy.shell.shell_state import ShellState
 from policy.shell.word import Word
 
-# What `exit` surely takes: with two words it does not end the shell.
+# Operands that `exit` accepts: with two operands it does not end the shell.
 _STATUS = re.compile(r"[0-9]{1,3}")
 
 
 class Follow(Protocol):
-    """Follows a command. `bare`: nothing is redirected or assigned that may fail before it runs."""
+    """Applies a builtin. `bare`: it has no redirections or assignments that may fail before."""
 
     def __call__(self, words: tuple[Word, ...], shell: ShellState, *, bare: bool) -> None:
-        """Note what the command changes about the shell."""
+        """Apply the command's effects to the shell."""
 
 
 def follow_function_call(name: str, shell: ShellState, *, bare: bool) -> None:
-    """Follow what a function does that the script defines."""
+    """Apply the effects of calling a function that the script defines."""
     shell.forget_values()
     findings = shell.findings
     if findings.wandering:
@@ -36,7 +36,7 @@ def follow_function_call(name: str, shell: ShellState, *, bare: bool) -> None:
 
 
 def follow_set_e(words: tuple[Word, ...], shell: ShellState, *, bare: bool) -> None:
-    """Follow `set -e`, as far as it surely runs, and what takes it back, wherever it stands."""
+    """Apply `set -e` where it surely runs, and `set +e` wherever it appears."""
     on = off = False
     for before, word in pairwise(words):
         named = word.text == "errexit" and before.text[-1:] == "o"
@@ -50,7 +50,7 @@ def follow_set_e(words: tuple[Word, ...], shell: ShellState, *, bare: bool) -> N
 
 
 def cd_target(words: tuple[Word, ...]) -> Word | None:
-    """Return where a plain `cd` goes; None for any other."""
+    """Return the operand of a plain `cd`; None for any other."""
     if len(words) > 2:
         return None
     if len(words) == 1:
@@ -70,7 +70,7 @@ def _exit(words: tuple[Word, ...], shell: ShellState, *, bare: bool) -> None:
 
 
 def _leave(words: tuple[Word, ...], shell: ShellState, *, bare: bool) -> None:
-    # Where it leads, and whether it leads anywhere, depends on what is around.
+    # Where control goes, and whether it goes anywhere, depends on the enclosing constructs.
     shell.findings.jumps += 1
 
 

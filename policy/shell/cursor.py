@@ -1,4 +1,4 @@
-"""`Cursor`: the text of a script, and how far it has been read."""
+"""The parser's position in the text of a script."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _BLANKS = re.compile(r"(?:[ \t]+|\\\n)*")
 
 @dataclass(slots=True)
 class Cursor:
-    """The text of a script, and where its reader stands."""
+    """The text of a script and the current position in it."""
 
     text: str
     findings: Findings
     place: int = 0
     # Here-documents whose text begins after this line.
     pending: list[PendingText] = field(default_factory=list)
-    # Where substitutions stand that print numbers, by their beginning.
+    # Ends of the substitutions that print numbers, by their start.
     numbers: dict[int, int] = field(default_factory=dict)
 
     def spelled(self, start: int, end: int) -> str:
-        """Return what is spelled here, with a number where a substitution prints one."""
+        """Return the text of a range, with a number for each substitution that prints one."""
         pieces: list[str] = []
         for begun, ended in self.numbers.items():
             if start <= begun and ended <= end:
@@ -35,24 +35,24 @@ class Cursor:
         return "".join((*pieces, self.text[start:end]))
 
     def skip_blanks(self) -> None:
-        """Go to what follows blanks and continued lines."""
+        """Skip blanks and line continuations."""
         match = _BLANKS.match(self.text, self.place)
         if match is not None:
             self.place = match.end()
 
     def looking_at(self, text: str) -> bool:
-        """Tell whether `text` stands here."""
+        """Return whether `text` follows."""
         return self.text.startswith(text, self.place)
 
     def peek(self, ahead: int = 0) -> str:
-        """Return the character here, or further on; empty at the end."""
+        """Return the next character, or one further on; empty at the end."""
         place = self.place + ahead
         return self.text[place : place + 1]
 
 
 @dataclass(slots=True)
 class PendingText:
-    """A here-document of which only the beginning has been read."""
+    """A here-document whose operator has been parsed, and whose text has not."""
 
     end: str
     quoted: bool
@@ -62,5 +62,5 @@ class PendingText:
     standard_input: bool = True
 
 
-# Reads the commands of a substitution: those up to the closing `)`, or all of a text.
+# Parses the commands of a substitution: those up to the closing `)`, or all of a text.
 ReadInside: TypeAlias = Callable[[Cursor, str], CommandList]

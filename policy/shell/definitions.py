@@ -1,4 +1,4 @@
-"""Reads definitions: functions, aliases and coprocesses."""
+"""Parses functions, aliases and coprocesses: commands that run when they are called."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from policy.shell.working_directories import NOWHERE, UNKNOWN
 
 _FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:+@-]*(?=[\s(]|\Z)")
 _PARENTHESES = re.compile(r"[ \t]*(?:\([ \t]*\))?")
-# The name of a coprocess stands only before a compound command.
+# A coprocess has a name only before a compound command.
 _COPROCESS = re.compile(
     r"([A-Za-z_][A-Za-z0-9_]*)"
     r"(?:[ \t]*(?=\()|[ \t]+(?=(?:\{|\[\[|if|case|for|while|until|select)[\s(]))"
@@ -23,14 +23,14 @@ _LONGEST_ALIAS = 2_000
 
 
 class DefinitionReader:
-    """Reads definitions; `read_text` reads what an alias stands for."""
+    """Parses definitions; `read_text` parses the text of an alias."""
 
     def __init__(self, reader: ListReader, read_text: Callable[[str, ShellState], None]) -> None:
         self.reader = reader
         self.read_text = read_text
 
     def read_coprocess(self) -> Coprocess:
-        """Read what follows `coproc`, which runs beside the script."""
+        """Parse the rest of `coproc`, which runs beside the script."""
         cursor, shell = self.reader.cursor, self.reader.shell
         cursor.place += len("coproc")
         cursor.skip_blanks()
@@ -52,7 +52,7 @@ class DefinitionReader:
         return Coprocess(name, node)
 
     def read_function(self) -> Function:
-        """Read what follows `function`."""
+        """Parse the rest of `function`."""
         cursor = self.reader.cursor
         cursor.place += len("function")
         cursor.skip_blanks()
@@ -65,7 +65,7 @@ class DefinitionReader:
         return self.body(name[0])
 
     def body(self, name: str) -> Function:
-        """Read the body of a function, which runs wherever it is called."""
+        """Parse the body of a function, which runs wherever it is called."""
         shell, findings = self.reader.shell, self.reader.findings
         if not _FUNCTION_NAME.fullmatch(name):
             raise NotReadable("a function whose name could not be read")
@@ -80,7 +80,7 @@ class DefinitionReader:
         jumps, drops = findings.jumps, findings.drops
         findings.drops = []
         node, _ = self.reader.command()
-        # What fails in a function drops the line that calls it.
+        # An error that aborts the function also aborts the line that calls it.
         findings.failing = findings.failing or bool(findings.drops)
         findings.drops = drops
         findings.bodies += range(first, len(findings.commands))
@@ -98,7 +98,7 @@ class DefinitionReader:
         return Function(name, node)
 
     def alias(self, name: str, rest: str) -> None:
-        """Read what an alias means here, in case the shell replaces it."""
+        """Parse the value of an alias here, in case the shell expands it."""
         body = self.reader.shell.aliases[name]
         if len(body) > _LONGEST_ALIAS:
             raise NotReadable("an alias that is too long")

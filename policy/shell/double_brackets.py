@@ -1,4 +1,4 @@
-"""Reads `[[ … ]]`."""
+"""Parses `[[ … ]]` as one command of its words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NAME_TEST = frozenset({"-v", "-R"})
 
 
 def read_test(reader: ListReader, start: int) -> Condition:
-    """Read what follows `[[`, whose words are neither split nor replaced by file names."""
+    """Parse the rest of `[[`, whose words undergo neither word splitting nor globbing."""
     cursor, findings, shell = reader.cursor, reader.findings, reader.shell
     place = len(findings.commands)
     findings.commands.append(SimpleCommand())
@@ -39,7 +39,7 @@ def read_test(reader: ListReader, start: int) -> Condition:
         pattern = words[-1].text in _BEFORE_PATTERN
         sign = _SIGN.match(cursor.text, before)
         negates = not pattern and cursor.looking_at("!(")
-        # As it is spelled: some shells replace the `~` of the word.
+        # As spelled: some shells expand the `~` of the word.
         regex = spelled[-1][0] == "=~" and cursor.looking_at("(")
         follows = cursor.text.startswith("(", before + 1)
         if sign is not None and not regex and (negates or not follows):
@@ -70,7 +70,7 @@ def read_test(reader: ListReader, start: int) -> Condition:
 
 
 def _look_twice(words: list[Word], spelled: list[_Spelled], findings: Findings) -> None:
-    """Note what the test computes with: numbers, and the subscripts of variables."""
+    """Record what the test evaluates: numbers, and the subscripts of variables."""
     for place, word in enumerate(words):
         if word.text in _NAME_TEST and place + 1 < len(words):
             _note(spelled[place + 1], findings, text=name_text, otherwise=name_spelled)
@@ -80,7 +80,7 @@ def _look_twice(words: list[Word], spelled: list[_Spelled], findings: Findings) 
 
 
 def _note(operand: _Spelled, findings: Findings, *, text: _Reader, otherwise: _Reader) -> None:
-    """Read a word again as its text, or as it is spelled where its text is not known."""
+    """Analyse a word again by its value, or by its spelling where the value is not known."""
     spelled, pieces = operand
     word = to_word(literal(pieces))
     if word.known:

@@ -1,9 +1,9 @@
-"""What bash evaluates twice: arithmetic and subscripts, whose text may run commands.
+"""Finds text that bash evaluates a second time, as arithmetic or as the name of a variable.
 
-A text that is computed with is an expression: in a subscript its substitutions run, and a variable
-in it is computed in turn. So is the name of a variable, as far as it has a subscript. Each place
-where bash does that asks here: a text that holds anything but signs, numbers and names is a gap,
-and so is a variable in it that may hold any text (`may_run_texts`, once the whole script is known).
+Text in arithmetic is an expression: substitutions in a subscript run, and a variable in it is
+evaluated in turn. The same holds for the name of a variable with a subscript. All places where bash
+does that use this module: text with anything but operators, numbers and names is a gap, and so is a
+variable in it whose value may be any text (`may_run_texts`, once the whole script is known).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import re
 from policy.shell.shell_state import Findings
 from policy.shell.word import Word
 
-# What may become a substitution when it is read again.
+# Characters that may start a substitution in the second evaluation.
 _RUNS = re.compile(r"[$`'\"\\]|[<>]\(")
 _RUNS_AS_SPELLED = re.compile(r"\$\((?!\()|[`'\\]|[<>]\(")
 _ARGUMENT = re.compile(r"\$\{?!?[0-9@*]|\$\{!#")
 _IDENTIFIER = re.compile(r"(?<![A-Za-z0-9_#])[A-Za-z_][A-Za-z0-9_]*")
 _JOINED = re.compile(r"(?<![A-Za-z0-9_${!#])[A-Za-z_][A-Za-z0-9_]*\"*\$|\}\"*[A-Za-z0-9_$]")
 _SUBSCRIPTED = re.compile(r"\"?[A-Za-z_][A-Za-z0-9_]*\[")
-# A name with a subscript; as a glob it fits nothing but that name with one letter behind it.
+# A name with a subscript; as a glob it matches only that name with one more character.
 _ELEMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\[\]*?]*\])?(?:\+?=.*)?", re.DOTALL)
 _VALUE = re.compile(r"\$\{?!?([A-Za-z_][A-Za-z0-9_]*)")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"`\\(@]*\"")
@@ -29,13 +29,13 @@ _MARKS = re.compile(r"\$\{|\}|['\"\\]")
 # `${x:-…}`
 _ALTERNATIVE = re.compile(r"\$\{!?[A-Za-z0-9_]+[^A-Za-z0-9_}]")
 
-# Variables to which the shell itself gives texts that a script chooses.
+# Variables that the shell sets to texts that a script controls.
 _ANY_TEXT = frozenset(
     "_ REPLY OPTARG MAPFILE BASH_REMATCH BASH_COMMAND BASH_EXECUTION_STRING BASH_ARGV BASH_ARGV0"
     " BASH_SOURCE BASH_ALIASES BASH_CMDS FUNCNAME DIRSTACK COMP_LINE COMP_WORDS COMPREPLY"
     " READLINE_LINE".split()
 )
-# Those that compute whatever they are set to.
+# Variables that evaluate the assigned text as arithmetic.
 _COMPUTING = frozenset(
     "RANDOM SRANDOM SECONDS LINENO HISTCMD OPTIND OPTERR BASHPID BASH_SUBSHELL EPOCHSECONDS"
     " EPOCHREALTIME BASH_MONOSECONDS MAILCHECK UID EUID PPID".split()
@@ -52,10 +52,10 @@ _OUTPUT = "arithmetic with the output of a command"
 
 
 def may_run_texts(computed: frozenset[str] | set[str], texts: frozenset[str] | set[str]) -> bool:
-    """Tell whether a variable that may hold any text is computed with.
+    """Return whether arithmetic uses a variable that may hold any text.
 
-    `x()` stands for `x` as a list: computed, where it is one; a text, where a declaration gives it
-    one that may spell a list.
+    `x()` stands for `x` as an array: in `computed`, arithmetic uses it if it is one; in `texts`, a
+    declaration may give it a text that spells an array.
     """
     return not (
         computed.isdisjoint(texts)
@@ -66,14 +66,14 @@ def may_run_texts(computed: frozenset[str] | set[str], texts: frozenset[str] | s
 
 
 def compute_text(text: str, findings: Findings) -> None:
-    """Note what is computed with where exactly this text is."""
+    """Record what bash evaluates in this exact text."""
     if _RUNS.search(text):
         findings.gap(_SUBSTITUTION)
     findings.computed |= set(_IDENTIFIER.findall(text))
 
 
 def compute_spelled(spelled: str, findings: Findings) -> None:
-    """Note what is computed with where it is spelled so, and not known otherwise."""
+    """Record what bash evaluates in a text with this spelling whose value is not known."""
     if _RUNS_AS_SPELLED.search(spelled):
         findings.gap(_OUTPUT)
     if _ARGUMENT.search(spelled):
@@ -83,13 +83,13 @@ def compute_spelled(spelled: str, findings: Findings) -> None:
 
 
 def note_joined(spelled: str, findings: Findings) -> None:
-    """Note where values become parts of a name: `q$x` may be any variable that begins with q."""
+    """Record where values become parts of a name: `q$x` may be any variable that begins with q."""
     if _JOINED.search(spelled):
         findings.gap("arithmetic with a variable whose name is put together")
 
 
 def compute_values(spelled: str, findings: Findings) -> None:
-    """Note what a command may compute that is given the values of variables without quotes."""
+    """Record what a command may evaluate that gets the values of unquoted variables."""
     bare = _QUOTED.sub("", spelled)
     if (
         _RUNS_AS_SPELLED.search(bare)
@@ -103,7 +103,7 @@ def compute_values(spelled: str, findings: Findings) -> None:
 
 
 def _is_quoted_inside(spelled: str) -> bool:
-    """Tell whether quotes stand in a `${…}`, so that what they hold cannot be left out."""
+    """Return whether a `${…}` contains quotes, so that quoted text cannot simply be removed."""
     depth = 0
     for mark in _MARKS.finditer(spelled):
         if mark[0] == "${":
@@ -116,20 +116,20 @@ def _is_quoted_inside(spelled: str) -> bool:
 
 
 def name_text(text: str, findings: Findings) -> None:
-    """Note what is computed with where exactly this text names a variable."""
+    """Record what bash evaluates if this exact text is the name of a variable."""
     subscript = text.partition("[")[2]
     if subscript:
         compute_text(subscript.rpartition("]")[0] or subscript, findings)
 
 
 def name_spelled(spelled: str, findings: Findings) -> None:
-    """Note what is computed with where a variable's name is spelled so."""
+    """Record what bash evaluates if a variable's name is spelled so."""
     element = _SUBSCRIPTED.match(spelled)
     compute_spelled(spelled if element is None else spelled[element.end() :], findings)
 
 
 def name_word(word: Word, findings: Findings) -> str | None:
-    """Note what is computed with where a word names a variable; return its name, if known."""
+    """Record what bash evaluates in a word that names a variable; return the name if known."""
     element = _ELEMENT.fullmatch(word.text)
     if not word.known and (element is None or word.shape != "glob"):
         findings.gap(_NOT_KNOWN)

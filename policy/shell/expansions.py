@@ -1,7 +1,7 @@
-"""Reads expansions: what begins with `$` or a backquote.
+"""Parses expansions, which begin with `$` or a backquote: parameters, substitutions, arithmetic.
 
-Commands in it are handed to who reads them. What is computed with is noted, since arithmetic runs
-the substitutions in the text of a variable.
+Commands in them are parsed by `read_inside`. Text that bash evaluates as arithmetic is recorded,
+since that runs the substitutions in the values of its variables.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _ESCAPED_QUOTED = re.compile(r'\\([$`\\"])')
 _HARMLESS_QUOTED = re.compile(r"'[^'}$`\"\\]*'")
 _OPERATOR = re.compile(r":?[-=?+]|##?|%%?|/[/#%]?|\^\^?|,,?|~~?")
 _PARTED = re.compile(r"\((?:\\\n)+\(")
-# Those that no further character makes another operator of.
+# Operators that no further character turns into another one.
 _WHOLE_OPERATORS = frozenset((":-", ":=", ":?", ":+", "-", "=", "?", "+", "##", "%%", "^^", ",,"))
 
 
 class ExpansionReader:
-    """Reads parameters, substitutions and arithmetic at a cursor.
+    """Parses parameters, substitutions and arithmetic at a cursor.
 
-    In a `text` that is no word (a here-document's) quotes do not mean what they do elsewhere.
+    In a `text` that is not a word (a here-document's) quotes have another meaning.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class ExpansionReader:
         self.shell = shell
         self.read_inside = read_inside
         self.text = text
-        # Whether quotes or braces stand in each other in a way that bash loses count of when it
-        # looks for alternatives in braces, which it does before it reads the word.
+        # Whether nested quotes or braces confuse bash's search for brace alternatives, which comes
+        # before it parses the word.
         self.nested = False
 
     def read(self, *, quoted: bool) -> tuple[Piece, Part]:
-        """Read what begins here; a `$` that begins nothing stands for itself."""
+        """Parse the expansion here; a `$` that begins none stands for itself."""
         cursor, text = self.cursor, self.cursor.text
         if cursor.peek() == "`":
             commands = self._backticks(quoted=quoted)
@@ -79,7 +79,7 @@ class ExpansionReader:
             raise NotReadable("a `$` that is spelled over two lines")
         char = text[after : after + 1]
         if char and not quoted and char in (",}" if name is None else ",{}"):
-            # Alternatives in braces come first: `$x{a,b}` is `$xa $xb`.
+            # Brace expansion comes first: `$x{a,b}` is `$xa $xb`.
             cursor.place = after
             bare = Raw("$") if name is None else Parameter((Raw(name[0]),), bare=True)
             return ("many", ""), bare
@@ -105,7 +105,7 @@ class ExpansionReader:
         return ("quoted", "$"), Raw("$")
 
     def _substitution(self, *, quoted: bool) -> tuple[Piece, Part]:
-        """Read `$(…)`, and note where it prints a number."""
+        """Parse `$(…)`, and record whether it prints a number."""
         cursor = self.cursor
         start = cursor.place
         not_arithmetic(cursor)
@@ -117,7 +117,7 @@ class ExpansionReader:
         return _unknown(quoted=quoted), Substitution(commands)
 
     def commands_in(self, opening: int, inside: str) -> CommandList:
-        """Read the commands of a substitution whose opening is so long, and its `)`."""
+        """Parse the commands of a substitution after an opening of this length, and its `)`."""
         cursor = self.cursor
         outer, cursor.pending = cursor.pending, []
         start = cursor.place
@@ -131,7 +131,7 @@ class ExpansionReader:
         return commands
 
     def arithmetic(self, end: str) -> Parts:
-        """Read arithmetic up to `end`, noting what it reads and sets."""
+        """Parse arithmetic up to `end`, recording the variables that it reads and sets."""
         cursor, text = self.cursor, self.cursor.text
         cursor.findings.enter()
         self.shell.may_drop()
@@ -162,7 +162,7 @@ class ExpansionReader:
         return merged(parts)
 
     def _compute(self, spelled: str) -> None:
-        """Note the variables of arithmetic: their text is computed with too, and may be set."""
+        """Record the variables of arithmetic, whose values are evaluated too or assigned."""
         if "\n" in spelled and self.cursor.pending:
             raise NotReadable("a here-document that begins inside of arithmetic")
         compute_spelled(spelled, self.cursor.findings)
@@ -178,7 +178,7 @@ class ExpansionReader:
             return ("home", "")
         value = self.shell.values.get(name) if self.shell.values else None
         if isinstance(value, Word):
-            # Without quotes the name of a file is split at its blanks.
+            # Unquoted, a file name is split at its blanks.
             return ("file", value.text) if quoted or not value.many else ("many", "")
         if value is not None and (quoted or _UNQUOTED_VALUE.fullmatch(value)):
             self.cursor.findings.count_replaced(value)
@@ -186,7 +186,7 @@ class ExpansionReader:
         return ("many", "") if name == "@" else _unknown(quoted=quoted)
 
     def _braced(self, *, quoted: bool) -> tuple[Piece, Part]:
-        """Read `${…}`."""
+        """Parse `${…}`."""
         cursor, text = self.cursor, self.cursor.text
         cursor.findings.enter()
         start = cursor.place
@@ -229,7 +229,7 @@ class ExpansionReader:
         return piece, Parameter(merged(parts))
 
     def _parameter(self) -> str:
-        """Read what stands before all operators: a name, with the `!` or `#` before it."""
+        """Parse the part before all operators: a name, with the `!` or `#` before it."""
         cursor = self.cursor
         parameter = _PARAMETER.match(cursor.text, cursor.place)
         if parameter is None:
@@ -237,7 +237,7 @@ class ExpansionReader:
         cursor.place = parameter.end()
         self._on_one_line()
         if parameter[0].startswith("!"):
-            # `${!x}` computes the subscript in the text of `x`.
+            # `${!x}` evaluates a subscript in the value of `x`.
             self.shell.may_drop()
             name = parameter[0].lstrip("!#")
             if _ARGUMENT.fullmatch(name):
@@ -246,12 +246,12 @@ class ExpansionReader:
         return parameter[0]
 
     def _on_one_line(self) -> None:
-        """Refuse a continued line where what follows says what the `${…}` does."""
+        """Refuse a line continuation in the part that determines what the `${…}` does."""
         if self.cursor.looking_at("\\\n"):
             raise NotReadable("a `${` that is spelled over two lines")
 
     def _assigned(self, name: str, *, element: bool) -> None:
-        """Follow `${x:=…}`."""
+        """Apply `${x:=…}`."""
         self.shell.set_unknown(name)
         if element:
             self.cursor.findings.computed.add(f"{name}()")
@@ -275,7 +275,7 @@ class ExpansionReader:
         return Raw(cursor.text[cursor.place - 2 : cursor.place])
 
     def _alternative(self, *, quoted: bool) -> list[Part]:
-        """Read the word after the operator of `${x:-…}` up to the `}`."""
+        """Parse the word after the operator of `${x:-…}` up to the `}`."""
         cursor, text = self.cursor, self.cursor.text
         parts: list[Part] = []
         while cursor.peek() != "}":
@@ -310,7 +310,7 @@ class ExpansionReader:
         self.nested = self.nested or nests
 
     def _quotes(self, mark: str, *, quoted: bool) -> Part:
-        """Read quotes after the operator; what bash does with them depends on those around."""
+        """Parse quotes after the operator; their meaning in bash depends on the quotes around."""
         cursor, text = self.cursor, self.cursor.text
         plain = _HARMLESS_QUOTED.match(text, cursor.place)
         if mark == "'" and plain is not None:
@@ -347,7 +347,7 @@ class ExpansionReader:
         if found is None:
             raise NotReadable("a back-tick that is not closed")
         content = found[0][:-1]
-        # In back-ticks a backslash goes on in the next line, whatever quotes it stands in.
+        # In backquotes a backslash continues the line, in any quotes.
         differ = (self.text and '\\"' in content) or "\\\n" in content
         if differ or (cursor.pending and "\n" in content):
             raise NotReadable("back-ticks that shells read differently")
@@ -362,13 +362,13 @@ class ExpansionReader:
 
 
 def not_arithmetic(cursor: Cursor) -> None:
-    """Refuse a `(` here that begins arithmetic, since the next one stands in a continued line."""
+    """Refuse a `(` here that begins arithmetic whose second `(` is on a continued line."""
     if _PARTED.match(cursor.text, cursor.place):
         raise NotReadable("a `((` that is spelled over two lines")
 
 
 def _escaped(cursor: Cursor) -> Part:
-    """Take a backslash and what it takes the meaning of; nothing is left of a continued line."""
+    """Take an escaped character; a line continuation leaves nothing."""
     char = cursor.peek(1)
     cursor.place += 2
     return Raw("") if char == "\n" else Escaped(char)

@@ -1,7 +1,7 @@
-"""Reads simple scripts fast; returns None for any that needs the full reader.
+"""A fast parser for simple scripts; None for any that needs the full parser.
 
-Most commands of agents are literal words, joined by operators. This is the short way for them,
-which gives what the long way gives.
+Most commands of agents are literal words, joined by operators. For these it gives the same result
+as the full parser.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _TOKEN = re.compile(
     r"|(&&|\|\||\|(?![|&])|;(?![;&|])|\n)[ \t\n]*)"
 )
 _WORD, _SINGLE, _DOUBLE, _FILE, _COPY, _OPERATOR = 1, 2, 3, 6, 8, 9
-# Longer words are not remembered: they come from callers, and may be as long as a script.
+# Longer words are not cached: they come from callers, and may be as long as a script.
 _SHORT = 200
 _RESERVED = frozenset(
     "if then elif else fi for while until do done case esac select function time coproc in".split()
 )
 
 
-# One command of nothing but words, a blank between them.
+# One command of only words, separated by single blanks.
 _WORDS = re.compile(
     r"[A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+^=-]*"
     r"(?: [A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+^=-]*)*"
@@ -43,7 +43,7 @@ _WORDS = re.compile(
 
 
 def read_literal_command(text: str) -> SimpleCommand | None:
-    """Read a script that is one command of literal words; None for any other."""
+    """Parse a script that is one command of literal words; None for any other."""
     if _WORDS.fullmatch(text) is None:
         return None
     spelled = text.split(" ")
@@ -54,7 +54,7 @@ def read_literal_command(text: str) -> SimpleCommand | None:
 
 
 def read_simple_script(text: str) -> tuple[SimpleCommand, ...] | None:
-    """Read a script of literal words, plain redirections and operators."""
+    """Parse a script of literal words, plain redirections and operators."""
     reader = _PlainReader(text)
     place = 0
     while (token := _TOKEN.match(text, place)) is not None:
@@ -67,7 +67,7 @@ def read_simple_script(text: str) -> tuple[SimpleCommand, ...] | None:
 
 
 class _PlainReader:
-    """One walk over the tokens; every answer False leaves the script to the whole reader."""
+    """One walk over the tokens; wherever it returns False, the script needs the full parser."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -83,7 +83,7 @@ class _PlainReader:
         self.inputs = self.first = self.last = 0
 
     def take(self, token: re.Match[str]) -> bool:
-        """Take the next token."""
+        """Process the next token."""
         kind = token.lastindex
         assert kind is not None
         if kind == _OPERATOR:
@@ -113,7 +113,7 @@ class _PlainReader:
             return False
         before, self.after = self.after, operator
         if self.moved and (before == ";" or before == "\n"):
-            # Whether an earlier change of folder worked is not known.
+            # An earlier change of the folder may have failed.
             return False
         piped = before == "|" and not self.inputs
         feeding = self.commands[-1] if piped else None
@@ -138,7 +138,7 @@ class _PlainReader:
 
 
 def _is_plain(program: str) -> bool:
-    """Tell whether a program changes nothing about the shell but its folder."""
+    """Return whether a program changes no state of the shell except its folder."""
     if not program or "=" in program or program in _RESERVED:
         return False
     return program == "cd" or not is_builtin(program)

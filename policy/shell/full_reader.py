@@ -1,6 +1,6 @@
-"""Reads any script: its simple commands, or its tree.
+"""The full parser of shell scripts: text to simple commands, or to a tree.
 
-Apart from `bash.py`, which imports this when a script comes: the reader is large.
+A module apart from `reader.py`, which imports it when a script comes: the parser is large.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LONGEST_PLAIN = 2_048
 
 
 def read_script_uncached(text: str, *, whole: bool = False) -> Script | Unreadable:
-    """Read a script whose caller remembers what comes of it."""
+    """Parse a script without the cache of results."""
     words = None if whole or len(text) > _LONGEST_PLAIN else read_literal_command(text)
     if words is not None:
         return Script(commands=(words,))
@@ -38,14 +38,14 @@ def read_script_uncached(text: str, *, whole: bool = False) -> Script | Unreadab
 
 
 def read_tree(text: str) -> CommandList:
-    """Read a script for what it is made of; what cannot be read, or be told apart, is raised."""
+    """Parse a script into a tree; raise NotReadable if that is not possible or is ambiguous."""
     reason = _unfit(text)
     if reason is not None:
         raise NotReadable(reason)
     findings = Findings()
     tree = ScriptReader(Cursor(text, findings), ShellState(findings), ()).read()
     if findings.aliased and findings.gaps:
-        # It may be replaced. What it stands for goes on with the spelling of what follows.
+        # The shell may expand it, and its text is then joined to the text that follows.
         raise NotReadable("an alias that the shell may replace")
     return tree
 
@@ -66,10 +66,10 @@ def _read_whole(text: str) -> Script | Unreadable:
 
 
 def _unfit(text: str) -> str | None:
-    """Return why a text is not read at all."""
+    """Return why a text is rejected before parsing, None if it is not."""
     if len(text) > _LONGEST:
         return "a script that is too long"
-    # Control characters, other blanks and halves of surrogate pairs.
+    # Control characters, other blanks and lone surrogates.
     if not text.replace("\n", " ").replace("\t", " ").isprintable():
         return "a script with characters that cannot be seen"
     if not is_ordinary(text):
@@ -78,7 +78,7 @@ def _unfit(text: str) -> str | None:
 
 
 def _settle(findings: Findings) -> None:
-    """Add what only the whole script tells."""
+    """Add findings that depend on the whole script."""
     if may_run_texts(findings.computed, findings.texts):
         findings.gap(COMPUTED_TEXT)
     if findings.counting and (
@@ -89,7 +89,7 @@ def _settle(findings: Findings) -> None:
         findings.gap("a trap whose commands may change the shell")
     commands = findings.commands
     if findings.replaced_functions or not findings.feeding.isdisjoint(findings.defined):
-        # What prints may be a function, for all that is known.
+        # The printing program may be a function, as far as is known.
         commands[:] = [replace(each, fed_by=()) if each.fed_by else each for each in commands]
     carried = tuple(findings.carried)
     for place in findings.bodies:

@@ -1,4 +1,4 @@
-"""Reads lists and pipelines of commands."""
+"""Parses lists and pipelines of a script, and gathers the findings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TIME_OPTIONS = re.compile(r"(?:-p(?=\s)|--(?=\s)|[ \t])*")
 
 
 class ScriptReader:
-    """Reads all commands at a cursor, in one shell."""
+    """Parses all commands at a cursor, in one shell."""
 
     def __init__(self, cursor: Cursor, shell: ShellState, inside: tuple[str, ...]) -> None:
         self.cursor = cursor
@@ -32,7 +32,7 @@ class ScriptReader:
         self.findings = cursor.findings
         self.inside = inside
         self.depth = cursor.findings.depth
-        # Whether a here-document stood in this substitution.
+        # Whether this substitution has contained a here-document.
         self.documented = False
         self.expansions = ExpansionReader(cursor, shell, read_inside=self._read_inside)
         self.words = WordReader(cursor, self.expansions)
@@ -41,7 +41,7 @@ class ScriptReader:
         self.definitions = DefinitionReader(self, read_text=self._read_alias)
 
     def read(self) -> CommandList:
-        """Read all of the text."""
+        """Parse all of the text."""
         commands = self.read_list()
         if self.cursor.place < len(self.cursor.text):
             raise NotReadable("something closes that was not opened")
@@ -50,11 +50,11 @@ class ScriptReader:
         return commands
 
     def _read_inside(self, cursor: Cursor, inside: str) -> CommandList:
-        """Read what stands in a substitution: back-ticks have a text of their own."""
+        """Parse the inside of a substitution; backquotes have a cursor of their own."""
         self.findings.enter()
         shell = self.shell.fork()
         shell.piped = shell.piped or inside.startswith(">")
-        # What fails there ends that shell alone.
+        # An error in it ends only the subshell.
         drops, self.findings.drops = self.findings.drops, []
         reader = ScriptReader(cursor, shell, (*self.inside, inside))
         if inside == "`…`":
@@ -67,7 +67,7 @@ class ScriptReader:
         return commands
 
     def read_list(self) -> CommandList:
-        """Read commands up to the end, a `)` or a word that closes a compound command."""
+        """Parse commands up to the end, a `)` or a word that closes a compound command."""
         self.shell.stay()
         chains: list[Chain] = []
         while True:
@@ -94,7 +94,7 @@ class ScriptReader:
                 if self.documented or (
                     self.inside and self.cursor.pending and not _is_simple(chains[-1])
                 ):
-                    # bash spells a substitution anew, and forgets a `;` that follows one.
+                    # bash prints a substitution anew, and loses a `;` that follows one.
                     raise NotReadable("a `;` after a here-document in a substitution")
                 self._operator(";")
             elif char == "#" or char == "\n":
@@ -130,7 +130,7 @@ class ScriptReader:
                 return
 
     def _chain(self, before: ShellState) -> Chain:
-        """Read what `&&` and `||` join."""
+        """Parse pipelines joined by `&&` and `||`."""
         shell, cursor = self.shell, self.cursor
         conditional = shell.conditional
         earlier = NOWHERE
@@ -160,14 +160,14 @@ class ScriptReader:
                 earlier = NOWHERE
                 worked, failed = either_directory(worked, shell.places), shell.failed
         if plain and self._stops():
-            # The shell ends where the last of them fails, and goes on where one before it does.
+            # The shell ends where the last of them fails, and continues where an earlier one does.
             failed = earlier
         shell.places, shell.failed, shell.conditional = worked, failed, conditional
         return Chain(tuple(pipelines), tuple(operators))
 
     def _stops(self) -> bool:
-        """Tell whether a plain command that fails here surely ends the shell (`set -e`)."""
-        # Around a compound command there may be one that asks whether it failed.
+        """Return whether the failure of a plain command here surely ends the shell (`set -e`)."""
+        # A compound command may be part of a condition, in which failures are ignored.
         return self.shell.stops and not (self.findings.depth or self.findings.forgiving)
 
     def _operator(self, operator: str) -> None:
@@ -179,9 +179,9 @@ class ScriptReader:
                 raise NotReadable("an operator that is spelled over two lines")
 
     def _pipeline(self, before: ShellState) -> tuple[Pipeline, bool]:
-        """Read what `|` joins: each of them runs in a shell of its own.
+        """Parse commands joined by `|`: each runs in a subshell.
 
-        Tell whether it is a simple command, whose failure is that of the whole.
+        The second result: whether it is one simple command, whose failure is that of the pipeline.
         """
         shell, cursor = self.shell, self.cursor
         outside = shell.places
@@ -191,7 +191,7 @@ class ScriptReader:
         command, simple = self.command()
         commands, operators = [command], []
         if any(each != "!" for each in prefixes):
-            # To some shells that is a program, which changes nothing about them.
+            # Some shells treat it as a program, which changes nothing about them.
             shell.places, shell.failed = (
                 either_directory(outside, each) for each in (shell.places, shell.failed)
             )
@@ -202,7 +202,7 @@ class ScriptReader:
             cursor.skip_blanks()
             if cursor.peek() != "|" or cursor.peek(1) == "|":
                 break
-            # What `|&` adds is a copy of a descriptor, which touches nothing.
+            # `|&` adds a copy of a descriptor, which accesses no file.
             fed_by: tuple[Word, ...] = ()
             if simple and cursor.peek(1) != "&":
                 fed_by = _plain_words(cursor.findings.commands[first:])
@@ -251,7 +251,7 @@ class ScriptReader:
                     raise NotReadable("a `time` that could not be read")
 
     def command(self) -> tuple[Command, bool]:
-        """Read one command, of any kind; tell whether it is a simple one."""
+        """Parse one command of any type; the second result: whether it is a simple one."""
         cursor = self.cursor
         self.shell.stay()
         if cursor.peek() == "(":
@@ -271,7 +271,7 @@ class ScriptReader:
         ScriptReader(Cursor(text, self.findings), shell, self.inside).read()
 
     def close(self, word: str) -> None:
-        """Take the word that has to stand here."""
+        """Take the reserved word that is required here."""
         cursor = self.cursor
         cursor.skip_blanks()
         if not (cursor.looking_at(")") if word == ")" else reserved_word(cursor) == word):
@@ -280,7 +280,7 @@ class ScriptReader:
 
 
 def _is_simple(chain: Chain) -> bool:
-    """Tell whether a chain is one simple command."""
+    """Return whether a chain is one simple command."""
     pipeline = chain.pipelines[0]
     return (
         not chain.operators and not pipeline.operators and isinstance(pipeline.commands[0], Simple)
@@ -288,9 +288,9 @@ def _is_simple(chain: Chain) -> bool:
 
 
 def _plain_words(commands: list[SimpleCommand]) -> tuple[Word, ...]:
-    """Return the words of what was read, if it is one command without redirections.
+    """Return the words if the result is one command without redirections.
 
-    It may stand there several times, for several folders.
+    It may be listed several times, for several folders.
     """
     words = commands[0].words if commands else ()
     same = all(each.words == words and leaves_output(each.redirections) for each in commands)

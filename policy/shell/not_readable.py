@@ -1,7 +1,7 @@
-"""`NotReadable`: why a script cannot be read; raised and caught inside this package."""
+"""The exception of the shell parser, which never leaves this package."""
 
 from __future__ import annotations
 
 
 class NotReadable(Exception):
-    """Carries the reason out of the readers of a script."""
+    """Carries the reason why a script cannot be parsed."""

@@ -1,14 +1,14 @@
-"""Whether a `$(…)` surely prints a number, or nothing.
+"""Recognises substitutions that print only a number, or nothing.
 
-Numbers are no texts that arithmetic would run. Only what the last program of one pipeline prints
-counts: with `;`, `&&` or a group there would be others.
+Numbers are harmless in arithmetic. Only the output of the last program of one pipeline may count:
+with `;`, `&&` or a group there would be others.
 """
 
 from __future__ import annotations
 
 import re
 
-# One command of a pipeline, as far as nothing in it can be another one.
+# One command of a pipeline, without characters that may start another one.
 _BEFORE = r"(?:[^;&|\n`#(){}\\]|[0-9]>&[0-9]|\\[^|\n])+"
 _FILE = r"[A-Za-z0-9_./-]+"
 _QUIETLY = r"(?:[ \t]+2>[ \t]*/dev/null)?"
@@ -18,11 +18,11 @@ _NUMBER = (
     r"|nproc|seq(?:[ \t]+[0-9]+){1,3}|date[ \t]+\+%s|id[ \t]+-[ug])"
 )
 _COUNTS = re.compile(rf"[ \t\n]*(?:{_BEFORE}\|[ \t\n]*)*+({_NUMBER}){_QUIETLY}[ \t\n]*")
-# As many as an everyday pipeline has.
+# Enough for an everyday pipeline.
 _LONGEST = 400
 
 
 def counting_program(text: str) -> str:
-    """Return the program that prints nothing but numbers as all that a text prints; or nothing."""
+    """Return the program that prints a number as the only output of a text, or an empty string."""
     found = _COUNTS.fullmatch(text) if len(text) <= _LONGEST else None
     return "" if found is None else found[1].split()[0].partition("<")[0]

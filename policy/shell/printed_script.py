@@ -1,4 +1,4 @@
-"""The script that the shell gets: printed again, so that it can be read in one way only."""
+"""The canonical text of a script, which is passed to the shell in place of the original."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _SPELLING = re.compile(r"""[\s'"\\;{}]+""")
 
 @dataclass(frozen=True, slots=True)
 class NotPrintable:
-    """A script that has no other form than the one it came in."""
+    """A script that cannot be printed in canonical form."""
 
     reason: str
 
 
 def printed(text: str) -> str | NotPrintable:
-    """Return the one form of a script that has a single reading.
+    """Return the canonical form of a script.
 
-    It is read again before it is given back: what is read then is what was read at first.
+    It is parsed again before it is returned: the result must equal the first parse.
     """
-    # Imported here: the reader and the printer are large, and many calls run no script.
+    # Imported here: the parser and the printer are large, and many calls run no script.
     from policy.shell.fast_reader import read_literal_command
     from policy.shell.full_reader import read_tree
     from policy.shell.printer import print_tree
@@ -42,9 +42,9 @@ def printed(text: str) -> str | NotPrintable:
 
 
 def runs_as(text: str) -> str | None:
-    """Return the printed form of a script that is more than another spelling of it.
+    """Return the canonical form of a script if it differs by more than spelling, else None.
 
-    Blanks, quotes, the braces of `${x}` and what ends a command are spelling.
+    Blanks, quotes, the braces of `${x}` and command terminators are spelling.
     """
     form = printed(text)
     if isinstance(form, NotPrintable) or _SPELLING.sub("", form) == _SPELLING.sub("", text):
@@ -53,6 +53,6 @@ def runs_as(text: str) -> str | None:
 
 
 def script_for(tool: str, input: Mapping[str, Any]) -> str | None:
-    """Return what the shell gets for a call, if it is a command and more than spelled anew."""
+    """Return the script to run for a call, if it differs from the input by more than spelling."""
     command = input.get("command") if tool == "bash_exec" else None
     return runs_as(command) if isinstance(command, str) else None

@@ -1,8 +1,8 @@
-"""Prints a script's tree so that shells can read it in one way only.
+"""Prints the tree of a script as text that every shell parses in the same way.
 
-Text stands in single quotes, every parameter in braces, every substitution in `$(…)`; what a
-here-document holds is the word of a here-string. So a shell runs what was judged, even where it
-would read the text that came in differently.
+Text is printed in single quotes, every parameter in braces, every substitution as `$(…)`, and a
+here-document as a here-string. So a shell runs the script that was judged, even where it would
+parse the original text differently.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _ESCAPED_IN_ANSI = re.compile(r"['\\]")
 
 
 def print_tree(commands: CommandList) -> str:
-    """Spell a tree; what has no form is raised."""
+    """Print a tree; raise NotReadable for a part that has no canonical form."""
     return _Printer().spell(commands)
 
 
@@ -60,7 +60,7 @@ class _Printer:
     """One walk over a tree."""
 
     def spell(self, commands: CommandList) -> str:
-        """Spell commands, without what would end the last of them."""
+        """Print commands, without a terminator after the last."""
         spelled: list[str] = []
         last = len(commands.chains) - 1
         for place, chain in enumerate(commands.chains):
@@ -73,7 +73,7 @@ class _Printer:
         return "".join(spelled)
 
     def _body(self, commands: CommandList) -> str:
-        """Spell commands that a reserved word follows."""
+        """Print commands that are followed by a reserved word."""
         text = self.spell(commands)
         ended = not text or commands.chains[-1].background
         return f"{text} " if ended else f"{text}; "
@@ -155,7 +155,8 @@ class _Printer:
         before = "" if given.fd is None else str(given.fd)
         if given.name is not None:
             before = f"{{{given.name}}}"
-        # A descriptor goes to its operator, a file does not: it may begin with a sign.
+        # A descriptor is joined to its operator; a file is not, since its name may begin with a
+        # sign.
         blank = "" if given.op in (">&", "<&") else " "
         return f" {before}{given.op}{blank}{self._word(given.target)}"
 
@@ -188,7 +189,7 @@ class _Printer:
         return "".join(map(self._part, parts))
 
     def _inner(self, parts: Parts) -> str:
-        """Spell what stands in a `${…}` or in arithmetic, where quotes may be signs themselves."""
+        """Print the inside of a `${…}` or of arithmetic, where quotes may be literal."""
         return "".join(
             f"'{part.text}'" if isinstance(part, Quoted) else self._part(part) for part in parts
         )
@@ -224,14 +225,14 @@ class _Printer:
         return self._part(part)
 
     def _inside(self, commands: CommandList) -> str:
-        """Spell the commands of a substitution, whose here-documents end in it."""
+        """Print the commands of a substitution, whose here-documents end in it."""
         text = self.spell(commands)
         # `$((` would be arithmetic.
         return f" {text}" if text.startswith("(") else text
 
 
 def quoted(text: str) -> str:
-    """Return how a text is spelled that stands for itself."""
+    """Return the quoted form of a literal string."""
     if all(char in "\n\t" or (char.isprintable() and is_ordinary(char)) for char in text):
         return "'" + text.replace("'", "'\\''") + "'"
     return "$'" + "".join(map(_ansi, text)) + "'"

@@ -1,4 +1,4 @@
-"""Reads scripts: `read_script` returns the simple commands, or why there are none."""
+"""Parses shell scripts into simple commands, with a cache."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from functools import lru_cache
 from policy.shell.script import Script
 from policy.values import Unreadable
 
-# What is read again in one decision is remembered, if it is not large.
+# Short scripts are cached: one decision parses the same ones several times.
 _SHORT = 2_048
 
 
 def read_script(text: str, *, whole: bool = False) -> Script | Unreadable:
-    """Read a shell script as bash does; what might be read otherwise is a gap or Unreadable.
+    """Parse a shell script as bash does; an ambiguity is a gap or makes it Unreadable.
 
-    With `whole`, plain scripts are read by the whole reader as well, which gives the same.
+    With `whole`, simple scripts are parsed by the full parser as well, with the same result.
     """
     return _remembered(text, whole) if len(text) <= _SHORT else _read(text, whole)
 
 
 def read_script_uncached(text: str, *, whole: bool = False) -> Script | Unreadable:
-    """Read a script whose caller remembers what comes of it."""
-    # Imported here: the reader is large, and many calls run no script.
+    """Parse a script without the cache of results."""
+    # Imported here: the parser is large, and many calls run no script.
     from policy.shell import full_reader
 
     return full_reader.read_script_uncached(text, whole=whole)

@@ -1,4 +1,4 @@
-"""Reads redirections and here-documents."""
+"""Parses redirections and here-documents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _JOINED_TO_CLOSING = re.compile(r"-[^\s;&|<>()]")
 _TEXT = re.compile(r"[^\\$`]+")
 _ESCAPED_IN_TEXT = frozenset("$`\\")
 _UNKNOWN = Word("", "opaque")
-# In a substitution bash spells a delimiter anew, and not always as it was.
+# In a substitution bash prints a delimiter anew, and not always as it was.
 _PLAIN_END = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.!+-]*")
 _NOTHING = (Raw("/dev/null"),)
 _STANDARD_OUTPUT = 1
@@ -32,18 +32,18 @@ _CONNECTIONS = ("/dev/tcp/", "/dev/udp/")
 
 @dataclass(slots=True)
 class Redirected:
-    """What the redirections of one command give it."""
+    """The redirections of one command, gathered while it is parsed."""
 
     redirections: list[Redirection] = field(default_factory=list)
     nodes: list[Redirecting] = field(default_factory=list)
     stdin: Word | None = None
     texts: list[PendingText] = field(default_factory=list)
-    # How many times its standard input was redirected.
+    # How often its standard input was redirected.
     inputs: int = 0
 
 
 def read_redirection(words: WordReader, given: Redirected, shell: ShellState) -> bool:
-    """Read a redirection, if one stands here."""
+    """Parse a redirection, if there is one here."""
     cursor = words.cursor
     start = _START.match(cursor.text, cursor.place)
     if start is None:
@@ -78,7 +78,7 @@ def read_redirection(words: WordReader, given: Redirected, shell: ShellState) ->
             given.stdin = _UNKNOWN
     redirection = _redirection(op, pieces, fd=fd, cursor=cursor)
     if redirection.target.known:
-        # `>&file` writes both outputs; whether another target is a file shows when it runs.
+        # `>&file` redirects both outputs; whether an unknown target is a file depends on its value.
         node.op = redirection.op
     given.redirections.append(redirection)
     return True
@@ -88,7 +88,7 @@ def _target(words: WordReader, op: str) -> list[Piece]:
     cursor = words.cursor
     before = cursor.place
     if op in ("<&", ">&") and _JOINED_TO_CLOSING.match(cursor.text, before):
-        # bash takes the `-` for the whole target, and what is joined to it for the next word.
+        # bash takes the `-` for the whole target, and the text joined to it for the next word.
         raise NotReadable("a word that is joined to a closed descriptor")
     pieces = words.pieces()
     if cursor.place == before:
@@ -97,7 +97,7 @@ def _target(words: WordReader, op: str) -> list[Piece]:
 
 
 def leaves_output(redirections: Sequence[Redirection]) -> bool:
-    """Tell whether a command prints what it prints, and nothing else, in spite of these."""
+    """Return whether a command's standard output is unchanged in spite of these redirections."""
     return all(one.fd == 2 and one.op in (">", ">>") for one in redirections)
 
 
@@ -112,13 +112,13 @@ def _descriptor(start: re.Match[str]) -> int | None:
 
 
 def _text_of(pieces: list[Piece]) -> Word:
-    """Return the text of a here-string, in which neither braces nor globs mean anything."""
+    """Return the text of a here-string, in which neither braces nor globs are expanded."""
     word = to_word(literal(pieces))
     return replace(word, text=word.text + "\n" if word.known else word.text, many=False)
 
 
 def _take_input(given: Redirected, text: Word) -> None:
-    """Let `text` be the standard input, if there is no other."""
+    """Make `text` the standard input, if there is no other."""
     given.inputs += 1
     given.stdin = text if given.inputs == 1 else _UNKNOWN
 
@@ -132,7 +132,7 @@ def _redirection(op: str, pieces: list[Piece], *, fd: int | None, cursor: Cursor
     if op in (">&", "<&"):
         op = _copy(op, target, fd=fd, quoted=any(kind == "quoted" for kind, _ in pieces))
         if op == "&>" and not target.known:
-            # bash expands what comes of the target once more, and runs substitutions in it.
+            # bash expands the resulting target once more, and runs substitutions in it.
             cursor.findings.gap("a file after `>&` that is not known, whose text the shell expands")
     if op not in (">&", "<&") and _may_connect(target):
         cursor.findings.gap("a redirection that the shell may make a connection of")
@@ -140,7 +140,7 @@ def _redirection(op: str, pieces: list[Piece], *, fd: int | None, cursor: Cursor
 
 
 def _copy(op: str, target: Word, *, fd: int | None, quoted: bool) -> str:
-    """Tell the copy of a descriptor from bash's `>&file`."""
+    """Distinguish the copy of a descriptor from bash's `>&file`."""
     text = target.text
     digits = text.removesuffix("-")
     if target.known and (text == "-" or (digits.isascii() and digits.isdigit())):
@@ -150,7 +150,7 @@ def _copy(op: str, target: Word, *, fd: int | None, quoted: bool) -> str:
     if op == "<&" or fd is not None or text[:1].isdigit() or text[:1] == "-":
         raise NotReadable("a copied descriptor that is none")
     if quoted:
-        # bash takes quotes away twice here, so that another file is written.
+        # bash removes quotes twice here, so that another file is written.
         raise NotReadable("a quoted file after `>&`")
     return "&>"
 
@@ -170,7 +170,7 @@ def _begin_text(
     strip_tabs: bool,
     standard_input: bool,
 ) -> None:
-    """Read the delimiter of a here-document, whose text begins on the next line."""
+    """Parse the delimiter of a here-document, whose text begins on the next line."""
     delimiter = re.compile(r"(?:[^\s'\"\\$`;&|<>()]+|'[^'\n]*'|\"[^\"\\$`\n]*\"|\\[^\n])+").match(
         cursor.text, cursor.place
     )
@@ -192,9 +192,9 @@ def _begin_text(
 
 
 def read_pending(cursor: Cursor, expansions: ExpansionReader, *, substituted: bool) -> None:
-    """Read the here-documents whose text begins here, and give it to their commands.
+    """Read the here-documents whose text begins here, and attach it to their commands.
 
-    `substituted` says that they stand inside a substitution.
+    `substituted`: they are inside a substitution.
     """
     pending, cursor.pending = cursor.pending, []
     for document in pending:
@@ -211,10 +211,10 @@ def read_pending(cursor: Cursor, expansions: ExpansionReader, *, substituted: bo
 
 
 def _lines(cursor: Cursor, document: PendingText, *, substituted: bool) -> str:
-    """Take the lines up to the one that is the end.
+    """Take the lines up to the delimiter.
 
-    Inside a substitution bash also ends it before a line that only begins with the delimiter, if
-    a `)` follows there, and goes on with the rest of that line.
+    Inside a substitution bash also ends it before a line that only begins with the delimiter, if a
+    `)` follows there, and continues with the rest of that line.
     """
     text = cursor.text
     lines: list[str] = []
@@ -246,7 +246,7 @@ def _continues(line: str) -> bool:
 
 
 def _here_string(parts: list[Part]) -> Parts:
-    """Return the word of a here-string for a text, which always ends a line."""
+    """Return the word of a here-string for a text; a here-string always ends with a new line."""
     last = parts[-1]
     assert isinstance(last, Quoted)
     return (in_double_quotes([*parts[:-1], Quoted(last.text.removesuffix("\n"))]),)
@@ -255,7 +255,7 @@ def _here_string(parts: list[Part]) -> Parts:
 def _read_body(
     body: str, outer: Cursor, expansions: ExpansionReader | None
 ) -> tuple[Word, list[Part]]:
-    """Read what a shell expands in a here-document, if it does, as in double quotes."""
+    """Parse the text of a here-document, expanding it as in double quotes unless it is literal."""
     if expansions is None or not any(char in body for char in "\\$`"):
         return Word(body), [Quoted(body)]
     cursor = Cursor(body, outer.findings)

@@ -1,4 +1,4 @@
-"""Reserved words of the shell, and the protocol of readers of command lists."""
+"""The reserved words of the shell, and the interface between list and compound-command parsers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BEGINNING = COMPOUND | CLOSING | {"!", "time", "function", "coproc"}
 
 
 class ListReader(Protocol):
-    """Who reads the lists of commands that a compound command is made of."""
+    """Parses the lists of commands that a compound command is made of."""
 
     cursor: Cursor
     shell: ShellState
@@ -29,19 +29,19 @@ class ListReader(Protocol):
     inside: tuple[str, ...]
 
     def read_list(self) -> CommandList:
-        """Read commands up to the end, a `)` or a word that closes a compound command."""
+        """Parse commands up to the end, a `)` or a word that closes a compound command."""
 
     def close(self, word: str) -> None:
-        """Take the word that has to stand here."""
+        """Take the reserved word that is required here."""
 
     def new_lines(self) -> None:
         """Skip blanks, comments and new lines."""
 
     def command(self) -> tuple[Command, bool]:
-        """Read one command; tell whether it is a simple one."""
+        """Parse one command; the second result: whether it is a simple one."""
 
 
 def reserved_word(cursor: Cursor) -> str:
-    """Return what stands here as a reserved word would; empty if nothing does."""
+    """Return the text here if it may be a reserved word; empty otherwise."""
     word = _RESERVED.match(cursor.text, cursor.place)
     return "" if word is None else word[0]

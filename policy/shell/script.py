@@ -1,4 +1,4 @@
-"""`Script` and `SimpleCommand`: simple commands in the order of their spelling."""
+"""The result of parsing a script: its simple commands, in the order of the text."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from policy.shell.word import Assignment, Redirection, Word
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimpleCommand:
-    """One simple command: `words[0]` is the program; none where it only assigns or redirects.
+    """One simple command: `words[0]` is the program; no words where it only assigns or redirects.
 
     `folders` are the operands of the `cd`s that surely ran before it, in order, as `read_path`
-    takes them; None where the folder it runs in is not known. `stdin` is a here-document's or
-    here-string's text, `piped` says that another command's output is its input; `fed_by` are the
-    words of that one, where it is all that prints there. `local` says that the program is a
-    function which the script surely has defined before.
+    takes them; None where its folder is not known. `stdin` is the text of a here-document or
+    here-string, `piped`: another command's output is its input; `fed_by` are the words of that one,
+    if nothing else prints there. `local`: the program is a function that the script has surely
+    defined before.
 
-    `number` counts the commands of the script from 1, `inside` names what the command stands in
+    `number` counts the commands of the script from 1, `inside` lists the enclosing constructs
     (`$(…)`, `bash -c`), outermost first.
     """
 
@@ -36,11 +36,11 @@ class SimpleCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """All simple commands of a script, those in substitutions and function bodies included.
+    """All simple commands of a script, including those in substitutions and function bodies.
 
-    `gaps` say, as reasons for people, what else may run that could not be read; a script with a
-    gap is undecidable beyond the commands that are in sight. `computed` are variables that are
-    computed with, `texts` those that may hold any text: scripts within scripts share them.
+    `gaps` are reasons, for people, why further commands may run that could not be parsed; a script
+    with a gap is indeterminate beyond its listed commands. `computed` are variables that arithmetic
+    uses, `texts` those that may hold any text: nested scripts share them.
     """
 
     commands: tuple[SimpleCommand, ...]

@@ -1,4 +1,4 @@
-"""What a script has changed about its shell so far, and what has been found in it."""
+"""The state of a shell at one point of a script, and the findings of the parser so far."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from policy.shell.working_directories import (
 # Names that are no environment variables by custom, so that no program sees them unless exported.
 _PRIVATE_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 _PUBLIC_IN_SMALL = re.compile(r"[a-z]+_proxy|histchars|auto_resume|_")
-# Variables that the shell sets, refuses to set or reads in a way of its own.
+# Variables that the shell sets, refuses to set or treats specially.
 _OWN = re.compile(
     r"BASH.*|COMP_.*|EPOCH.*|HIST.*|OPT.*|READLINE.*|[EP]?UID|PPID|S?RANDOM|SECONDS|LINENO|PWD"
     r"|OLDPWD|GROUPS|FUNCNAME|DIRSTACK|SHELLOPTS|HOME|IFS|REPLY|MAPFILE|PIPESTATUS|COPROC.*|LINES"
@@ -39,62 +39,61 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 _NO_VALUES: Mapping[str, str | Word] = MappingProxyType({})
 _UNKNOWN = Word("", "opaque")
 _DEEPEST = 32
-# Each word is looked at by every rule that speaks of resources; no command of an agent has more.
+# Every rule with a resource condition examines each word; no command of an agent has more.
 _MOST_WORDS = 2_000
-# Quotes, expansions and other signs: each costs as much as a word.
+# Quotes, expansions and operators: each costs as much as a word.
 _MOST_PARTS = 20_000
-# Letters that variables are replaced by: `x=$x$x` doubles a text each time.
+# Total length of variable values substituted: `x=$x$x` doubles a text each time.
 _MOST_REPLACED = 1_000_000
 _FIXED = frozenset({"BASHOPTS", "BASH_VERSINFO", "EUID", "PPID", "SHELLOPTS", "UID"})
 
 
 @dataclass(slots=True)
 class Findings:
-    """The commands of a script with what else is found, and what bounds the reading."""
+    """The commands of a script, other findings, and the counters that bound the parser's work."""
 
     commands: list[SimpleCommand] = field(default_factory=list)
     gaps: dict[str, None] = field(default_factory=dict)
-    # Every variable that programs may see set by the script itself.
+    # Every variable set by the script that programs may see.
     carried: dict[Assignment, None] = field(default_factory=dict)
-    # Commands of function bodies, which run whenever they are called.
+    # Commands of function bodies, which run whenever the functions are called.
     bodies: list[int] = field(default_factory=list)
     moved: bool = False
-    # Functions by how many definitions there are; whether a body changes the folder.
+    # The number of definitions of each function; whether a body changes the folder.
     defined: dict[str, int] = field(default_factory=dict)
     wandering: bool = False
     # Programs and functions that traps run.
     handlers: set[str] = field(default_factory=set)
     # Programs that print for the next one of a pipeline.
     feeding: set[str] = field(default_factory=set)
-    # What may leave a function before its end.
+    # The number of commands that may leave a function before its end.
     jumps: int = 0
-    # Whether a failure may not end the shell though it was told so, and whether functions may be
-    # gone or stand for others.
+    # Whether `set -e` may be ineffective, and whether functions may be removed or replaced.
     forgiving: bool = False
-    # Variables that cannot be set (`*`: any), the shells at what may fail so that the rest of the
-    # line is dropped, and whether any command may.
+    # Variables that cannot be set (`*`: any), the shell states where an error may drop the rest of
+    # the line, and whether any command may fail so.
     fixed: set[str] = field(default_factory=lambda: set(_FIXED))
     drops: list[ShellState] = field(default_factory=list)
     failing: bool = False
-    # Programs of which it matters that they print numbers.
+    # Programs that are relied on to print numbers.
     counting: set[str] = field(default_factory=set)
     replaced_functions: bool = False
-    # Whether a command stands where the shell may put an alias.
+    # Whether a command is at a place where the shell may expand an alias.
     aliased: bool = False
     words: int = 0
     parts: int = 0
     replaced: int = 0
     depth: int = 0
-    # How many times what stands here is read: once for each value of the loops around.
+    # How many times the current text is parsed: once for each value of the loops around.
     passes: int = 1
-    # How many loops may still be read once more, where a first reading did not hold.
+    # How many loops may still be parsed again, where the first attempt failed.
     attempts: int = 32
     # Variables that arithmetic reads, and those that may hold any text.
     computed: set[str] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
 
     def copy(self) -> Findings:
-        """Return what has been found up to here, to come back to it by `become`."""
+        """Return a copy, to be restored by `become`."""
         other = Findings()
         for name in self.__slots__:
             value = getattr(self, name)
@@ -102,30 +101,30 @@ class Findings:
         return other
 
     def become(self, other: Findings) -> None:
-        """Take over what a copy holds that is not used any more, but for the attempts made."""
+        """Restore the state from a copy, which is not used again; the attempts are kept."""
         attempts = self.attempts
         for name in self.__slots__:
             setattr(self, name, getattr(other, name))
         self.attempts = attempts
 
     def gap(self, reason: str) -> None:
-        """Say what else may run."""
+        """Record why further commands may run."""
         self.gaps[reason] = None
 
     def count_word(self) -> None:
-        """Count one word more."""
+        """Count one word."""
         self.words += 1
         if self.words > _MOST_WORDS:
             raise NotReadable("a script with too many words")
 
     def count_part(self) -> None:
-        """Count one part of a word, or of what stands in it."""
+        """Count one part of a word, or of its contents."""
         self.parts += 1
         if self.parts > _MOST_PARTS:
             raise NotReadable("a script with too many quotes and signs")
 
     def count_replaced(self, value: str) -> None:
-        """Count a text that stands for a variable."""
+        """Count the value of a substituted variable."""
         self.replaced += len(value)
         if self.replaced > _MOST_REPLACED:
             raise NotReadable("a script whose variables grow too long")
@@ -137,7 +136,7 @@ class Findings:
             raise NotReadable("a script that is nested too deeply")
 
     def leave(self) -> None:
-        """Come back from `enter`."""
+        """Undo `enter`."""
         self.depth -= 1
 
 
@@ -145,11 +144,11 @@ class Findings:
 class ShellState:
     """The state of one shell. All its values are immutable, so that a copy is cheap.
 
-    `values` are variables that surely hold a literal, or the name of a file that fits a glob; None
-    once that cannot be told any more.
-    `conditional` counts the constructs around, because of which what is read may not run. `places`
-    is where the shell stands if the last command worked, `failed` if it did not; with `stops` it
-    ends where a plain command fails. `ending` are functions that surely end the shell.
+    `values` are variables that surely hold a literal, or the name of a file that matches a glob;
+    None once that is no longer certain. `conditional` counts the enclosing constructs because of
+    which the current command may not run. `places` are the possible folders if the last command
+    succeeded, `failed` if it failed; with `stops` the shell ends where a plain command fails.
+    `ending` are functions that surely end the shell.
     """
 
     findings: Findings
@@ -168,7 +167,7 @@ class ShellState:
     conditional: int = 0
 
     def fork(self) -> ShellState:
-        """Return a copy, to be what a subshell starts with."""
+        """Return a copy for a subshell."""
         return ShellState(
             findings=self.findings,
             places=self.places,
@@ -201,21 +200,21 @@ class ShellState:
         self.conditional = other.conditional
 
     def note_text(self, given: Assignment) -> None:
-        """Note that a variable may hold any text, unless it is given a number."""
+        """Record that a variable may hold any text, unless the value is a number."""
         if not (given.value.known and _NUMBER.fullmatch(given.value.text)):
             self.findings.texts.add(given.name)
 
     def may_drop(self) -> None:
-        """Note that bash may fail here and drop what follows, but for what begins in a later line.
+        """Record that bash may fail here and drop the rest of the line.
 
-        So it does after an expansion that it cannot compute, or where a variable cannot be set.
+        It does so after an expansion that it cannot evaluate, or where a variable cannot be set.
         """
         drops = self.findings.drops
         if not drops or drops[-1].values is not self.values or drops[-1].places != self.places:
             drops.append(self.fork())
 
     def end_line(self) -> None:
-        """Be, from the next line on, also what the shell was where the rest was dropped."""
+        """From the next line on, also allow for the states in which the rest was dropped."""
         for each in self.findings.drops:
             if self.values is not None and self.values != each.values:
                 known = each.values or _NO_VALUES
@@ -234,7 +233,7 @@ class ShellState:
         return not self.findings.fixed.isdisjoint((name, "*"))
 
     def assign(self, given: Assignment, *, exported: bool = False, number: bool = False) -> None:
-        """Set a variable of the shell itself; to a number, whatever is known of the value."""
+        """Set a variable of the shell itself; with `number`, to a number, known or not."""
         name, value = given.name, given.value
         fixed = self._is_fixed(name)
         if fixed:
@@ -264,20 +263,20 @@ class ShellState:
             self.forget(name)
 
     def set_unknown(self, name: str) -> None:
-        """Set a variable to a text that is not known."""
+        """Set a variable to an unknown text."""
         self.assign(Assignment(name, _UNKNOWN))
 
     def set_number(self, name: str) -> None:
-        """Set a variable to a number that is not known."""
+        """Set a variable to an unknown number."""
         self.assign(Assignment(name, _UNKNOWN), number=True)
 
     def set_file(self, name: str, glob: Word) -> None:
-        """Set a variable to a file that fits a glob, as long as nothing else sets it."""
+        """Set a variable to a file that matches a glob, until it is set again."""
         self.set_unknown(name)
         self._hold(name, glob)
 
     def set_value(self, name: str, value: str | Word) -> None:
-        """Let a variable of a loop be this value, until something else sets it."""
+        """Set a loop's variable to this value, until it is set again."""
         self._hold(name, value)
 
     def _hold(self, name: str, value: str | Word) -> None:
@@ -288,50 +287,50 @@ class ShellState:
             self.values = {**self.values, name: value}
 
     def forget(self, name: str) -> None:
-        """Let the value of one variable be unknown."""
+        """Make the value of one variable unknown."""
         if self.values and name in self.values:
             self.values = {each: text for each, text in self.values.items() if each != name}
 
     def forget_values(self) -> None:
-        """Let the values of all variables be unknown, though new ones may be known."""
+        """Make the values of all variables unknown; later assignments may be known."""
         if self.values:
             self.values = _NO_VALUES
 
     @property
     def folders(self) -> tuple[Folders, ...]:
-        """The folders that a command may run in that stands here."""
+        """The possible folders of a command here."""
         return possible_directories(self.places)
 
     def stay(self) -> None:
-        """Stand in the same place whether the last command worked or not."""
+        """Assume the same folders whether the last command succeeded or not."""
         self.failed = self.places
 
     def settle(self) -> None:
-        """Stand where the last command left the shell, whether it worked or not."""
+        """Merge the folders after success and after failure of the last command."""
         self.places = either_directory(self.failed, self.places)
         self.failed = self.places
 
     def end(self) -> None:
-        """Let nothing that follows be reached."""
+        """Make everything that follows unreachable."""
         self.places = self.failed = NOWHERE
 
     def lose_folder(self) -> None:
-        """Let the folder be unknown from here on."""
+        """Make the folder unknown from here on."""
         self.places = self.failed = UNKNOWN
         self._move()
 
     def move(self, target: Word | None) -> None:
-        """Change to a folder that is spelled as a plain path, or to one that is not known."""
+        """Change to a folder that is spelled as a plain path, or to an unknown one."""
         self.failed, self.places = self.places, after_change(self.places, target)
         self._move()
 
     def push(self, target: Word | None) -> None:
-        """Change to a folder from which `pop` comes back."""
+        """Change to a folder from which `pop` returns."""
         self.failed, self.places = self.places, after_pushd(self.places, target)
         self._move()
 
     def pop(self) -> None:
-        """Change to the folder that was pushed last, if one was."""
+        """Change to the folder that was pushed last, if there is one."""
         self.failed, self.places = self.places, after_popd(self.places)
         self._move()
 

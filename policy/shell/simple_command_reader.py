@@ -1,4 +1,4 @@
-"""Reads one simple command: assignments, words and redirections."""
+"""Parses one simple command, and applies its effects to the state of the shell."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from policy.shell.word import Assignment, Word
 from policy.shell.word_pieces import Piece, joined, to_word, to_words
 from policy.shell.word_reader import WordReader
 
-# Words that mean to every shell what they spell, with the blanks before them.
+# Words that every shell parses alike, with the blanks before them.
 _PLAIN_WORD = re.compile(
     r"""[ \t]*(?:([A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+^=-]*)|'([^'\n]*)'|"([^"\\$`\n]*)")"""
     r"(?=[ \t\n;&|)]|\Z)"
@@ -47,7 +47,7 @@ ReadAlias = Callable[[str, str], None]
 
 
 class SimpleReader:
-    """Reads simple commands at a cursor, and follows what they do to the shell."""
+    """Parses simple commands at a cursor, and applies their effects to the shell."""
 
     def __init__(
         self, words: WordReader, expansions: ExpansionReader, inside: tuple[str, ...]
@@ -59,7 +59,7 @@ class SimpleReader:
         self.inside = inside
 
     def read(self, *, function: ReadFunction, alias: ReadAlias) -> Simple | Function:
-        """Read the simple command here. What is a function's definition goes to `function`."""
+        """Parse the simple command here. A function definition is passed to `function`."""
         cursor, findings = self.cursor, self.cursor.findings
         start = end = cursor.place
         fed_by, self.shell.fed_by = self.shell.fed_by, ()
@@ -130,7 +130,7 @@ class SimpleReader:
         lists: list[int],
         node: _Spelled,
     ) -> bool:
-        """Read a word, assignment or redirection of any spelling; False at the command's end."""
+        """Parse a word, assignment or redirection of any spelling; False at the command's end."""
         cursor, text = self.cursor, self.cursor.text
         cursor.skip_blanks()
         char = cursor.peek()
@@ -171,7 +171,7 @@ class SimpleReader:
     def _assignment(
         self, assigned: re.Match[str], nodes: list[Assigning] | list[Parts | Assigning]
     ) -> tuple[Assignment, bool]:
-        """Read what is assigned; the second answer tells whether it surely is a number."""
+        """Parse an assignment; the second result: whether the value is surely a number."""
         cursor, text = self.cursor, self.cursor.text
         start = cursor.place = assigned.end()
         name, appends = assigned[1], assigned[2] == "+"
@@ -195,12 +195,12 @@ class SimpleReader:
         value = self._value(pieces)
         number = len(pieces) == 1 and _NUMERIC.fullmatch(text, start, cursor.place) is not None
         number = number or _COUNTED.fullmatch(cursor.spelled(start, cursor.place)) is not None
-        # One value of an array leaves the others as they are.
+        # Setting one element of an array leaves the others unchanged.
         element = subscript is not None
         return Assignment(name, _UNKNOWN if element else value, appends or element), number
 
     def _value(self, pieces: list[Piece]) -> Word:
-        """Return what is assigned: one word, in which globs and braces mean nothing."""
+        """Return the assigned value: one word, in which globs and braces are not expanded."""
         literal: list[Piece] = []
         for kind, text in pieces:
             if kind in ("glob", "bracket", "brace"):
@@ -208,12 +208,12 @@ class SimpleReader:
             literal.append(("opaque", "") if kind == "many" else (kind, text))
         literal = joined(literal)
         if literal and literal[0][0] == "text" and literal[0][1].startswith("~:"):
-            # A `~` before a colon is the home folder too.
+            # A `~` after a colon is the home folder too.
             literal[0] = ("opaque", "")
         return to_word(literal)
 
     def _array(self) -> Values:
-        """Read the values of an array up to its `)`."""
+        """Parse the values of an array up to its `)`."""
         cursor, text = self.cursor, self.cursor.text
         values: list[Parts] = []
         while True:
@@ -241,7 +241,7 @@ class SimpleReader:
                     self._element(text[start : cursor.place])
 
     def _element(self, spelled: str) -> None:
-        """Note what the subscript of `[…]=value` computes, once its quotes are taken away."""
+        """Record what bash evaluates in the subscript of `[…]=value`, after quote removal."""
         findings = self.cursor.findings
         self.shell.may_drop()
         subscript = _SUBSCRIPT.match(spelled)
@@ -261,11 +261,11 @@ class SimpleReader:
         text: str,
         fed_by: tuple[Word, ...],
     ) -> None:
-        """Put the record where the command began."""
+        """Insert the record at the position where the command began."""
         shell = self.shell
         own = tuple(each for each, _ in assignments)
         if words and words[0].known and words[0].text == "read":
-            # It splits by them what goes to variables; nothing else gets to see them.
+            # The shell uses it when it splits words into variables; no program sees it.
             own = tuple(each for each in own if each.name != "IFS")
         if not words:
             if not own and not given.redirections and not given.inputs:
@@ -315,7 +315,7 @@ class SimpleReader:
         if not words[0].known or is_builtin(words[0].text, self.shell.findings.defined):
             apply_builtin(words, self.shell, spelled=spelled)
         if given.inputs and words[0].text == "exec":
-            # From here on the commands read what this opened.
+            # From here on the commands read from the file that this opened.
             self.shell.piped = True
 
 
@@ -329,7 +329,7 @@ def _declared(given: Assignment) -> Word:
 
 @dataclass(slots=True)
 class _Spelled:
-    """What a command is spelled with, as far as it is read."""
+    """The parts of a command parsed so far, for the tree."""
 
     assignments: list[Assigning] = field(default_factory=list)
     words: list[Parts | Assigning] = field(default_factory=list)

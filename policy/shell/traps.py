@@ -1,4 +1,4 @@
-"""What the commands of a `trap` may change about the shell."""
+"""`trap`: how its commands may change the state of the shell."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from policy.shell.word import Word
 _AT_THE_END = frozenset({"EXIT", "0"})
 _PRINTING = frozenset({"-l", "-p", "-P", "-lp"})
 _LEAVE_ALONE = frozenset({"", "-"})
-# Commands of which each is a program's name with plain words.
+# Commands that each consist of a program's name and plain words.
 _WORD = r"""(?:[A-Za-z0-9_./*@%:,+=-]+|"?\$[A-Za-z_?][A-Za-z0-9_]*"?|2?>/dev/null|[12]?>&[12])"""
 _COMMAND = rf"[ \t]*([A-Za-z][A-Za-z0-9_.-]*)(?:[ \t]+{_WORD})*+[ \t]*"
 _CALM = re.compile(rf"{_COMMAND}(?:(?:;|&&|\|\||\n){_COMMAND})*+;?[ \t]*")
 _FIRST = re.compile(rf"(?:^|;|&&|\|\||\n){_COMMAND}")
-# What leaves a shell as it is for those who go on in it.
+# Commands after which the shell that continues is unchanged.
 _HARMLESS = frozenset({"exit", "echo", "true", "kill"})
 
 
@@ -24,7 +24,7 @@ _WRAPPING = frozenset({"command", "builtin"})
 
 
 def sets_trap(words: tuple[Word, ...]) -> bool:
-    """Tell whether a command may set a trap, whose commands run in a folder of another moment."""
+    """Return whether a command may set a trap, whose commands run in a later folder."""
     if not words or not words[0].known:
         return False
     return words[0].text == "trap" or (
@@ -39,9 +39,9 @@ def set_trap(
     lose_all: Callable[[ShellState], None],
     is_followed: Callable[[str], bool],
 ) -> None:
-    """Follow what the commands of a trap may do to the shell between any two others.
+    """Apply what the commands of a trap may do to the shell between any two others.
 
-    They run in the folder of that moment, which is not the one where the trap is set.
+    They run in the folder of that moment, not in the one where the trap is set.
     """
     if len(words) == 1 or (words[1].known and words[1].text in _PRINTING):
         return

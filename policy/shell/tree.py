@@ -1,7 +1,7 @@
-"""The syntax tree of a script: lists, pipelines, commands, and the parts of words.
+"""The syntax tree of a script: lists, pipelines, commands, and words by their parts.
 
-A word is a tuple of parts, which keep what is quoted apart from what is not: of some characters
-that is all their meaning. Which quotes they were, blanks and comments are gone.
+A word is a tuple of parts, which distinguish quoted from unquoted characters: for some characters
+quoting is all their meaning. The type of quotes, blanks and comments are not kept.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Characters without quotes, `*` and `{` as well as letters."""
+    """Unquoted characters, `*` and `{` as well as letters."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """Characters that stand for themselves."""
+    """Literal characters."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Escaped:
-    """A character behind a backslash, where that is not the same as quotes."""
+    """A character after a backslash, where that differs from quoting it."""
 
     char: str
 
 
 @dataclass(frozen=True, slots=True)
 class DoubleQuoted:
-    """Text and expansions whose values are not split."""
+    """Text and expansions without word splitting."""
 
     parts: Parts
 
@@ -49,7 +49,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Substitution:
-    """`$(…)`, or what stands between back-ticks."""
+    """`$(…)`, or the contents of backquotes."""
 
     commands: CommandList
 
@@ -138,14 +138,14 @@ class Computation:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`[[ … ]]`: its words and signs."""
+    """`[[ … ]]`: its words and operators."""
 
     words: tuple[Parts, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """Conditions with what each leads to."""
+    """Conditions, each with its branch."""
 
     branches: tuple[tuple[CommandList, CommandList], ...]
     otherwise: CommandList | None
@@ -162,7 +162,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """`for` and `select`; without values it takes the arguments of the script."""
+    """`for` and `select`; without values they use the arguments of the script."""
 
     kind: str
     name: str
@@ -180,7 +180,7 @@ class CountingFor:
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One choice of a `case`, with what ends it."""
+    """One pattern list of a `case`, with its terminator."""
 
     patterns: tuple[Parts, ...]
     body: CommandList
@@ -189,7 +189,7 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A word and what it may fit."""
+    """A word and the arms that it is matched with."""
 
     word: Parts
     arms: tuple[Arm, ...]
@@ -197,7 +197,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class WithRedirections:
-    """A compound command with the redirections behind it."""
+    """A compound command with its redirections."""
 
     command: Command
     redirections: tuple[Redirecting, ...]
@@ -227,7 +227,7 @@ Command: TypeAlias = Simple | Compound | WithRedirections | Function | Coprocess
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Commands with the operators between them; `time` and `!` go before the first."""
+    """Commands with the operators between them; `time` and `!` precede the first."""
 
     prefixes: tuple[str, ...]
     commands: tuple[Command, ...]
@@ -236,9 +236,9 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Pipelines with `&&` or `||` between them; whether it runs beside what follows.
+    """Pipelines joined by `&&` or `||`; `background`: followed by `&`.
 
-    `ends_line`: what follows stands on another line, which the shell reads later.
+    `ends_line`: the next command is on another line, which the shell parses later.
     """
 
     pipelines: tuple[Pipeline, ...]
@@ -255,7 +255,7 @@ class CommandList:
 
 
 def merged(parts: Iterable[Part]) -> Parts:
-    """Return the parts of a word with neighbours of one kind in one."""
+    """Return the parts of a word with adjacent parts of the same type merged."""
     result: list[Part] = []
     for part in parts:
         last = result[-1] if result else None
@@ -269,7 +269,7 @@ def merged(parts: Iterable[Part]) -> Parts:
 
 
 def in_double_quotes(parts: Iterable[Part]) -> Part:
-    """Return the part that double quotes make of these."""
+    """Return these parts in double quotes."""
     inner = merged(parts)
     if all(isinstance(part, Quoted) for part in inner):
         return inner[0] if inner else Quoted("")

@@ -1,7 +1,7 @@
-"""Builtins that take names of variables: which they set, and what they evaluate.
+"""Builtins that take names of variables: the variables that each sets, and what it evaluates.
 
-Only the words that are names are looked at: the prompt of `read` may be any text. Where an unknown
-word may be an option with a name, that is a gap.
+Only words that are names are examined: the prompt of `read` may be any text. An unknown word that
+may be an option with a name is a gap.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MAY_BEGIN_OPTIONS = frozenset({"", "-", "*", "?", "["})
 TESTING = frozenset({"test", "["})
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DECLARED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
-# A list as a text, of which the shell runs the substitutions.
+# An array spelled in a text, in which the shell runs substitutions.
 _LISTED = re.compile(r"[^=]*=\(.*[$`\[<>]", re.DOTALL)
 
 
@@ -48,7 +48,7 @@ NAMING = frozenset({*_USAGES, *TESTING, "getopts", "let"})
 def variables_set(words: tuple[Word, ...], spelled: str, findings: Findings) -> list[str]:
     """Return the variables that a command sets, as far as they are known.
 
-    What their subscripts compute is noted; `spelled` is the whole command.
+    What their subscripts evaluate is recorded; `spelled` is the whole command.
     """
     name, given = words[0].text, words[1:]
     if name in TESTING:
@@ -77,7 +77,7 @@ def _let(word: Word, findings: Findings) -> list[str]:
 def _named(
     given: tuple[Word, ...], usage: _Usage, spelled: str, findings: Findings
 ) -> Iterator[Word]:
-    """Yield the words that name variables, by the options of the command."""
+    """Yield the words that name variables, according to the options of the command."""
     rest = iter(given)
     for word in rest:
         if not word.known and word.text[:1] in _MAY_BEGIN_OPTIONS:
@@ -94,7 +94,7 @@ def _named(
 
 
 def _valued(word: Word, rest: Iterator[Word], usage: _Usage) -> Iterator[Word]:
-    """Take a word of options, with the word after it if that is a value; yield what is a name."""
+    """Process a word of options, with the next word if that is a value; yield names."""
     for place, letter in enumerate(word.text[1:], 2):
         if letter not in usage.values and letter not in usage.names:
             continue
@@ -108,12 +108,12 @@ def _valued(word: Word, rest: Iterator[Word], usage: _Usage) -> Iterator[Word]:
 
 
 def _is_all(word: Word, given: tuple[Word, ...], usage: _Usage) -> bool:
-    """Tell whether a word is all that `printf` gets, so that no name stands with a format."""
+    """Return whether a word is the only operand of `printf`, which then sets no variable."""
     return "v" in usage.names and given == (word,) and not word.many
 
 
 def _unknown(word: Word, usage: _Usage, spelled: str, findings: Findings) -> None:
-    """Note what a word may be that may be an option."""
+    """Record what a word may be that may be an option."""
     if "p" in usage.names and not word.text:
         # `wait $pid`: a number, most of the time.
         compute_values(spelled.replace('"', ""), findings)
@@ -122,7 +122,7 @@ def _unknown(word: Word, usage: _Usage, spelled: str, findings: Findings) -> Non
 
 
 def _test(given: tuple[Word, ...], spelled: str, findings: Findings) -> None:
-    """Note what `-v` computes, which any unknown word may be."""
+    """Record what `-v` evaluates, which any unknown word may be."""
     split = False
     before = False
     for word in given:
@@ -145,7 +145,7 @@ def _may_be(word: Word, option: str) -> bool:
 
 
 def check_declared(word: Word, *, makes_list: bool, findings: Findings) -> None:
-    """Note what the name in a declaration computes, and a value that may spell a list."""
+    """Record what the name in a declaration evaluates, and a value that may spell an array."""
     named, equals, value = word.text.partition("=")
     if not word.known and not equals:
         # `declare "$x"` may set any variable.

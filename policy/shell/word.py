@@ -1,4 +1,4 @@
-"""`Word`: one word of a command, as far as the script alone tells what the program gets."""
+"""A word of a command: the argument that the program gets, as far as the script determines it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from policy.model import Exclusions
 
-# A `glob` becomes the names of files that fit; nothing is known of the rest of an `opaque` word.
+# A `glob` expands to the matching file names; of an `opaque` word only the beginning is known.
 Shape: TypeAlias = Literal["known", "glob", "opaque"]
 
 
@@ -15,13 +15,13 @@ Shape: TypeAlias = Literal["known", "glob", "opaque"]
 class Word:
     """One word, without its quotes.
 
-    `text` is all of a known word, the spelling of a glob with what was quoted in it escaped by
-    `\\`, and of an opaque word the literal beginning. `many` says that it may become no word or
-    several. `home` says that an unquoted `~` or a `$HOME` begins it (`text` then begins with `~`);
-    the `~` of any other word is a character of a name. `pipe` says that it is `<(…)` or `>(…)`: a
-    pipe to commands of the script, and no file. `found`: the first wildcard stands for any number
-    of folders, as a search goes through them, and all take hidden names; `through` links as well;
-    `left` is what the search leaves out.
+    `text` is the whole of a known word, the spelling of a glob with quoted characters escaped by
+    `\\`, and the literal beginning of an opaque word. `many`: it may become no word or several.
+    `home`: it begins with an unquoted `~` or a `$HOME` (`text` then begins with `~`); the `~` of
+    any other word is an ordinary character. `pipe`: it is `<(…)` or `>(…)`, a pipe to commands of
+    the script, and not a file. `found`: the first wildcard stands for any number of folders, as a
+    recursive search visits them, and all match hidden names; `through`: links as well; `left` is
+    what the search skips.
     """
 
     text: str
@@ -35,12 +35,12 @@ class Word:
 
     @property
     def known(self) -> bool:
-        """Whether the program gets exactly `text` (after `~` is replaced, where `home`)."""
+        """Whether the program gets exactly `text` (after `~` is expanded, where `home`)."""
         return self.shape == "known"
 
     @property
     def file_name(self) -> str:
-        """The text as a path is read: a `~` that the shell does not replace is spelled `./~`."""
+        """The text for `read_path`: a `~` that the shell does not expand is spelled `./~`."""
         return f"./{self.text}" if self.text.startswith("~") and not self.home else self.text
 
 
@@ -48,8 +48,8 @@ class Word:
 class Assignment:
     """A variable set for one command, or by the shell itself; `appends` for `X+=…`.
 
-    `kept`: the shell set it before without exporting it, so that a program sees it only if its
-    name was in the environment already.
+    `kept`: the shell set it before without exporting it, so that a program sees it only if its name
+    was in the environment already.
     """
 
     name: str
@@ -62,8 +62,8 @@ class Assignment:
 class Redirection:
     """One redirection. `target` is a file, or a descriptor or `-` for the copies `>&` and `<&`.
 
-    `fd` is the descriptor spelled before the operator; `>&file` is read as `&>`. Here-documents
-    and here-strings are no redirections but the `stdin` of their command.
+    `fd` is the descriptor spelled before the operator; `>&file` is represented as `&>`.
+    Here-documents and here-strings are not redirections but the `stdin` of their command.
     """
 
     op: str

@@ -1,7 +1,7 @@
-"""The words that a program gets from the pieces of a spelled word.
+"""Expands the pieces of a spelled word into the words that a program gets.
 
-What was quoted, what a shell replaces by file names and what it expands are told apart, since
-braces, `~` and globs only mean something where no quote is around them.
+Quoted text, globs and expansions are kept apart, since braces, `~` and globs are only special
+outside quotes.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from typing import Literal, TypeAlias
 
 from policy.shell.word import Word
 
-# `text` stands for itself, `quoted` too, `glob` is `*` or `?`, `bracket` a `[`, `brace` one of
-# `{`, `,` and `}`; `home` is `$HOME`, `opaque` one unknown text, `many` any number of unknown
-# words, `file` one name that fits a glob, `pipe` a process substitution.
+# `text` and `quoted` are literal, `glob` is `*` or `?`, `bracket` a `[`, `brace` one of `{`, `,`
+# and `}`; `home` is `$HOME`, `opaque` one unknown text, `many` any number of unknown words, `file`
+# one name that matches a glob, `pipe` a process substitution.
 Kind: TypeAlias = Literal[
     "text", "quoted", "glob", "bracket", "brace", "home", "opaque", "many", "file", "pipe"
 ]
 Piece: TypeAlias = tuple[Kind, str]
 
-# A word with braces may become so many words, and they so many pieces.
+# Bounds on the words that braces expand to, and on their pieces.
 _MOST_ALTERNATIVES = 64
 _MOST_WRITTEN_OUT = 20_000
 _LITERAL = frozenset({"glob", "bracket", "brace"})
@@ -28,7 +28,7 @@ _OPENING: Piece = ("brace", "{")
 
 
 def to_words(pieces: list[Piece]) -> list[Word]:
-    """Return the words that the pieces of one argument become."""
+    """Return the words that the pieces of one argument expand to."""
     if not any(kind == "brace" for kind, _ in pieces):
         return [to_word(pieces)]
     alternatives = _expand(pieces)
@@ -75,7 +75,7 @@ def _opaque(text: str, pieces: list[Piece], *, home: bool) -> Word:
 
 
 def _is_home(pieces: list[Piece]) -> bool | None:
-    """Tell whether the home folder begins the word; None for another user's or an unknown one."""
+    """Return whether the word begins with the home folder; None if another user's or unknown."""
     if not pieces:
         return False
     kind, text = pieces[0]
@@ -86,12 +86,12 @@ def _is_home(pieces: list[Piece]) -> bool | None:
     name, slash, _ = text.partition("/")
     if slash or len(pieces) == 1:
         return True if name == "~" else None
-    # A quote in the name of the user makes all of it literal.
+    # A quote in the user name makes all of it literal.
     return False if pieces[1][0] == "quoted" else None
 
 
 def _last_closing(pieces: list[Piece]) -> int:
-    """Return the place of the last piece with a `]` that may close a bracket."""
+    """Return the index of the last piece with a `]` that may close a bracket."""
     for place in range(len(pieces) - 1, -1, -1):
         if pieces[place][0] == "text" and "]" in pieces[place][1]:
             return place
@@ -99,7 +99,7 @@ def _last_closing(pieces: list[Piece]) -> int:
 
 
 def _expand(pieces: list[Piece]) -> list[list[Piece]] | None:
-    """Return the alternatives that braces spell out; None where they are not plainly known."""
+    """Return the alternatives that braces expand to; None where they are not certain."""
     if not _has_alternatives(pieces):
         return [[("text", text) if kind == "brace" else (kind, text) for kind, text in pieces]]
     settled = _settled(pieces)
@@ -116,9 +116,9 @@ def _expand(pieces: list[Piece]) -> list[list[Piece]] | None:
 
 
 def _settled(pieces: list[Piece]) -> list[Piece] | None:
-    """Return the pieces, with each outer `{` as a character that bash finds no end for.
+    """Return the pieces, with each outer `{` that bash does not match as a literal character.
 
-    A `{}` that begins the word is such, too. None where they are too many to tell.
+    So is a `{}` at the beginning of a word. None where there are too many to determine that.
     """
     result = list(pieces)
     place = alone = 0
@@ -126,7 +126,7 @@ def _settled(pieces: list[Piece]) -> list[Piece] | None:
         if result[place] == _OPENING:
             empty = result[place + 1 : place + 2] == [("brace", "}")]
             if empty and place and result[place - 1][1][-1:].isspace():
-                # Behind a blank bash takes it for a character, even where the blank is quoted.
+                # After a blank bash treats it as a character, even if the blank is quoted.
                 return None
             end = None if empty and not place else _closing(result, place)
             if end is None:
@@ -141,9 +141,9 @@ def _settled(pieces: list[Piece]) -> list[Piece] | None:
 
 
 def _closing(pieces: list[Piece], opening: int) -> int | None:
-    """Return where the brace that stands there ends: at the first `}` of its level after a comma.
+    """Return the index of the matching brace: the first `}` of its level after a comma.
 
-    None where it does not.
+    None where there is none.
     """
     depth = 0
     divided = False
@@ -165,21 +165,21 @@ def _closing(pieces: list[Piece], opening: int) -> int | None:
 
 
 class _Alternatives:
-    """Reads a word with braces from left to right.
+    """Expands a word with braces from left to right.
 
-    Alternatives share the runs of pieces between braces, so that each piece is copied once for
-    each word that it ends up in, and not once for each piece behind it.
+    Alternatives share the runs of pieces between braces, so that each piece is copied once for each
+    resulting word, and not once for each piece after it.
     """
 
     def __init__(self) -> None:
         self.run: list[Piece] = []
         self.current: list[list[list[Piece]]] = [[]]
-        # For each open brace the alternatives before it, and those in it that are complete.
+        # For each open brace: the alternatives before it, and the complete ones inside it.
         self.open: list[tuple[list[list[list[Piece]]], list[list[list[Piece]]]]] = []
         self.complete = 0
 
     def take(self, piece: Piece) -> bool:
-        """Take the next piece; False if the alternatives are not known or too many."""
+        """Process the next piece; False if the alternatives are unknown or too many."""
         kind, text = piece
         if kind != "brace":
             self.run.append(piece)
@@ -188,7 +188,7 @@ class _Alternatives:
             self.open.append((self._ended(), []))
             self.current = [[]]
         elif not self.open:
-            # A comma or a `}` outside of braces stands for itself.
+            # A comma or a `}` outside braces is literal.
             self.run.append(("text", text))
         elif text == ",":
             choices = self._ended()
@@ -212,12 +212,12 @@ class _Alternatives:
         return self.complete + len(self.current) <= _MOST_ALTERNATIVES
 
     def _ended(self) -> list[list[list[Piece]]]:
-        """Return the alternatives that are being read, with the run that ends here."""
+        """Return the current alternatives, with the run that ends here."""
         run, self.run = self.run, []
         return [[*each, run] for each in self.current] if run else self.current
 
     def written_out(self) -> list[list[Piece]] | None:
-        """Return the pieces of each word; None if a brace is open or they are too many."""
+        """Return the pieces of each word; None if a brace is open or there are too many."""
         words = self._ended()
         size = sum(len(run) for runs in words for run in runs)
         if self.open or size > _MOST_WRITTEN_OUT:
@@ -229,7 +229,7 @@ class _Alternatives:
 
 
 def _has_alternatives(pieces: list[Piece]) -> bool:
-    """Tell whether braces, if they match, may be more than characters."""
+    """Return whether the word may contain brace alternatives."""
     opened = False
     for kind, text in pieces:
         if kind == "brace" and text == "{":
@@ -240,17 +240,17 @@ def _has_alternatives(pieces: list[Piece]) -> bool:
 
 
 def _is_sign(piece: Piece) -> bool:
-    """Tell whether a piece is one even without a text."""
+    """Return whether a piece counts even if its text is empty."""
     return piece[0] not in ("text", "brace")
 
 
 def literal(pieces: list[Piece]) -> list[Piece]:
-    """Return the pieces of a word in which globs and braces mean nothing."""
+    """Return the pieces of a word in which globs and braces are literal."""
     return [("text", text) if kind in _LITERAL else (kind, text) for kind, text in pieces]
 
 
 def joined(pieces: list[Piece]) -> list[Piece]:
-    """Join neighbours that stand for themselves, so that a `~` is seen with what follows."""
+    """Merge adjacent literal pieces, so that a `~` is seen with the text after it."""
     result: list[Piece] = []
     run: list[str] = []
     for piece in pieces:

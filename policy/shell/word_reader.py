@@ -1,4 +1,4 @@
-"""Reads one word: its quotes, and the pieces that a shell replaces."""
+"""Parses one word into its pieces."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ _ESCAPED_IN_QUOTES = frozenset('$`"\\')
 
 
 class WordReader:
-    """Takes the quotes of a word away and keeps apart what a shell replaces."""
+    """Removes the quotes of a word, and keeps apart what a shell expands."""
 
     def __init__(self, cursor: Cursor, expansions: ExpansionReader) -> None:
         self.cursor = cursor
         self.expansions = expansions
-        # What the word consists of that is read, or was read last.
+        # The parts of the current word, or of the last one.
         self._parts: list[Part] = []
         self._pattern = False
 
     @property
     def parts(self) -> Parts:
-        """The parts of the word that was read last."""
+        """The parts of the word that was parsed last."""
         return merged(self._parts)
 
     def pieces(self, *, pattern: bool = False) -> list[Piece]:
-        """Read the word here. In a `pattern` of `[[` parentheses and bars belong to the word."""
+        """Parse the word here. In a `pattern` of `[[` parentheses and bars are part of the word."""
         cursor, text = self.cursor, self.cursor.text
         start, braces, parens = cursor.place, 0, 0
         pieces: list[Piece] = []
@@ -77,14 +77,14 @@ class WordReader:
             else:
                 braces += self._special(char, pieces, start=start, braces=braces)
         if parens:
-            # What looks like the end of the word belongs to it, and so may what follows.
+            # The apparent end of the word is part of it, and so may be the text after it.
             raise NotReadable("a pattern with a `(` that its word does not close")
         if self.expansions.nested and _may_have_alternatives(text[start : cursor.place]):
             raise NotReadable("braces in a word whose quotes stand in each other")
         return joined(pieces) if len(pieces) > 1 else pieces
 
     def _special(self, char: str, pieces: list[Piece], *, start: int, braces: int) -> int:
-        """Take one character that may mean something; return how many braces it opens."""
+        """Process one special character; return how many braces it opens."""
         cursor = self.cursor
         place = cursor.place
         cursor.place += 1
@@ -109,7 +109,7 @@ class WordReader:
         return 0
 
     def _joined(self, char: str, pieces: list[Piece]) -> bool:
-        """Read `<(…)`, `>(…)` or the rest of `@(…)` in a word; False where the word ends."""
+        """Parse `<(…)`, `>(…)` or the rest of `@(…)` in a word; False where the word ends."""
         cursor = self.cursor
         if char == "(":
             if not pieces or pieces[-1][0] not in ("text", "glob"):
@@ -122,14 +122,14 @@ class WordReader:
             return False
         commands = self.expansions.commands_in(2, f"{char}(…)")
         if not commands.chains:
-            # bash makes no word of it.
+            # For bash this is not a word.
             raise NotReadable("a process substitution without commands")
         self._parts.append(ProcessSubstitution(char, commands))
         pieces.append(("pipe", "/dev/fd/"))
         return True
 
     def _extended_glob(self, pieces: list[Piece]) -> None:
-        """Read `(a|b)` after one of `?*+@!`, of which nothing is known but where it ends."""
+        """Parse `(a|b)` after one of `?*+@!`, of which only the end is known."""
         cursor = self.cursor
         pieces.pop()
         depth = 0
@@ -183,11 +183,11 @@ class WordReader:
         else:
             piece, part = self.expansions.read(quoted=False)
             pieces.append(piece)
-            # At the end of a pattern a `$` is a sign.
+            # At the end of a pattern a `$` is an operator.
             self._parts.append(part if self._pattern else literal_dollar(piece, part))
 
     def _continue_line(self) -> None:
-        """Go on in the next line; nothing but letters may be joined by that."""
+        """Continue on the next line; only letters may be joined by that."""
         before = self.cursor.text[self.cursor.place - 1]
         after = self.cursor.peek(2)
         self.cursor.place += 2
@@ -195,7 +195,7 @@ class WordReader:
             raise NotReadable("a word that is spelled over two lines")
 
     def double_quoted(self, pieces: list[Piece]) -> None:
-        """Read up to the closing `\"`, which is taken too."""
+        """Parse up to the closing `\"`, which is taken too."""
         cursor, text = self.cursor, self.cursor.text
         start, first = cursor.place, len(pieces)
         parts: list[Part] = []
@@ -228,7 +228,7 @@ class WordReader:
         self._move(end)
 
     def escaped(self, special: frozenset[str]) -> str:
-        """Read what a backslash makes of the next character: itself if `special`."""
+        """Parse an escaped character: the character itself if `special`."""
         follows = self.cursor.peek(1)
         self.cursor.place += 2
         if follows == "\n":
@@ -236,7 +236,7 @@ class WordReader:
         return follows if follows in special else f"\\{follows}"
 
     def _move(self, end: int) -> None:
-        """Go to the end of a quote; no here-document may begin inside of it."""
+        """Go to the end of a quote; no here-document may begin inside it."""
         cursor = self.cursor
         if cursor.pending and "\n" in cursor.text[cursor.place : end]:
             raise NotReadable("a here-document that begins inside of a quote")
@@ -244,12 +244,12 @@ class WordReader:
 
 
 def _may_have_alternatives(spelled: str) -> bool:
-    """Tell whether bash may find braces with alternatives in a word, though in quotes."""
+    """Return whether bash may find brace alternatives in a word, even in quotes."""
     opening = _OPENING_BRACE.search(spelled)
     inside = "" if opening is None else spelled[opening.end() :]
     return "," in inside or ".." in inside
 
 
 def literal_dollar(piece: Piece, part: Part) -> Part:
-    """Return what an expansion is, a `$` that begins nothing as the character that it is."""
+    """Return the part of an expansion; a `$` that begins nothing is a literal character."""
     return Quoted("$") if piece == ("quoted", "$") and part == Raw("$") else part

@@ -1,7 +1,7 @@
-"""The working directories that a shell may be in, after `cd`, `pushd` and `popd`.
+"""The possible working directories of a shell, and how `cd`, `pushd` and `popd` change them.
 
-A shell stands in one of several places: what `cd` is told may not be there, and then it stays. No
-place at all means that this is never reached. Of too many places none is known.
+There may be several: a `cd` may fail, and then the shell stays where it is. An empty set means that
+the command is never reached. If there are too many, the directory is unknown.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from policy.shell.word import Word
 
 Folders: TypeAlias = tuple[str, ...] | None
 
-# Every command is looked at in each of them.
+# Every command is analysed in each of them.
 _MOST = 4
 _MOST_PUSHED = 16
 
 
 @dataclass(frozen=True, slots=True)
 class WorkingDirectory:
-    """A folder, as the operands of the `cd`s on the way to it, and those that `popd` goes to.
+    """A folder, as the operands of the `cd`s on the way to it, and the stack for `popd`.
 
-    None: it is not known which.
+    None: unknown.
     """
 
     folders: Folders = ()
@@ -37,7 +37,7 @@ NOWHERE: Places = ()
 
 
 def either_directory(one: Places, other: Places) -> Places:
-    """Return where a shell may stand that stands in one or in the other."""
+    """Return the union of two sets of directories."""
     if one == other:
         return one
     together = tuple(dict.fromkeys((*one, *other)))
@@ -49,27 +49,27 @@ def either_directory(one: Places, other: Places) -> Places:
 
 
 def after_change(places: Places, target: Word | None) -> Places:
-    """Return where `cd` leads that works; `target` is None where that is not known."""
+    """Return the directories after a successful `cd`; `target` is None where that is not known."""
     return _all(
         [WorkingDirectory(directories_after(each.folders, target), each.pushed) for each in places]
     )
 
 
 def after_pushd(places: Places, target: Word | None) -> Places:
-    """Return where `pushd` leads that works."""
+    """Return the directories after a successful `pushd`."""
     return _all([_pushed(each, target) for each in places])
 
 
 def _pushed(place: WorkingDirectory, target: Word | None) -> WorkingDirectory:
     stack = place.pushed
     if target is None or stack is None or len(stack) == _MOST_PUSHED:
-        # `pushd +1` and the like turn the stack round.
+        # `pushd +1` and the like rotate the stack.
         return WorkingDirectory(None, None)
     return WorkingDirectory(directories_after(place.folders, target), (place.folders, *stack))
 
 
 def after_popd(places: Places) -> Places:
-    """Return where `popd` leads that works: it does not where nothing was pushed before."""
+    """Return the directories after a successful `popd`, which needs an earlier `pushd`."""
     found = NOWHERE
     for each in places:
         if each.pushed is None:
@@ -80,12 +80,12 @@ def after_popd(places: Places) -> Places:
 
 
 def possible_directories(places: Places) -> tuple[Folders, ...]:
-    """Return the folders that a command may run in; one that is never reached, in any."""
+    """Return the folders that a command may run in; any folder if it is never reached."""
     return tuple(dict.fromkeys(each.folders for each in places)) or (None,)
 
 
 def directories_after(folders: Folders, target: Word | None) -> Folders:
-    """Return the folders after a `cd` that worked; None where they are not known."""
+    """Return the folders after a successful `cd`; None where they are not known."""
     if target is None or not target.known:
         return None
     text = target.file_name
