@@ -40,7 +40,7 @@ def _start(endpoint: Endpoint, policy: str) -> None:
     try:
         with open(endpoint.log, "wb", opener=_private) as log:
             # Our own interpreter and module, and no shell.
-            subprocess.Popen(  # noqa: S603
+            process = subprocess.Popen(  # noqa: S603
                 [sys.executable, "-P", "-m", "policy.daemon", policy, str(said)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -52,7 +52,12 @@ def _start(endpoint: Endpoint, policy: str) -> None:
     finally:
         os.close(said)
     with os.fdopen(ready, "rb") as stream:
-        if stream.read(1) != b"1":
+        listens = stream.read(1) == b"1"
+        if listens:
+            process.returncode = 0  # it outlives us, and nobody waits for it
+        else:
+            process.kill()
+            process.wait()
             raise OSError(f"the daemon did not start: {endpoint.log} tells more")
 
 

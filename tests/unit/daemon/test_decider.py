@@ -1,0 +1,174 @@
+"""One hook call decided in this process: the verdict, what goes back, and what is on record."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.daemon.deciding import decided, hook_input, request
+
+POLICY = """\
+policy for every agent
+
+default deny
+
+commands look = "ls *", "cat *"
+
+read: allow file_read when reads only workspace
+change: allow file_write when writes only workspace
+remove: allow file_delete when writes only workspace with approval because "gone is gone"
+look: allow bash_exec when runs only look
+push: allow bash_exec when runs only "git push *" with approval
+pay: allow bash_exec when runs only "date" with approval by "finance"
+short: rewrite bash_exec set input.timeout = at most 60
+"""
+NOTHING = "policy for every agent\n\ndefault deny\n"
+CLAUDE, GEMINI, CODEX = "claude-code", "gemini-cli", "codex"
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    for name in ("rules", "project", "home"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "rules" / "global.policy").write_text(POLICY, "utf-8")
+    return tmp_path / "rules"
+
+
+def ask(rules: Path, agent: str, tool: str, input: object, **more: Any) -> dict[str, Any]:
+    """Return what the agent is told, `{}` where that is nothing."""
+    asked = {name: more.pop(name) for name in ("audit", "denies_asks", "caller") if name in more}
+    text = hook_input(rules, agent, tool, input, **more)
+    answer = decided(request(rules, agent, text, **asked))
+    assert (answer.status, answer.stderr) == (0, "")
+    found: dict[str, Any] = json.loads(answer.stdout or "{}")
+    return found.get("hookSpecificOutput", found) if agent != GEMINI else found
+
+
+def patch(*lines: str) -> dict[str, str]:
+    return {"command": "\n".join(("*** Begin Patch", *lines, "*** End Patch", ""))}
+
+
+def test_every_part_of_a_call_must_be_allowed(rules: Path) -> None:
+    allowed = ask(rules, CODEX, "apply_patch", patch("*** Add File: a", "+x"))
+    assert allowed == {}
+    asked = ask(rules, CODEX, "apply_patch", patch("*** Add File: a", "+x", "*** Delete File: b"))
+    assert asked["permissionDecision"] == "deny"
+    assert "gone is gone" in asked["permissionDecisionReason"]
+    outside = ask(rules, CODEX, "apply_patch", patch("*** Add File: a", "*** Add File: /etc/b"))
+    assert outside["permissionDecisionReason"] == "placet: no rule allows this"
+
+
+def test_a_rewrite_without_a_field_to_go_back_to_is_denied(rules: Path) -> None:
+    there = ask(rules, CLAUDE, "Bash", {"command": "ls x"})
+    assert there["updatedInput"] == {"command": "ls x", "timeout": 60_000}
+    nowhere = ask(rules, GEMINI, "run_shell_command", {"command": "ls x"})
+    assert nowhere["decision"] == "deny"
+    assert "`timeout`" in nowhere["reason"]
+    given = ask(rules, CLAUDE, "Bash", {"command": "ls x", "timeout": 5_000})
+    assert "updatedInput" not in given
+
+
+def test_a_rewrite_of_one_of_several_calls_is_denied(rules: Path) -> None:
+    (rules / "more.policy").write_text(
+        'policy for agent "codex"\n\nredo: rewrite file_write set input.content = "x"\n', "utf-8"
+    )
+    told = ask(rules, CODEX, "apply_patch", patch("*** Update File: a", "@@", "+y"))
+    assert told["permissionDecision"] == "deny"
+    assert "changes this call" in told["permissionDecisionReason"]
+
+
+def test_a_question_says_what_asks(rules: Path) -> None:
+    told = ask(rules, CLAUDE, "Bash", {"command": "git push x"})
+    assert told["permissionDecision"] == "ask"
+    assert "push" in told["permissionDecisionReason"]
+
+
+@pytest.mark.parametrize(
+    ("command", "more", "why"),
+    [
+        ("date", {}, "finance"),
+        ("git push x", {"denies_asks": True}, "nobody to give it"),
+        ("git push x", {"permission_mode": "bypassPermissions"}, "bypasses permissions"),
+    ],
+)
+def test_a_question_that_cannot_be_put_is_a_denial(
+    rules: Path, command: str, more: dict[str, Any], why: str
+) -> None:
+    told = ask(rules, CLAUDE, "Bash", {"command": command}, **more)
+    assert told["permissionDecision"] == "deny"
+    assert why in told["permissionDecisionReason"]
+
+
+def test_the_record_says_what_was_answered(rules: Path, tmp_path: Path) -> None:
+    audit = tmp_path / "audit.jsonl"
+    ask(rules, CLAUDE, "Bash", {"command": "cat <<E\nx\nE"}, audit=str(audit), caller="ada's")
+    ask(rules, CODEX, "apply_patch", patch("*** Update File: a", "+y"), audit=str(audit))
+    first, read, written = (json.loads(line) for line in audit.read_text("utf-8").splitlines())
+    assert (first["event"], first["outcome"], first["verdict"]) == ("end", "answered", "allow")
+    assert (first["asked_tool"], first["tool"]) == ("Bash", "bash_exec")
+    assert first["ran"] == "cat <<< 'x'"
+    assert first["final_input"]["timeout"] == 60
+    assert (first["caller"]["agent"], first["caller"]["session"]) == ("ada's", "s-1")
+    assert [each["tool"] for each in (read, written)] == ["file_read", "file_write"]
+    assert {each["asked_tool"] for each in (read, written)} == {"apply_patch"}
+
+
+def test_what_is_not_a_call_is_on_record_too(rules: Path, tmp_path: Path) -> None:
+    audit = tmp_path / "audit.jsonl"
+    answer = decided(request(rules, CLAUDE, "{", audit=str(audit)))
+    assert json.loads(answer.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    (record,) = (json.loads(line) for line in audit.read_text("utf-8").splitlines())
+    assert (record["verdict"], record["outcome"], record["tool"]) == ("deny", "not-found", None)
+    assert "not JSON" in record["message"]
+
+
+@pytest.mark.parametrize("bad", ["folder", "missing/audit.jsonl"])
+def test_what_cannot_be_recorded_does_not_pass(rules: Path, tmp_path: Path, bad: str) -> None:
+    (tmp_path / "folder").mkdir()
+    told = ask(rules, CLAUDE, "Bash", {"command": "ls x"}, audit=str(tmp_path / bad))
+    assert told["permissionDecision"] == "deny"
+    assert "recorded" in told["permissionDecisionReason"]
+
+
+def test_who_calls_is_configured_or_named(rules: Path, tmp_path: Path) -> None:
+    (rules / "placet.toml").write_text('[serve]\nagent = "coder"\nuser = "ada"\n', "utf-8")
+    audit = tmp_path / "audit.jsonl"
+    ask(rules, CLAUDE, "Bash", {"command": "ls"}, audit=str(audit))
+    ask(rules, CLAUDE, "Bash", {"command": "ls"}, audit=str(audit), caller="other")
+    callers = [json.loads(line)["caller"] for line in audit.read_text("utf-8").splitlines()]
+    assert [each["agent"] for each in callers] == ["coder", "other"]
+    assert {each["user"] for each in callers} == {"ada"}
+
+
+@pytest.mark.parametrize("place", ["project/.claude/settings.json", "home/.codex/config.toml"])
+def test_settings_of_agents_are_out_of_reach(rules: Path, tmp_path: Path, place: str) -> None:
+    (rules / "global.policy").write_text(f"{NOTHING}allow file_write\n", "utf-8")
+    input = {"file_path": str(tmp_path / place), "content": "{}"}
+    assert ask(rules, CLAUDE, "Write", input)["permissionDecision"] == "deny"
+    other = {"file_path": str(tmp_path / "project" / "a"), "content": "{}"}
+    assert ask(rules, CLAUDE, "Write", other)["permissionDecision"] == "allow"
+
+
+def test_settings_in_a_folder_of_the_users_choice_are_out_of_reach(
+    rules: Path, tmp_path: Path
+) -> None:
+    (rules / "global.policy").write_text(f"{NOTHING}allow file_write\n", "utf-8")
+    chosen = tmp_path / "chosen"
+    input = {"file_path": str(chosen / "settings.json"), "content": "{}"}
+    text = hook_input(rules, CLAUDE, "Write", input)
+    answer = decided(request(rules, CLAUDE, text, settings_folder=str(chosen)))
+    assert json.loads(answer.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_without_a_policy_everything_is_denied(rules: Path) -> None:
+    (rules / "global.policy").write_text("allow\n", "utf-8")
+    told = ask(rules, GEMINI, "read_file", {"file_path": "a"})
+    assert told["decision"] == "deny"
+    assert "placet check" in told["reason"]
+
+
+def test_an_agent_that_nobody_knows_is_blocked(rules: Path) -> None:
+    assert decided(request(rules, "emacs", "{}")).status == 2
