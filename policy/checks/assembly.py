@@ -1,7 +1,7 @@
 """Groups files, tables and packs into layers.
 
-A `Unit` is one file as it takes part in one layer: a pack used twice gives two units, each with its
-own parameters. Names are gathered here, so that the passes after this one can read any of them.
+A `Unit` is one file as part of one layer: a pack that is used twice becomes two units, each with
+its own parameters. All names are collected here, so that later passes can resolve them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from policy.values import has_wildcard
 
 EVERY = LayerKey(kind="every")
 
-# A pack deep inside others is more likely a mistake than a plan.
+# Deeper nesting of packs is more likely a mistake than a plan.
 _DEEPEST = 32
 
 _NAMED = (
@@ -38,10 +38,10 @@ _NAMED = (
 class Unit:
     """One file's statements in one layer.
 
-    `prefix` stands before its rules' names: the `names` that packs were used by on the way here,
-    which may hold dots themselves. `gives` says whether its `allow`, `default`,
-    `delegate` and `assume` count; `table` that its rules are keys of a configuration table. The
-    rules that `known` holds were not parsed.
+    `prefix` precedes the names of its rules: the `names` under which packs were used on the way
+    here, which may contain dots. `gives` is whether its `allow`, `default`, `delegate` and `assume`
+    take effect, `table` whether its rules are keys of a configuration table. The rules in `known`
+    were not parsed.
     """
 
     statements: tuple[tree.Statement, ...]
@@ -55,7 +55,7 @@ class Unit:
 
     @property
     def prefix(self) -> str:
-        """What stands before the names of the unit's rules."""
+        """The prefix of the names of the unit's rules."""
         return "".join([f"{name}." for name in self.names]) if self.names else ""
 
     def in_order(self) -> list[tree.Statement | tree.KnownRule]:
@@ -65,7 +65,7 @@ class Unit:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Layer:
-    """One layer being put together: its units in the order of files, and where it is declared."""
+    """One layer under construction: its units in the order of files, and where it is declared."""
 
     key: LayerKey
     scope: Scope
@@ -74,7 +74,7 @@ class Layer:
 
 
 def layer_key(binding: tree.Binding) -> LayerKey:
-    """Return whom a header binds, normalised: sorted, and `agents "a"` as `agent "a"`."""
+    """Return which agents a header names, normalised: sorted, and `agents "a"` as `agent "a"`."""
     match binding:
         case tree.EveryAgent():
             return EVERY
@@ -87,7 +87,7 @@ def layer_key(binding: tree.Binding) -> LayerKey:
 
 
 def assemble(sources: PolicySources, report: Report) -> tuple[Layer, ...]:
-    """Group files and tables into layers, unfold the packs they use, gather their names."""
+    """Group files and tables into layers, expand the packs they use, collect their names."""
     packs = pack_files(sources)
     glob = Layer(key=EVERY, scope=Scope(title=EVERY.title))
     layers = {EVERY: glob}
@@ -108,12 +108,12 @@ def assemble(sources: PolicySources, report: Report) -> tuple[Layer, ...]:
 
 
 def layer_order(layer: Layer) -> tuple[str, tuple[str, ...]]:
-    """Return what layers are sorted by."""
+    """Return the sort key of a layer."""
     return (layer.key.kind, layer.key.names)
 
 
 def pack_files(sources: PolicySources) -> Mapping[str, tree.PolicyFile]:
-    """Return every file that `use` may name, layers' files included, by what it is called."""
+    """Return every file that `use` may name, files of layers included, by its path."""
     return {file.source.name: file for file in sources.files} | dict(sources.shipped)
 
 
@@ -136,7 +136,7 @@ def _check_binder(
     binders: Mapping[str, tuple[str, ...]] | None,
     report: Report,
 ) -> None:
-    """Say so where a file's folder may not bind whom the file binds."""
+    """Report a file in a folder whose files may not apply to these agents."""
     rules = DEFAULT_BINDERS if binders is None else binders
     inside = [f for f in rules if f in ("", ".") or file.startswith(f.rstrip("/") + "/")]
     if not inside:
@@ -148,10 +148,10 @@ def _check_binder(
     allowed = [word for word in BINDER_KINDS if word in rules[folder]]
     report.say(
         "folder-may-not-bind",
-        f"files under `{folder}` may not bind {_KINDS[kind]}",
+        f"files under `{folder}` may not apply to {_KINDS[kind]}",
         span=header.span,
         help=(
-            f"move the file, or bind {' or '.join(_KINDS[word] for word in allowed)}"
+            f"move the file, or apply it to {' or '.join(_KINDS[word] for word in allowed)}"
             if allowed
             else "move the file to another folder"
         ),
@@ -162,7 +162,7 @@ _KINDS = {"every": "every agent", "agent": "an agent", "agents": "agents", "role
 
 
 def _open(layer: Layer, packs: Mapping[str, tree.PolicyFile], report: Report) -> None:
-    """Gather the layer's names and add a unit for every pack it uses."""
+    """Collect the layer's names and add a unit for every pack it uses."""
     own = list(layer.units)
     layer.units = []
     for unit in own:
@@ -185,7 +185,7 @@ def unfold(
     *,
     chain: tuple[str, ...] = (),
 ) -> list[Unit]:
-    """Return the units of all packs that `unit` uses, in order, those that they use after each."""
+    """Return the units of all packs that `unit` uses, in order, each followed by those it uses."""
     units: list[Unit] = []
     for statement in unit.statements:
         if isinstance(statement, tree.Use):
@@ -252,7 +252,7 @@ def _find_pack(
         if file.header is not None:
             report.say(
                 "not-a-pack",
-                f"`{path}` binds agents by itself and cannot be used",
+                f"`{path}` applies to agents by itself and cannot be used as a pack",
                 span=use.path_span or use.span,
                 labels=(Label(span=file.header.span, text="a pack begins with `pack`"),),
                 help="use a file that begins with `pack`",
@@ -279,7 +279,7 @@ def alone(
     *,
     given: Mapping[str, tree.Expr],
 ) -> Layer:
-    """Return a pack as the one thing in a layer of every agent, as its own tests see it."""
+    """Return a layer of every agent that holds only this pack, as the pack's own tests see it."""
     assert isinstance(file.header, tree.PackHeader)
     scope = Scope(title=f"pack `{file.header.name}`")
     layer = Layer(key=EVERY, scope=scope, span=file.header.span)
@@ -294,7 +294,7 @@ def alone(
 
 
 def _settle(path: str) -> str | None:
-    """Return a `use`'s path from the policy folder, None if it leads outside."""
+    """Return the path of a `use` from the policy folder, None if it leads outside."""
     if path.startswith("placet:"):
         return path
     if not path or path.startswith(("/", "~")) or "\\" in path or "\0" in path:
@@ -304,7 +304,7 @@ def _settle(path: str) -> str | None:
 
 
 def _claim(alias: str, use: tree.Use, scope: Scope, report: Report) -> bool:
-    """Tell whether a pack may be known as `alias`; say so if not."""
+    """Return whether a pack may be called `alias`; report if not."""
     taken = scope.find(alias)
     places = [taken.span] if taken is not None else []
     holder: Scope | None = scope
@@ -318,7 +318,7 @@ def _claim(alias: str, use: tree.Use, scope: Scope, report: Report) -> bool:
         "name-redefined",
         f"`{alias}` is already defined",
         span=use.span,
-        label="the pack would be known by this name",
+        label="the pack would have this name",
         labels=(Label(span=places[0], text="first defined here"),),
         help="give the pack another name with `as NAME`",
     )
@@ -326,7 +326,7 @@ def _claim(alias: str, use: tree.Use, scope: Scope, report: Report) -> bool:
 
 
 def _bind(use: tree.Use, user: Scope, pack: Scope, report: Report) -> None:
-    """Give the pack's parameters their values; say which are unknown, doubled or missing."""
+    """Bind the pack's parameters; report unknown, repeated and missing ones."""
     params = {
         name: found.node for name, found in pack.names.items() if isinstance(found.node, tree.Param)
     }
@@ -341,7 +341,7 @@ def _bind(use: tree.Use, user: Scope, pack: Scope, report: Report) -> None:
         elif name in pack.bound:
             report.say(
                 "unknown-param",
-                f"`{name}` is given twice",
+                f"`{name}` has two values",
                 span=value.span,
                 help="give each parameter one value",
             )
@@ -351,7 +351,7 @@ def _bind(use: tree.Use, user: Scope, pack: Scope, report: Report) -> None:
     if missing:
         report.say(
             "missing-param",
-            f"{pack.title} needs {' and '.join(f'`{name}`' for name in missing)}",
+            f"{pack.title} needs values for {' and '.join(f'`{name}`' for name in missing)}",
             span=use.span,
             labels=tuple(Label(span=params[n].span, text="needed here") for n in missing),
             help=f"write `with {', '.join(f'{name} = …' for name in missing)}`",

@@ -1,9 +1,9 @@
-"""The resolved form of a policy: what `check` makes of trees, and all that later stages read.
+"""The checked policy: the result of `check`, and the input of all later stages.
 
-Every name is gone: sets stand in place of their names, `let` expressions are inlined, facts are
-paths, variables are slots, packs are unfolded with their parameters. Kinds have been checked,
-places that permit and places that restrict have been told apart. Spans and canonical texts stay,
-so that every opinion can say where it comes from.
+All names are resolved: sets and `let` expressions are inlined, facts are paths, variables are
+slots, packs are expanded with their parameters. Types are checked, and positions that permit are
+distinguished from positions that restrict. Spans and canonical texts are kept, so that every
+decision can name its source.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class WorkspaceItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueSet:
-    """Items read as `kind` says. In it is what some part holds and no excluded part holds."""
+    """A set of items of type `kind`: those of some included part that no excluded part contains."""
 
     kind: SetKind
     included: tuple[SetPart, ...]
@@ -62,7 +62,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variable:
-    """A variable of a quantifier or selection, by its slot, unique in the rule."""
+    """A variable of a quantifier or selection; its slot is unique in the rule."""
 
     slot: int
 
@@ -91,7 +91,7 @@ class ObjectOf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionCall:
-    """A function of values: one of `checks.FUNCTIONS`."""
+    """A call of a function, one of `checks.FUNCTIONS`."""
 
     function: str
     args: tuple[Value, ...]
@@ -99,7 +99,7 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selected:
-    """`filter first latest count sum` over a list; for `sum`, `test` is a value to add up."""
+    """`filter first latest count sum` over a list; for `sum`, `test` is the value to add."""
 
     function: str
     slot: int
@@ -152,7 +152,7 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotOf:
-    """`not`, and what is defined by it: `x != v` is `not (x == v)`."""
+    """`not`, and conditions defined by it: `x != v` is `not (x == v)`."""
 
     test: Test
     text: str
@@ -160,7 +160,7 @@ class NotOf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueTest:
-    """A value used as a condition; anything but true and false is undecidable."""
+    """A value used as a condition; indeterminate unless it is true or false."""
 
     value: Value
     text: str
@@ -176,7 +176,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """`left in right`: a set of a kind, or a list value."""
+    """`left in right`, where `right` is a set or a list value."""
 
     left: Value
     right: ValueSet | Value
@@ -200,7 +200,7 @@ class LikeTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegexTest:
-    """`matches` is about the whole text, `contains /re/` searches."""
+    """`matches /re/` tests the whole string, `contains /re/` searches in it."""
 
     left: Value
     pattern: str
@@ -246,10 +246,10 @@ class WindowTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceTest:
-    """`operand` None stands for `anything`; an empty set stands for `nothing`.
+    """A resource test; `operand` None means `anything`, an empty set means `nothing`.
 
-    `beside` are the commands that the same `allow` says may run: where one of them spells that a
-    program follows redirects, `connects only` says nothing of where to.
+    `beside` are the commands that the same `allow` permits: where one of their patterns makes a
+    program follow redirects, `connects only` does not restrict the redirect targets.
     """
 
     verb: tree.Verb
@@ -282,7 +282,7 @@ Test: TypeAlias = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerKey:
-    """Whom a layer binds, normalised: `agents "a"` without wildcards is `agent "a"`, sorted.
+    """Which agents a layer applies to, normalised: sorted, and `agents "a"` as `agent "a"`.
 
     `kind` is `every`, `agent`, `agents` or `role`; `names` is empty for `every`.
     """
@@ -302,11 +302,11 @@ class LayerKey:
 class CheckedRule:
     """`allow`, `ask` or `deny`. `id` is its name, `file:line` without one, or `table:KEY`.
 
-    `with_approval` (on an `allow`) stands for that `allow` and an `ask` with the same conditions.
-    `speaks_of_resources` says that some resource test stands in its clauses: then, on an `allow`,
-    every effect of the call must be covered by some `only` clause of the rule. `terms` are those of
-    its `by`, `two people` and `remember`, without a digest. `pack_value` says that it stands in a
-    pack, which is written for many policies.
+    `with_approval` (on an `allow`) means that `allow` and an `ask` with the same conditions.
+    `speaks_of_resources` is whether its clauses contain a resource test: then, on an `allow`, every
+    effect of the call must be covered by some `only` clause of the rule. `terms` are those of its
+    `by`, `two people` and `remember`, without a digest. `of_pack` is whether it comes from a pack,
+    which is written for many policies.
     """
 
     id: str
@@ -339,9 +339,9 @@ class CheckedRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedChange:
-    """One change of a rewrite. `steps` lead from the input to the field: names, or list places.
+    """One change of a rewrite. `steps` lead from the input to the field: names or list indexes.
 
-    `value` is what is set or the bound; `pattern` and `replacement` belong to `redact`.
+    `value` is the new value or the bound; `pattern` and `replacement` belong to `redact`.
     """
 
     kind: Literal["set", "set if absent", "at most", "at least", "remove", "redact"]
@@ -380,7 +380,7 @@ class CheckedDefault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedDelegation:
-    """The global layer's word that the layer `to` may fill the gap for these tools."""
+    """A permission by the global layer that the layer `to` decides about these tools."""
 
     tools: ToolSelector
     to: LayerKey
@@ -389,7 +389,7 @@ class CheckedDelegation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedDeclaration:
-    """What a `tool` statement adds to the specs it fits, for the layer it stands in."""
+    """What a `tool` statement adds, within its layer, to the tools it matches."""
 
     tools: ToolSelector
     resources: tuple[Resource, ...]
@@ -427,7 +427,7 @@ class CheckedPolicy:
 class ExampleSuite:
     """The tests of one file. A pack's own tests run over `base`, its layers; others over all.
 
-    `base` is None for the tests of a layer's file. `files` names the file the tests stand in.
+    `base` is None for the tests of a layer's file. `file` is the file of the tests.
     """
 
     file: str

@@ -25,11 +25,11 @@ def check(
     *,
     memory: CheckMemory | None = None,
 ) -> Checked:
-    """Check everything one generation is made of, against the tools that are known.
+    """Check all sources of a generation against the known tools.
 
-    Never raises. With errors among the diagnostics the policies may be partial and must not be
-    used for decisions. Rules that the `memory` of earlier checks knows are not checked again, which
-    changes nothing of what comes out.
+    Never raises. With errors among the diagnostics the policies may be partial and must not be used
+    for decisions. Rules that the `memory` of earlier checks contains are not checked again; the
+    result is the same.
     """
     report = Report()
     layers = assemble(sources, report)
@@ -74,7 +74,7 @@ def _lint(
     world: CheckContext,
     memory: CheckMemory,
 ) -> None:
-    """Ask the lints, and remember the rules of which nothing was said."""
+    """Run the lints, and remember the rules without diagnostics."""
     scene = lints.LintContext(
         layers=layers,
         policies=policies,
@@ -88,12 +88,12 @@ def _lint(
 
 
 def _exists(policy: CheckedPolicy, layer: Layer) -> bool:
-    """Tell whether a layer is declared by anything; the global one always is."""
+    """Return whether anything declares a layer; the global one always exists."""
     return policy.key.kind == "every" or bool(layer.units)
 
 
 def _open_tools(layers: tuple[Layer, ...], world: CheckContext) -> frozenset[str]:
-    """Return the tools that some `tool … extra fields allowed` opens."""
+    """Return the tools to which some `tool … extra fields allowed` applies."""
     found: set[str] = set()
     for layer in layers:
         for unit in layer.units:

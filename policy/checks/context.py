@@ -19,7 +19,7 @@ from policy.programs import Profiles
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class CheckContext:
-    """The surroundings of one run of `check`; the sets already read are kept by definition."""
+    """The context of one run of `check`; sets already resolved are kept by definition."""
 
     report: Report
     catalog: Catalog
@@ -31,17 +31,16 @@ class CheckContext:
     # The extents of the sets above, by identity.
     extents: dict[int, Extent] = field(default_factory=dict)
     fields: dict[ToolSelector, ToolFields] = field(default_factory=dict)
-    # What rules hold in common, so that it is there once: texts and whole numbers by kind, lists of
-    # texts, the words of conditions, steps by what they lead on from, fields of the input by the
-    # sight of the tools a rule is about.
+    # Objects shared by rules to save memory: strings and whole numbers by type, lists of strings,
+    # texts of conditions, steps by their base, and input fields by the schemas of a rule's tools.
     literals: dict[tuple[type, str | int], TypedValue] = field(default_factory=dict)
     lists: dict[tuple[str, ...], TypedValue] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     steps: dict[tuple[int, str], FieldOf] = field(default_factory=dict)
     input_fields: dict[tuple[int, tuple[str, ...]], TypedValue] = field(default_factory=dict)
-    # What tools have in common that say the same of every field.
+    # One object for tools with equal schemas.
     sights: dict[Sight, Sight] = field(default_factory=dict)
-    # Tools whose undeclared fields some `tool … extra fields allowed` lets through.
+    # Tools to which some `tool … extra fields allowed` applies.
     open: frozenset[str] = frozenset()
-    # The rules that were not remembered.
+    # The rules that were checked in this run.
     fresh: list[CheckedRule] = field(default_factory=list)

@@ -12,14 +12,14 @@ from policy.model import Verdict
 
 
 def check_defaults(layer: Layer, policy: CheckedPolicy, report: Report) -> None:
-    """Say where a plain default is missing, stands twice, or does nothing."""
+    """Report a plain default that is missing, repeated or without effect."""
     plain = [default for default in policy.defaults if default.tools is None]
     if policy.key == EVERY and not plain:
         report.say(
             "missing-default",
             "the layer of every agent has no default",
             span=layer.span,
-            help="write `default deny`: what a call gets that no rule allows",
+            help="write `default deny`, the verdict for calls that no rule allows",
         )
     for default in plain[1:]:
         report.say(
@@ -32,14 +32,17 @@ def check_defaults(layer: Layer, policy: CheckedPolicy, report: Report) -> None:
     if policy.key != EVERY and plain and plain[0].verdict is Verdict.ALLOW:
         report.say(
             "default-without-effect",
-            "a plain `default allow` of another layer gives nothing",
+            "a plain `default allow` outside the layer of every agent grants nothing",
             span=plain[0].span,
-            help="remove it; only the layer of every agent, or what it delegates, gives",
+            help=(
+                "remove it; only the layer of every agent, and layers to which it delegates, can "
+                "grant"
+            ),
         )
 
 
 def check_delegations(policy: CheckedPolicy, world: CheckContext) -> None:
-    """Say where a tool is delegated and has a default of its own, which would fill the gap."""
+    """Report a delegated tool that has a default, which takes precedence."""
     scoped = [default for default in policy.defaults if default.tools is not None]
     for delegation in policy.delegations:
         delegated = world.tools.fitting(delegation.tools)
@@ -58,12 +61,12 @@ def check_delegations(policy: CheckedPolicy, world: CheckContext) -> None:
             break
 
 
-# How many tools a message names.
+# How many tools a message names at most.
 _MOST_NAMED = 3
 
 
 def check_undeclared(policies: tuple[CheckedPolicy, ...], world: CheckContext) -> None:
-    """Name, once each, tools that resource rules speak of and whose resources nobody declared."""
+    """Report, once each, tools of resource rules whose resources are not declared."""
     declared = [d.tools for policy in policies for d in policy.declarations]
     told: set[str] = set()
     seen = set()
@@ -91,9 +94,9 @@ def _say_undeclared(names: list[str], rule: CheckedRule, world: CheckContext) ->
     more = f" and {len(names) - _MOST_NAMED} more tools" if len(names) > _MOST_NAMED else ""
     world.report.say(
         "undeclared-resources",
-        f"nobody declared which arguments of {first}{more} are resources",
+        f"no declaration states which arguments of {first}{more} are resources",
         span=rule.span,
-        label="speaks of their resources",
-        help=f"say so, `tool {names[0]} reads input.… and nothing else`; until then any text of "
-        "their input may be one, and the rule is undecidable where it may be meant",
+        label="has a condition on their resources",
+        help=f"declare them: `tool {names[0]} reads input.… and nothing else`; until then any "
+        "string of their input may be a resource, and the rule may be indeterminate",
     )

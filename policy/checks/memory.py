@@ -1,4 +1,4 @@
-"""What a check may know of rules from an earlier one, and reports to the next one."""
+"""The interface through which a check reuses the results of an earlier one."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ _Rule: TypeAlias = tree.Rule | tree.KnownRule
 
 
 class UnitMemory(Protocol):
-    """One unit being checked."""
+    """The memory of one unit that is being checked."""
 
     @property
     def kept(self) -> tuple[CheckedRule, ...] | None:
-        """All rules of the unit, if they are known."""
+        """All checked rules of the unit, if they are remembered."""
 
     def find(self, rule: _Rule, *, id: str) -> CheckedRule | None:
-        """Return what a rule comes to, if that is known."""
+        """Return a rule's checked form, if it is remembered."""
 
     def note(self, rule: _Rule, checked: CheckedRule, *, said: Iterable[Diagnostic]) -> None:
-        """Take notice of what a rule came to, and what was said while it was checked."""
+        """Record a rule's checked form and the diagnostics of checking it."""
 
 
 class CheckMemory(Protocol):
-    """One run of `check`."""
+    """The memory of one run of `check`."""
 
     def unit(self, key: LayerKey, unit: Unit) -> UnitMemory:
         """Begin to check a unit."""
 
     def done(self, said: Iterable[Diagnostic]) -> None:
-        """End the run; `said` is what the lints on one rule said."""
+        """End the run; `said` are the diagnostics of the lints about single rules."""
 
 
 @dataclass(slots=True)
 class _NewUnit:
-    """A unit of which nothing is known."""
+    """A unit of which nothing is remembered."""
 
     kept: None = None
 
@@ -52,7 +52,7 @@ class _NewUnit:
 
 
 class NoMemory:
-    """Nothing is known, and nothing is kept."""
+    """A memory that is empty and stays empty."""
 
     def unit(self, key: LayerKey, unit: Unit) -> UnitMemory:
         """Begin to check a unit."""

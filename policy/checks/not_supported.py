@@ -7,10 +7,10 @@ from policy.model import Span
 
 
 def refuse_unsupported(what: str, report: Report, *, span: Span) -> None:
-    """Say that this part of the language cannot be used yet."""
+    """Report a construct that cannot be used yet."""
     report.say(
         "not-supported-yet",
         f"{what} is not supported yet",
         span=span,
-        help="remove it for now; a policy never takes effect with a part left out",
+        help="remove it for now; a policy never takes effect with a part missing",
     )

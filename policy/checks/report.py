@@ -10,10 +10,10 @@ from policy.model import Span
 
 @dataclass(slots=True)
 class Report:
-    """The diagnostics so far. The same one said twice (a pack used twice) is kept once.
+    """The diagnostics so far. Repeated ones (of a pack used twice) are kept once.
 
-    `errors` counts those said so far: what follows from one need not be said as well. `spoken` is
-    how often anything was said, once more or not.
+    `errors` counts the errors so far, so that consequences of one need not be reported as well.
+    `spoken` counts all reports, repeated ones included.
     """
 
     _said: dict[Diagnostic, None] = field(default_factory=dict)
@@ -47,13 +47,13 @@ class Report:
 
     @property
     def spoken(self) -> int:
-        """How often anything was said so far."""
+        """The number of reports so far, repeated ones included."""
         return len(self._spoken)
 
     def since(self, spoken: int) -> tuple[Diagnostic, ...]:
-        """Return what was said since that many were spoken, whether for the first time or not."""
+        """Return the diagnostics since that number of reports, repeated ones included."""
         return tuple(self._spoken[spoken:]) if len(self._spoken) > spoken else ()
 
     def done(self) -> tuple[Diagnostic, ...]:
-        """Return what was said, once each, by place."""
+        """Return the diagnostics, once each, sorted by position."""
         return in_order(self._said)

@@ -12,10 +12,10 @@ from policy.model import EMPTY, Source
 from policy.programs import NO_PROFILES, Profiles
 from policy.syntax import tree
 
-# The words of a folder's entry in `binders`: which headers may stand in its files.
+# The values of a folder's entry in `binders`: which headers its files may have.
 BINDER_KINDS = ("every", "agent", "agents", "role")
 
-# Files under `agents/` speak for some agents, so they may not bind every one.
+# Files under `agents/` are for some agents, so they may not apply to all.
 DEFAULT_BINDERS: Mapping[str, tuple[str, ...]] = {"agents": ("agent", "agents", "role")}
 
 Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
@@ -23,14 +23,14 @@ Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicySources:
-    """All that one generation is made of, parsed.
+    """All parsed sources of one generation.
 
     `files` are all `*.policy` files of the folder, packs included; `shipped` the packs that come
-    with Placet, by `placet:NAME`. `tables` come from `placet.toml`: whom each binds, its rules and
-    its text. `data` holds parsed data files by their path relative to the policy folder, `context`
-    the declared `context.…` facts with their kinds. `binders` says which kinds of header a
-    folder's files may have (`every agent agents role`); None stands for `DEFAULT_BINDERS`.
-    `profiles` are what is known of the programs that command patterns name.
+    with Placet, by `placet:NAME`. `tables` come from `placet.toml`: the agents each applies to, its
+    rules and its text. `data` holds parsed data files by their path relative to the policy folder,
+    `context` the declared `context.…` facts with their types. `binders` says which kinds of header
+    a folder's files may have (`every agent agents role`); None stands for `DEFAULT_BINDERS`.
+    `profiles` are the profiles of programs that command patterns name.
     """
 
     files: tuple[tree.PolicyFile, ...] = ()

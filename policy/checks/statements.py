@@ -47,7 +47,7 @@ from policy.syntax import parse_known, print_tools, tree
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Parts:
-    """A layer's statements so far, and what it knows of the tools."""
+    """A layer's checked statements so far, and its knowledge of the tools."""
 
     knowledge: ToolKnowledge
     rules: list[CheckedRule] = field(default_factory=list)
@@ -58,7 +58,7 @@ class _Parts:
 
 
 def read_declarations(layer: Layer, world: CheckContext) -> tuple[CheckedDeclaration, ...]:
-    """Return what the `tool` statements of a layer add to the tools they fit."""
+    """Return what the `tool` statements of a layer add to the tools they match."""
     return tuple(
         read_declaration(statement, unit, world)
         for unit in layer.units
@@ -76,13 +76,13 @@ def read_layer(
     above: tuple[CheckedDeclaration, ...] = (),
     memory: CheckMemory,
 ) -> CheckedPolicy:
-    """Return a layer with all of its statements resolved; what is wrong has been said.
+    """Return a layer with all of its statements resolved; report their mistakes.
 
-    `own` are the layer's declarations of tools, `above` those of the layer of every agent.
-    `memory` knows rules that were checked before.
+    `own` are the layer's declarations of tools, `above` those of the layer of every agent. `memory`
+    has rules that were checked before.
     """
     parts = _Parts(knowledge=ToolKnowledge(declared=(*above, *own), world=world))
-    # Before any rule: what is wrong with a name is said where it is defined, not by who uses it.
+    # Before any rule: a mistake in a definition is reported there, not where it is used.
     for unit in layer.units:
         _check_definitions(unit, world)
     for unit in layer.units:
@@ -171,8 +171,8 @@ def _read(
         case tree.RedactResults():
             refuse_unsupported("`redact results`", world.report, span=statement.span)
         case _:
-            # Names, `use` and `tool` were read before, rules are read apart; tests are read with
-            # the suites.
+            # Names, `use` and `tool` were read before, rules are read separately; tests are read
+            # with the suites.
             return
 
 
@@ -198,7 +198,7 @@ def _delegation(
         return CheckedDelegation(tools=selector, to=to, span=statement.span)
     world.report.say(
         "delegate-outside-global",
-        "only the layer of every agent can delegate, and only to another one",
+        "only the layer of every agent can delegate, and only to another layer",
         span=statement.span,
         help="move it to a file that begins with `policy for every agent`",
     )
@@ -211,7 +211,7 @@ def _delegation(
 def read_declaration(
     statement: tree.ToolDeclaration, unit: Unit, world: CheckContext
 ) -> CheckedDeclaration:
-    """Return what a `tool` statement adds to the tools it fits."""
+    """Return what a `tool` statement adds to the tools it matches."""
     tools = tree.Tools(included=(statement.tool,), span=statement.tool.span)
     selector = world.tools.selector(tools, unit.scope, gives=False, lenient=unit.pack)
     reading = statement_context(selector, unit, world)
@@ -242,24 +242,26 @@ def _resource(verb: tree.Verb, path: tree.FieldPath, reading: StatementContext) 
     shown = ".".join(["input", *(str(step) for step in steps if step != "*")])
     kind = field_type(steps, reading.tools, reading.report, shown=shown, span=path.span)
     numbered = any(isinstance(step, int) for step in steps)
-    if not numbered and kind.may_be("text", "list", "object"):
+    if not numbered and kind.may_be("string", "list", "object"):
         return Resource(verb=verb, steps=tuple(str(step) for step in steps))
     reading.report.say(
         "bad-declaration",
         "one element of a list cannot be declared"
         if numbered
-        else f"`{shown}` is {kind}, and a resource is a text or a list of texts",
+        else f"`{shown}` is {kind}, but a resource is a string or a list of strings",
         span=path.span,
-        help="write `[*]` for every element" if numbered else "name the field that holds the text",
+        help="write `[*]` for every element"
+        if numbered
+        else "name the field that contains the string",
     )
     return None
 
 
-# ------------------------------------------------------------------ names that nobody may use
+# ------------------------------------------------------------------ definitions
 
 
 def _check_definitions(unit: Unit, world: CheckContext) -> None:
-    """Read every name once, so that a mistake in one is said even where nothing uses it."""
+    """Read every definition once, so that mistakes in unused ones are reported too."""
     for statement in unit.statements:
         if not isinstance(
             statement,
@@ -290,7 +292,7 @@ def _check_definition(found: Definition, unit: Unit, world: CheckContext) -> Non
             if sets.data_value(file, key, span, world) is sets.MISSING:
                 return
         case tree.Let(value=expr):
-            # Where it stands is not known yet, so neither fields nor places are judged.
+            # Its uses are not known yet, so neither fields nor positions are checked.
             reading = StatementContext(world=world, scope=found.scope, tools=None)
             reading.lets = (found.node,)
             if isinstance(expr, CONDITIONS):
@@ -314,7 +316,7 @@ def _check_not_a_tool(found: Definition, world: CheckContext) -> None:
 
 
 def _check_param(found: Definition, param: tree.Param, world: CheckContext, unit: Unit) -> None:
-    """Read a parameter's value as its kind; say where it was given if it is of another."""
+    """Check a parameter's value against its type, and report a wrong one where it was given."""
     if not unit.pack:
         world.report.say(
             "param-outside-pack",

@@ -1,7 +1,7 @@
 """The tests of all files as suites: which tests, over which layers.
 
-The tests of a layer's file run over the whole generation. A pack's own run over a base of their
-own, one for each set of values that they give its parameters.
+The tests of a layer's file run over the whole generation. A pack's own tests run over the pack
+alone, once for each set of parameter values that they use.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class _Segment:
         return any(isinstance(step, tree.Case) for step in self.steps)
 
     def test(self) -> tree.Test:
-        """Return the segment as a test of its own."""
+        """Return the segment as a separate test."""
         return tree.Test(title=self.title, steps=tuple(self.steps), span=self.span)
 
 
 def read_suites(
     sources: PolicySources, world: CheckContext, names: RuleNames
 ) -> tuple[ExampleSuite, ...]:
-    """Return the suites of all files, in their order; every pack is checked on the way."""
+    """Return the suites of all files, in order; this also checks every pack."""
     packs = pack_files(sources)
     suites: list[ExampleSuite] = []
     for file in sorted(sources.files, key=lambda f: f.source.name):
@@ -102,7 +102,7 @@ def _read_alone(
 
 
 def _with_default(policy: CheckedPolicy, file: tree.PolicyFile) -> CheckedPolicy:
-    """Return the layer with `default allow`, unless the pack brings a default of its own."""
+    """Return the layer with `default allow`, unless the pack has a default."""
     if any(default.tools is None for default in policy.defaults):
         return policy
     assert file.header is not None
@@ -113,7 +113,7 @@ def _with_default(policy: CheckedPolicy, file: tree.PolicyFile) -> CheckedPolicy
 
 
 def _segments(test: tree.Test, params: Mapping[str, tree.Param]) -> list[_Segment]:
-    """Cut a test where it gives parameters; what it gave before holds on."""
+    """Split a test where it sets parameters; earlier settings stay in effect."""
     segments = [_Segment(title=test.title, given={}, span=test.span)]
     for step in test.steps:
         current = segments[-1]
@@ -138,7 +138,7 @@ def _segments(test: tree.Test, params: Mapping[str, tree.Param]) -> list[_Segmen
 
 
 def _is_bound(segment: _Segment, params: Mapping[str, tree.Param], world: CheckContext) -> bool:
-    """Tell whether every parameter has a value in a test; say which do not."""
+    """Return whether every parameter has a value in a test; report those without."""
     missing = [n for n, p in params.items() if p.default is None and n not in segment.given]
     if missing:
         world.report.say(
@@ -150,7 +150,7 @@ def _is_bound(segment: _Segment, params: Mapping[str, tree.Param], world: CheckC
     return not missing
 
 
-# ------------------------------------------------------------------ what a test may say
+# ------------------------------------------------------------------ checks of tests
 
 
 def _check(test: tree.Test, names: RuleNames, world: CheckContext) -> None:
@@ -167,7 +167,6 @@ def _check_case(case: tree.Case, names: RuleNames, world: CheckContext) -> None:
             refuse_unsupported("`returning`", world.report, span=returned.span)
     if case.by is not None:
         check_reference(case.by, names, world=world, span=case.by_span or case.span)
-    # A test may well ask what becomes of a tool that does not exist; where it does not mean to,
-    # running it says so.
+    # A test may call a tool that does not exist on purpose; running it reports a mistake.
     if case.by != "schema":
         world.tools.is_pattern(case.call.tool)

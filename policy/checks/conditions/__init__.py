@@ -1,1 +1,1 @@
-"""Conditions: each syntax node in, its resolved test with the types of its values out."""
+"""Resolve the conditions of rules and check the types of their values."""

@@ -1,7 +1,7 @@
 """Tells `connects only` in an `allow` which commands must match beside it.
 
-A pattern that spells `curl -L` permits that program to follow redirects, which `connects only`
-in the same rule would otherwise want to see.
+A pattern such as `curl -L` permits the program to follow redirects, whose targets `connects only`
+in the same rule would otherwise have to cover.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from policy.checks.checked import AllOf, ResourceTest, Test, ValueSet
 
 
 def with_command_context(test: Test) -> Test:
-    """Return a condition whose tests of hosts know the commands that must hold with them."""
+    """Return a condition whose host tests contain the commands required beside them."""
     commands = tuple(
         one.operand
         for one in _demanded(test)
@@ -38,7 +38,7 @@ def _told(test: Test, beside: ValueSet) -> Test:
 
 
 def _demanded(test: Test) -> Iterator[ResourceTest]:
-    """Yield the tests of resources that must hold for the whole to hold."""
+    """Yield the resource tests that must hold for the condition to hold."""
     match test:
         case ResourceTest():
             yield test

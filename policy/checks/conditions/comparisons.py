@@ -12,7 +12,7 @@ from policy.syntax import print_expr, tree
 
 
 def read_comparison(expr: tree.Compare, reading: StatementContext, value_of: ReadValue) -> Test:
-    """Return a comparison; what can never be equal, or has no order, is said."""
+    """Return a comparison; report values that are never equal or have no order."""
     left, right = value_of(expr.left, reading), value_of(expr.right, reading)
     if left is BROKEN or right is BROKEN:
         return BROKEN_TEST
@@ -58,7 +58,7 @@ def _check_equal(
 def check_word(
     of: TypedValue, expr: tree.Expr, other: TypedValue, reading: StatementContext, *, span: Span
 ) -> None:
-    """Say so where a text of few words is compared with another one."""
+    """Report a comparison of an enumerated string with a string that it can never be."""
     words = of.kind.words
     word = other.value.value if isinstance(other.value, Constant) else None
     if words is None or not isinstance(word, str) or word in words:
@@ -73,5 +73,5 @@ def check_word(
 
 def _one_kind(left: ValueType, right: ValueType) -> str:
     if "time" in (left.names or ()) or "time" in (right.names or ()):
-        return 'a text is read as a time by `time("2026-03-01T08:00:00Z")` or `date("2026-03-01")`'
-    return "compare values of one kind: two numbers, two texts, two times or two spans"
+        return 'a string becomes a time with `time("2026-03-01T08:00:00Z")` or `date("2026-03-01")`'
+    return "compare values of one type: two numbers, two strings, two times or two durations"

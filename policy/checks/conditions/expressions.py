@@ -9,7 +9,7 @@ from typing import Any, cast
 from policy.checks.checked import Constant, ListOf, ObjectOf
 from policy.checks.conditions.field_access import read_field
 
-# Few rules work anything out.
+# Imported when needed: few rules compute values.
 from policy.checks.conditions.functions import (
     read_arithmetic,
     read_function,
@@ -18,7 +18,7 @@ from policy.checks.conditions.functions import (
 )
 from policy.checks.conditions.reader_state import BROKEN, PartReaders, StatementContext
 from policy.checks.conditions.typed_value import TypedValue, literal
-from policy.checks.conditions.value_types import TEXT, TEXTS, ValueType, list_type
+from policy.checks.conditions.value_types import STRING, STRINGS, ValueType, list_type
 from policy.checks.names.interpolation import duration_of, interpolate, number_value
 from policy.checks.names.references import read_name
 from policy.checks.not_supported import refuse_unsupported
@@ -45,9 +45,9 @@ CONDITIONS = (
 
 
 def read_value(expr: tree.Expr, reading: StatementContext, parts: PartReaders) -> TypedValue:
-    """Return the value that `expr` stands for, and its kind; what is wrong has been said.
+    """Return the value of `expr` and its type; report its mistakes.
 
-    `parts` reads what stands in it: conditions among them, which are read above values.
+    `parts` reads the expressions inside, conditions included.
     """
     if not reading.count(expr.span):
         return BROKEN
@@ -56,15 +56,15 @@ def read_value(expr: tree.Expr, reading: StatementContext, parts: PartReaders) -
         return reader(expr, reading, parts)
     reading.report.say(
         "condition-as-value",
-        f"`{print_expr(expr)}` is a condition, and a value is needed here",
+        f"`{print_expr(expr)}` is a condition, but a value is needed here",
         span=expr.span,
-        help="conditions stand in `when` and `unless`, joined with `and`, `or` and `not`",
+        help="conditions belong in `when` and `unless`, joined with `and`, `or` and `not`",
     )
     return BROKEN
 
 
 def _shared(value: str | int, reading: StatementContext) -> TypedValue:
-    """Return a text or a whole number; rules that hold the same one share it."""
+    """Return a string or a whole number; rules with the same one share it."""
     key = (type(value), value)
     found = reading.world.literals.get(key)
     if found is None:
@@ -106,7 +106,7 @@ def _list(expr: tree.ListLiteral, reading: StatementContext, parts: PartReaders)
     kind = _kind_of_list([item.kind for item in items])
     if all(type(item.value) is Constant for item in items):
         values = tuple([cast("Constant", item.value).value for item in items])
-        if kind is TEXTS:
+        if kind is STRINGS:
             return reading.world.lists.setdefault(
                 values, TypedValue(value=Constant(value=values), kind=kind)
             )
@@ -115,8 +115,8 @@ def _list(expr: tree.ListLiteral, reading: StatementContext, parts: PartReaders)
 
 
 def _kind_of_list(kinds: list[ValueType]) -> ValueType:
-    if kinds and all(kind is TEXT for kind in kinds):
-        return TEXTS
+    if kinds and all(kind is STRING for kind in kinds):
+        return STRINGS
     return list_type(kinds)
 
 
@@ -127,7 +127,7 @@ def _object(expr: tree.ObjectLiteral, reading: StatementContext, parts: PartRead
     return TypedValue(value=ObjectOf(entries=tuple(entries)), kind=ValueType(frozenset({"object"})))
 
 
-# How each node is read that stands for a value; the others are conditions.
+# The reader of each node that is a value; the others are conditions.
 VALUES: Mapping[type, Callable[[Any, StatementContext, PartReaders], TypedValue]] = (
     MappingProxyType(
         {

@@ -21,7 +21,7 @@ INPUT = Fact(path=("input",))
 def read_field(
     expr: tree.Field | tree.Index, reading: StatementContext, parts: PartReaders
 ) -> TypedValue:
-    """Return the value of a field or an element, with its kind from the schemas."""
+    """Return the value of a field or an element, with its type from the schemas."""
     path = _plain_path(expr, reading)
     if path is not None:
         return _input_field(path, expr, reading)
@@ -34,7 +34,7 @@ def read_field(
 
 
 def _plain_path(expr: tree.Expr, reading: StatementContext) -> tuple[str, ...] | None:
-    """Return the names of `input.a.b`, None for anything else; most fields are so written."""
+    """Return the names of `input.a.b`, the usual form of a field, None for other forms."""
     steps: list[str] = []
     while type(expr) is tree.Field:
         steps.append(expr.name)
@@ -47,7 +47,7 @@ def _plain_path(expr: tree.Expr, reading: StatementContext) -> tuple[str, ...] |
 def _input_field(
     path: tuple[str, ...], expr: tree.Field | tree.Index, reading: StatementContext
 ) -> TypedValue:
-    """Return a field of the input; rules about tools of the same sight share it."""
+    """Return a field of the input; rules about tools with the same schemas share it."""
     world, tools = reading.world, reading.tools
     key = (0 if tools is None else id(tools.sight(world.sights)), path)
     kept = world.input_fields.get(key)
@@ -108,7 +108,7 @@ def _step(
             "unknown-field",
             f"{base.kind} has no field `{name}`",
             span=expr.span,
-            help="remove the step",
+            help="remove this step of the path",
         )
         return BROKEN
     if isinstance(base.value, Constant) and isinstance(base.value.value, Mapping):
@@ -138,10 +138,10 @@ def _element(expr: tree.Index, reading: StatementContext, parts: PartReaders) ->
     if base is BROKEN or key is BROKEN:
         return BROKEN
     value = ElementAt(base=base.value, key=key.value)
-    if not key.kind.may_be("number", "text"):
+    if not key.kind.may_be("number", "string"):
         reading.report.say(
             "wrong-kind",
-            f"{key.kind} cannot say which element is meant",
+            f"{key.kind} cannot select an element",
             span=expr.key.span,
             help="use a number from 0, or the name of a field in quotes",
         )

@@ -18,15 +18,15 @@ from policy.checks.report import Report
 from policy.diagnostics import Severity, did_you_mean
 from policy.model import Span
 
-# How many tools a warning names before it counts the others.
+# How many tools a warning names; it counts the others.
 _SHOWN = 3
-# Lists of lists are entered this deep by one step.
+# How many levels of nested lists one step may enter.
 _DEEPEST = 8
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownField:
-    """No such field: the fields there are, none where the value has no fields at all."""
+    """A missing field: the names of the existing fields, empty if the value has none."""
 
     names: tuple[str, ...]
     scalar: str | None = None
@@ -37,23 +37,23 @@ Answer: TypeAlias = ValueType | UnknownField
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    """What all of a statement's tools say of one field; `missing` are those that have none."""
+    """What the tools of a statement declare about one field; `missing` are those without it."""
 
     kind: ValueType
     missing: tuple[tuple[ToolSpec, UnknownField], ...]
 
 
-# Whether a statement speaks of all tools, and the different schemas of those it speaks of; None
-# stands for any that takes whatever fields there are.
+# Whether a statement is about all tools, and the distinct schemas of its tools; None stands for a
+# schema that accepts any fields.
 Sight: TypeAlias = tuple[bool | SchemaView | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFields:
-    """The known tools a statement fits, as far as their fields can be judged.
+    """The known tools that a statement matches, and the fields of their inputs.
 
-    `everything` says that the statement speaks of all tools, so that unlike ones are expected;
-    `open` names those that take fields their schema does not name. What was asked once is kept.
+    `everything` is whether the statement is about all tools, which are expected to differ; `open`
+    names those that accept fields their schema does not name. Answers are cached.
     """
 
     specs: tuple[ToolSpec, ...] = ()
@@ -66,9 +66,9 @@ class ToolFields:
     _sight: Sight | None = field(default=None, init=False, repr=False, compare=False)
 
     def sight(self, sights: dict[Sight, Sight]) -> Sight:
-        """Return what the answers depend on: tools of one sight say the same of every field.
+        """Return what the answers depend on: tools with equal schemas have equal fields.
 
-        It is the very one among `sights`, and put there if it is new.
+        Equal results are one object, kept in `sights`.
         """
         sight = self._sight
         if sight is None:
@@ -79,7 +79,7 @@ class ToolFields:
         return sight
 
     def answers(self, path: tuple[Step, ...]) -> _Answers:
-        """Return what the tools say of a field."""
+        """Return what the tools declare about a field."""
         kept = self._answers.get(path)
         if kept is None:
             kept = self._answers[path] = _ask(self, path)
@@ -89,7 +89,7 @@ class ToolFields:
 def field_type(
     path: tuple[Step, ...], tools: ToolFields, report: Report, *, shown: str, span: Span
 ) -> ValueType:
-    """Return the kind of an input field for all the tools; say where none, or not all, have it."""
+    """Return the type of an input field over all tools; report tools that do not have it."""
     answers = tools.answers(path)
     missing = answers.missing
     if not missing:
@@ -103,7 +103,7 @@ def field_type(
             "field-of-some",
             f"{tool_names(names)} {'has' if len(names) == 1 else 'have'} no field `{shown}`",
             span=span,
-            help="name only tools that have the field, or say `is absent` where it may be missing",
+            help="name only tools that have the field, or use `is absent` where it may be missing",
             severity=Severity.WARNING,
         )
     return answers.kind
@@ -122,7 +122,7 @@ def _answer(spec: ToolSpec, path: tuple[Step, ...], tools: ToolFields) -> Answer
 
 
 def _asked(spec: ToolSpec, tools: ToolFields) -> SchemaView | None:
-    """Return the schema that is asked about a tool's fields, None where it may have any."""
+    """Return the schema of a tool's fields, None where it may have any."""
     if not spec.schema or spec.open_fields or spec.name in tools.open:
         return None
     return tools.views.of(spec.schema)
@@ -130,7 +130,7 @@ def _asked(spec: ToolSpec, tools: ToolFields) -> SchemaView | None:
 
 @lru_cache(maxsize=16_384)
 def look_up_field(schema: SchemaView, path: tuple[Step, ...]) -> Answer:
-    """Return what a schema says of a field, however deep in lists it stands."""
+    """Return what a schema declares about a field, in nested lists too."""
     place: tuple[Step, ...] = ()
     listed = False
     for step in path:
@@ -187,7 +187,7 @@ def _say_unknown(
         message = f"none of {tool_names(names)} has a field `{shown}`"
     help = did_you_mean(wanted, known)
     if not help and None not in scalars:
-        help = "what stands before the last step has no fields"
+        help = "the value before the last step has no fields"
     if not help and known:
         help = f"there {'is' if len(known) == 1 else 'are'} {_listed(known)}"
     report.say("unknown-field", message, span=span, help=help)
@@ -199,7 +199,7 @@ def _listed(names: list[str]) -> str:
 
 
 def tool_names(names: list[str]) -> str:
-    """Return the names of tools as a sentence lists them, the first few of many."""
+    """Return the names of tools as a list in a sentence, at most a few."""
     shown = [f"`{name}`" for name in names[:_SHOWN]]
     if len(names) > _SHOWN:
         shown.append(f"{len(names) - _SHOWN} more")

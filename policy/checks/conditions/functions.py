@@ -13,7 +13,7 @@ from policy.checks.conditions.value_types import (
     LIST,
     NUMBER,
     SELECTIONS,
-    TEXT,
+    STRING,
     TIME,
     Signature,
     ValueType,
@@ -28,14 +28,14 @@ from policy.values import Unreadable, parse_date, parse_time
 
 
 def read_function(expr: tree.Function, reading: StatementContext, parts: PartReaders) -> TypedValue:
-    """Return what a function gives, with its kind."""
+    """Return a function call, with its type."""
     name = expr.name
     signature = FUNCTIONS.get(name)
     if signature is None:
         is_selection = name in SELECTIONS or name in LATER_SELECTIONS
         reading.report.say(
             "unknown-function",
-            f"there is no function `{name}`" if not is_selection else f"`{name}` selects",
+            f"there is no function `{name}`" if not is_selection else f"`{name}` is a selection",
             span=expr.span,
             help=f"write `{name}(x in LIST: …)`"
             if is_selection
@@ -53,14 +53,14 @@ def read_function(expr: tree.Function, reading: StatementContext, parts: PartRea
 def _fits(
     expr: tree.Function, signature: Signature, args: list[TypedValue], reading: StatementContext
 ) -> bool:
-    """Tell whether the arguments are right in number and kind; say what is wrong."""
+    """Return whether the number and types of the arguments are right; report if not."""
     least, most = len(signature.takes), signature.most
     if len(args) < least or (most is not None and len(args) > most):
         reading.report.say(
             "wrong-arguments",
             f"`{expr.name}` takes {_how_many(least, most)}, not {len(args)}",
             span=expr.span,
-            help="`placet check --explain wrong-arguments` shows it with the right ones",
+            help="run `placet check --explain wrong-arguments` for examples",
         )
         return False
     fine = True
@@ -71,7 +71,7 @@ def _fits(
                 "wrong-kind",
                 f"`{expr.name}` takes {expected} here, not {arg.kind}",
                 span=node.span,
-                help="give it a value of that kind",
+                help="use a value of that type",
             )
             fine = False
     if fine and expr.name == "sql":
@@ -86,7 +86,7 @@ def _how_many(least: int, most: int | None) -> str:
 
 
 def _readable(expr: tree.Function, args: list[TypedValue], reading: StatementContext) -> bool:
-    """Tell whether the written argument of `time` or `date` is one."""
+    """Return whether a literal argument of `time` or `date` is valid."""
     reader = {"time": parse_time, "date": parse_date}.get(expr.name)
     first = args[0].value
     if reader is None or not isinstance(first, Constant) or not isinstance(first.value, str):
@@ -109,10 +109,10 @@ def _result(name: str, signature: Signature, args: list[TypedValue]) -> ValueTyp
     match name:
         case "first_present":
             return union_type(arg.kind for arg in args) or ANY
-        # The day of a time is a text such as 2026-03-01; a written date is its first moment.
+        # The date of a time is a string such as 2026-03-01; a literal date is its first moment.
         case "date" if args[0].kind.must_be("time"):
-            return TEXT
-        case "date" if args[0].kind.must_be("text"):
+            return STRING
+        case "date" if args[0].kind.must_be("string"):
             return TIME
         case _:
             return signature.gives
@@ -121,7 +121,7 @@ def _result(name: str, signature: Signature, args: list[TypedValue]) -> ValueTyp
 def read_selection(
     expr: tree.Selection, reading: StatementContext, parts: PartReaders
 ) -> TypedValue:
-    """Return what is selected of a list, or counted in it."""
+    """Return a selection from a list, or a count or sum over it."""
     name = expr.function
     if name in LATER_SELECTIONS:
         refuse_unsupported(f"`{name}(…)`", reading.report, span=expr.span)
@@ -161,10 +161,10 @@ def read_selection(
 
 def _summand(expr: tree.Expr, reading: StatementContext, parts: PartReaders) -> Value:
     found = parts.value(expr, reading)
-    if not found.kind.may_be("number", "span"):
+    if not found.kind.may_be("number", "duration"):
         reading.report.say(
             "wrong-kind",
-            f"{found.kind} cannot be added up",
+            f"{found.kind} cannot be added",
             span=expr.span,
             help="`sum(x in LIST: …)` adds numbers",
         )
@@ -181,25 +181,25 @@ def read_arithmetic(
     if kind is None:
         reading.report.say(
             "wrong-kind",
-            f"`{expr.op}` does not combine {left.kind} and {right.kind}",
+            f"`{expr.op}` cannot be applied to {left.kind} and {right.kind}",
             span=expr.span,
-            help="`+ - *` are for numbers, times and spans",
+            help="`+ - *` are for numbers, times and durations",
         )
         return BROKEN
     return TypedValue(value=Arithmetic(op=expr.op, left=left.value, right=right.value), kind=kind)
 
 
 def read_negative(expr: tree.Negate, reading: StatementContext, parts: PartReaders) -> TypedValue:
-    """Return a number or a span with the other sign."""
+    """Return a number or a duration with its sign changed."""
     operand = parts.value(expr.operand, reading)
-    if isinstance(operand.value, Constant) and operand.kind.must_be("number", "span"):
+    if isinstance(operand.value, Constant) and operand.kind.must_be("number", "duration"):
         return literal(-operand.value.value)
-    if not operand.kind.may_be("number", "span"):
+    if not operand.kind.may_be("number", "duration"):
         reading.report.say(
             "wrong-kind",
-            f"`-` before {operand.kind}",
+            f"`-` cannot be applied to {operand.kind}",
             span=expr.span,
-            help="`-` is for numbers and spans",
+            help="`-` is for numbers and durations",
         )
         return BROKEN
     return TypedValue(value=Negative(operand=operand.value), kind=operand.kind)

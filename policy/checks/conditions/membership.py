@@ -6,14 +6,14 @@ from policy.checks.checked import Constant, Membership, NotOf, Test, ValueSet
 from policy.checks.conditions.comparisons import check_word
 from policy.checks.conditions.reader_state import BROKEN, BROKEN_TEST, ReadValue, StatementContext
 from policy.checks.conditions.typed_value import TypedValue, literal
-from policy.checks.conditions.value_types import NUMBER, TEXT, ValueType, comparable, type_of
+from policy.checks.conditions.value_types import NUMBER, STRING, ValueType, comparable, type_of
 from policy.checks.names.interpolation import dotted_name
 from policy.checks.names.sets import named_set, operand_set
 from policy.syntax import print_expr, tree
 
 
 def read_membership(expr: tree.In, reading: StatementContext, value_of: ReadValue) -> Test:
-    """Return what asks for a value in a set or a list."""
+    """Return the test of whether a value is in a set or a list."""
     left = value_of(expr.left, reading)
     text = reading.words(expr)
     member = _set_on_right(expr, left, text, reading) or _list_on_right(
@@ -31,12 +31,12 @@ def _set_on_right(
     if not kinds:
         return None
     members = operand_set(expr.right, kinds[0].kind, reading.scope, reading.world)
-    _check_left(expr, left, NUMBER if members.kind == "numbers" else TEXT, reading)
+    _check_left(expr, left, NUMBER if members.kind == "numbers" else STRING, reading)
     return Membership(left=left.value, right=members, text=text)
 
 
 def _named_kinds(expr: tree.Expr, reading: StatementContext) -> list[ValueSet]:
-    """Return the named sets that a name, or a list with names in it, speaks of."""
+    """Return the named sets to which a name, or a list with names in it, refers."""
     if isinstance(expr, tree.ListLiteral):
         return [
             found
@@ -59,7 +59,7 @@ def _list_on_right(
     if left is BROKEN or right is BROKEN:
         return None
     if not right.kind.may_be("list"):
-        is_text = right.kind.must_be("text")
+        is_text = right.kind.must_be("string")
         reading.report.say(
             "wrong-kind",
             f"`in` needs a set or a list, not {right.kind}",
@@ -78,7 +78,7 @@ def _list_on_right(
 def _check_items(
     expr: tree.In, left: TypedValue, right: TypedValue, reading: StatementContext
 ) -> None:
-    """Say so of each item of a list that could never be equal, beside others that could."""
+    """Report each item of a list that can never be equal, where others can."""
     if left.kind.names is None or not isinstance(right.value, Constant):
         return
     element = right.kind.element
@@ -97,7 +97,7 @@ def _check_items(
             "wrong-kind",
             f"{left.kind} and {kind} are never equal",
             span=node.span,
-            help="remove the item, or write it as the others",
+            help="remove the item, or write it like the others",
         )
 
 
@@ -107,15 +107,15 @@ def _check_left(
     if left.kind.must_be("list") and not item.may_be("list"):
         reading.report.say(
             "list-against-value",
-            f"`{print_expr(expr.left)}` is a list, and `in` asks of a single value",
+            f"`{print_expr(expr.left)}` is a list, but `in` tests a single value",
             span=expr.span,
             help=f"write `any x in {print_expr(expr.left)}: x in {print_expr(expr.right)}`, "
-            "or `all` for each of them",
+            "or `all` if every element must match",
         )
     elif not comparable(left.kind, item):
         reading.report.say(
             "wrong-kind",
             f"{left.kind} is never one of these: each is {item}",
             span=expr.span,
-            help="compare values of one kind",
+            help="compare values of one type",
         )

@@ -18,31 +18,31 @@ from policy.diagnostics import Label
 from policy.model import Span
 from policy.syntax import Spelled, print_expr, tree
 
-# How many nodes the conditions of one statement may have once names are written out.
+# How many nodes the conditions of one statement may have once names are expanded.
 MAX_NODES = 5_000
 
-# Reads a value among the parts of a condition: values are read below conditions.
+# Reads a value inside a condition.
 ReadValue: TypeAlias = Callable[[tree.Expr, "StatementContext"], TypedValue]
 
 
 class PartReaders(NamedTuple):
-    """What reads the parts of an expression: a value among them, or a condition."""
+    """The readers of an expression's parts: values and conditions."""
 
     value: ReadValue
     test: Callable[[tree.Expr, StatementContext], Any]
 
 
-# What stands where something could not be read; it has been said, and nothing is inferred from it.
+# Stands for an expression with a reported mistake; nothing is inferred from it.
 BROKEN = TypedValue(value=Constant(value=None))
 BROKEN_TEST = ValueTest(value=Constant(value=None), text="")
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class StatementContext:
-    """What the conditions of one statement are read with.
+    """The state with which the conditions of one statement are read.
 
-    `tools` None stands for a statement without tools, such as a `let` nobody uses yet. `permits`
-    says whether truth loosens the verdict here; None where places are not judged.
+    `tools` None stands for a statement without tools, such as an unused `let`. `permits` is whether
+    truth makes the verdict less strict in this position; None where that is unknown.
     """
 
     world: CheckContext
@@ -55,12 +55,12 @@ class StatementContext:
     locals: dict[str, TypedValue] = field(default_factory=dict)
     lets: tuple[tree.Let, ...] = ()
     selecting: bool = False
-    # The conditions spelled so far: a part is spelled once, not once more in all it stands in.
+    # The conditions printed so far, so that each part is printed once, not once per enclosing part.
     spelled: Spelled = field(default_factory=dict)
 
     @property
     def report(self) -> Report:
-        """Where mistakes go."""
+        """The report to which mistakes are added."""
         return self.world.report
 
     def words(self, expr: tree.Expr) -> str:
@@ -69,12 +69,12 @@ class StatementContext:
         return self.world.texts.setdefault(words, words)
 
     def count(self, span: Span) -> bool:
-        """Tell whether the budget still allows a node; say so once when it is used up."""
+        """Return whether the budget still allows a node; report once when it is used up."""
         self.nodes += 1
         if self.nodes == MAX_NODES + 1:
             self.report.say(
                 "condition-too-large",
-                "this condition is too large once its names are written out",
+                "this condition is too large once its names are expanded",
                 span=self.lets[0].span if self.lets else span,
                 help="use fewer or simpler `let` names",
             )
@@ -84,7 +84,7 @@ class StatementContext:
     def variable(
         self, name: str, index: str | None, *, source: TypedValue, span: Span
     ) -> Iterator[tuple[int, int | None]]:
-        """Give a quantifier's variables their slots for the time of its test."""
+        """Give a quantifier's variables their slots while its test is read."""
         outer = dict(self.locals)
         slot, self.slots = self.slots, self.slots + 1
         self._claim(name, span)

@@ -1,7 +1,7 @@
 """`reads`, `writes`, `runs`, …: resolves the operand's set, and checks where each may stand.
 
-A place permits if truth there loosens the verdict: the `when` of an `allow`, the `unless` of
-whatever takes. `not` turns a place round; `and`, `or`, quantifiers and names keep it.
+A position permits if truth there makes the verdict less strict: the `when` of an `allow`, the
+`unless` of a rule that restricts. `not` inverts it; `and`, `or`, quantifiers and names keep it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from policy.checks.names.sets import named_set, operand_set
 from policy.diagnostics import Label
 from policy.syntax import print_expr, tree
 
-# The kinds of set that each verb can be held against, the usual one first.
+# The types of set that each verb accepts, the usual one first.
 _KINDS: Mapping[tree.Verb, tuple[SetKind, ...]] = {
     "reads": ("paths",),
     "writes": ("paths",),
@@ -30,14 +30,14 @@ _PREPOSITION = {"connects": " to", "sends": " to"}
 
 
 def read_resource_test(expr: tree.ResourceTest, reading: StatementContext) -> Test:
-    """Return the resource test, with its operand as a set; say so where its form does not suit."""
+    """Return the resource test, its operand as a set; report a form that misleads here."""
     reading.speaks = True
     if reading.selecting:
         reading.report.say(
             "resource-test-in-selection",
-            f"`{print_expr(expr)}` speaks of the whole call, not of an element",
+            f"`{print_expr(expr)}` is about the whole call, not about an element",
             span=expr.span,
-            help="move it out of the selection, beside it",
+            help="move it out of the selection",
         )
         return BROKEN_TEST
     _check_place(expr, reading)
@@ -54,36 +54,41 @@ def read_resource_test(expr: tree.ResourceTest, reading: StatementContext) -> Te
 
 
 def _check_place(expr: tree.ResourceTest, reading: StatementContext) -> None:
-    """Say so where a form is used in a place whose direction makes it mean something else."""
+    """Report a form that means something unexpected in a position that permits or restricts."""
     labels = tuple(Label(span=let.span, text="used through this `let`") for let in reading.lets[:1])
     to = _PREPOSITION.get(expr.verb, "")
     bounded = not isinstance(expr.operand, (tree.Nothing, tree.Anything))
     if reading.permits is True and expr.form == "some" and bounded:
         reading.report.say(
             "plain-verb-permits",
-            f"`{print_expr(expr)}` permits here as soon as one of several is inside",
+            f"`{print_expr(expr)}` permits the call here if only one of several resources is "
+            "inside",
             span=expr.span,
-            label="this place permits",
+            label="this position permits",
             labels=labels,
-            help=f"write `{expr.verb} only{to} …`, or `{expr.verb} any{to} …` on purpose",
+            help=f"write `{expr.verb} only{to} …`, or `{expr.verb} any{to} …` if that is intended",
         )
     elif reading.permits is True and expr.form == "outside":
         reading.report.say(
             "outside-permits",
-            f"`{print_expr(expr)}` permits here as soon as one of several is outside",
+            f"`{print_expr(expr)}` permits the call here if only one of several resources is "
+            "outside",
             span=expr.span,
-            label="this place permits",
+            label="this position permits",
             labels=labels,
-            help=f"write `{expr.verb} only{to} …` with what may be used",
+            help=f"write `{expr.verb} only{to} …` with the resources that may be used",
         )
     elif reading.permits is False and expr.form == "only":
         reading.report.say(
             "only-restricts",
-            f"`{print_expr(expr)}` restricts here only when everything is inside",
+            f"`{print_expr(expr)}` restricts the call here only if all its resources are inside",
             span=expr.span,
-            label="this place restricts",
+            label="this position restricts",
             labels=labels,
-            help=f"write `{expr.verb}{to} …`, which is met by one, or `{expr.verb} outside …`",
+            help=(
+                f"write `{expr.verb}{to} …`, which holds if one resource is inside, or "
+                f"`{expr.verb} outside …`"
+            ),
         )
 
 
@@ -100,7 +105,7 @@ def _operand(expr: tree.ResourceTest, reading: StatementContext) -> ValueSet | T
         case _:
             reading.report.say(
                 "bad-operand",
-                f"`{print_expr(operand)}` is no set of {_kinds_text(kinds)}",
+                f"`{print_expr(operand)}` is not a set of {_kinds_text(kinds)}",
                 span=operand.span,
                 help="name a set, or list its items in brackets",
             )
@@ -108,7 +113,7 @@ def _operand(expr: tree.ResourceTest, reading: StatementContext) -> ValueSet | T
     if _varies(operand, reading):
         reading.report.say(
             "bad-operand",
-            f"`{print_expr(operand)}` changes from call to call, and a set is needed",
+            f"`{print_expr(operand)}` differs between calls, but a fixed set is needed",
             span=operand.span,
             help="name a set, or list its items in brackets",
         )
@@ -120,7 +125,7 @@ def _operand(expr: tree.ResourceTest, reading: StatementContext) -> ValueSet | T
 
 
 def _varies(operand: tree.Expr, reading: StatementContext) -> bool:
-    """Tell whether an operand is a fact or a variable; `workspace` is a folder and may stand."""
+    """Return whether an operand is a fact or a variable; `workspace` is a folder and is allowed."""
     name = dotted_name(operand)
     if name is None or name == "workspace":
         return False
@@ -129,7 +134,7 @@ def _varies(operand: tree.Expr, reading: StatementContext) -> bool:
 
 
 def _kind(operand: tree.Expr, kinds: tuple[SetKind, ...], reading: StatementContext) -> SetKind:
-    """Return the kind an operand is read as: of the sets it names, else of what its items say."""
+    """Return the set type of an operand, from the sets it names, else from its items."""
     if len(kinds) == 1:
         return kinds[0]
     for name in _names(operand):

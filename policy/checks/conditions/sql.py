@@ -11,11 +11,11 @@ from policy.values import SQL_DIALECTS, can_read_sql
 
 
 def check_sql(expr: tree.Function, args: list[TypedValue], reading: StatementContext) -> bool:
-    """Tell whether such a call can ever be decided; say why not."""
+    """Return whether such a call can be evaluated; report why not."""
     if not can_read_sql():
         reading.report.say(
             "missing-extra",
-            "nothing that reads SQL is installed, so `sql(…)` could never be decided",
+            "no SQL parser is installed, so `sql(…)` would always be indeterminate",
             span=expr.span,
             help="install it with `pip install 'placet[sql]'`",
         )
@@ -28,9 +28,9 @@ def check_sql(expr: tree.Function, args: list[TypedValue], reading: StatementCon
         return True
     reading.report.say(
         "unknown-dialect",
-        f"`{dialect}` is no dialect of SQL that is read"
+        f"`{dialect}` is not a supported SQL dialect"
         if isinstance(dialect, str)
-        else "the dialect of `sql(…)` has to be known before any call",
+        else "the dialect of `sql(…)` must be a constant",
         span=expr.args[1].span,
         help=(did_you_mean(dialect, SQL_DIALECTS) if isinstance(dialect, str) else "")
         or f"there are {', '.join(f'`{name}`' for name in SQL_DIALECTS)}",

@@ -11,16 +11,18 @@ from policy.values import Unreadable, compile_regex
 
 
 def _text(expr: tree.Expr, what: str, reading: StatementContext, value_of: ReadValue) -> TypedValue:
-    """Read a value that must be text."""
+    """Read a value that must be a string."""
     read = value_of(expr, reading)
-    if read.kind.may_be("text"):
+    if read.kind.may_be("string"):
         return read
     is_list = read.kind.must_be("list")
     reading.report.say(
         "list-against-value" if is_list else "wrong-kind",
-        f"`{what}` asks of a text, and `{print_expr(expr)}` is {read.kind}",
+        f"`{what}` tests a string, but `{print_expr(expr)}` is {read.kind}",
         span=expr.span,
-        help=f"write `any x in {print_expr(expr)}: x {what} …`" if is_list else "ask it of a text",
+        help=f"write `any x in {print_expr(expr)}: x {what} …`"
+        if is_list
+        else "use it with a string",
     )
     return BROKEN
 
@@ -28,13 +30,13 @@ def _text(expr: tree.Expr, what: str, reading: StatementContext, value_of: ReadV
 def read_string_relation(
     expr: tree.TextTest, reading: StatementContext, value_of: ReadValue
 ) -> Test:
-    """Return what asks how a text begins, ends, or what it contains."""
+    """Return the test of how a string starts, ends, or what it contains."""
     if expr.op == "contains":
         listed = value_of(expr.left, reading)
         if listed.kind.must_be("list") and not isinstance(expr.right, tree.Regex):
             reading.report.say(
                 "list-against-value",
-                f"`contains` asks of a text, and `{print_expr(expr.left)}` is a list",
+                f"`contains` tests a string, but `{print_expr(expr.left)}` is a list",
                 span=expr.span,
                 help=f"write `{print_expr(expr.right)} in {print_expr(expr.left)}`",
             )
@@ -50,26 +52,26 @@ def read_string_relation(
 
 
 def check_regex(regex: tree.Regex, reading: StatementContext) -> None:
-    """Say so where a pattern is none that runs in linear time."""
+    """Report a regular expression that does not run in linear time."""
     found = compile_regex(regex.pattern)
     if isinstance(found, Unreadable):
         reading.report.say(
             "bad-pattern",
-            f"this pattern cannot be used: {found.reason}",
+            f"this regular expression cannot be used: {found.reason}",
             span=regex.span,
-            help="patterns have RE2 syntax: no look-around and no back-references",
+            help="regular expressions have RE2 syntax, without look-around and back-references",
         )
 
 
 def read_like(expr: tree.Like, reading: StatementContext, value_of: ReadValue) -> Test:
-    """Return what holds a text against a pattern with stars."""
+    """Return the test of a string against a glob."""
     left = _text(expr.left, "like", reading, value_of)
     pattern = interpolate(expr.pattern, reading.scope, reading.report, span=expr.span)
     return LikeTest(left=left.value, pattern=pattern, text=reading.words(expr))
 
 
 def read_match(expr: tree.Matches, reading: StatementContext, value_of: ReadValue) -> Test:
-    """Return what holds all of a text against a regular expression."""
+    """Return the test of a whole string against a regular expression."""
     left = _text(expr.left, "matches", reading, value_of)
     check_regex(expr.regex, reading)
     return RegexTest(

@@ -41,14 +41,14 @@ _BROKEN: Test = BROKEN_TEST
 
 
 def read_test(expr: tree.Expr, reading: StatementContext) -> Test:
-    """Return the test that `expr` stands for; what is wrong with it has been said."""
+    """Return the test that `expr` means; report its mistakes."""
     if not reading.count(expr.span):
         return BROKEN_TEST
     return TESTS.get(type(expr), _truth)(expr, reading)
 
 
 def _later(what: str) -> Callable[[tree.Expr, StatementContext], Test]:
-    """Return what refuses a condition that cannot be used yet."""
+    """Return a reader that refuses a condition of an unsupported type."""
 
     def refused(expr: tree.Expr, reading: StatementContext) -> Test:
         refuse_unsupported(what, reading.report, span=expr.span)
@@ -70,7 +70,7 @@ def _all(operands: Iterable[tree.Expr], reading: StatementContext) -> tuple[Test
 
 
 def value(expr: tree.Expr, reading: StatementContext) -> TypedValue:
-    """Return the value of an expression that stands in a condition."""
+    """Return the value of an expression inside a condition."""
     return read_value(expr, reading, _PARTS)
 
 
@@ -103,7 +103,7 @@ def _truth(expr: tree.Expr, reading: StatementContext) -> Test:
     if not read.kind.may_be("boolean"):
         reading.report.say(
             "not-a-condition",
-            f"`{print_expr(expr)}` is {read.kind}, and a condition is needed here",
+            f"`{print_expr(expr)}` is {read.kind}, but a condition is needed here",
             span=expr.span,
             help=_condition_help(expr, read.kind),
         )
@@ -114,8 +114,8 @@ def _truth(expr: tree.Expr, reading: StatementContext) -> Test:
 def _condition_help(expr: tree.Expr, kind: ValueType) -> str:
     shown = print_expr(expr)
     if kind.must_be("list"):
-        return f"ask something of it: `{shown} == []`, or `any x in {shown}: …`"
-    return f"ask something of it: `{shown} == …`, or `{shown} is present`"
+        return f"test it: `{shown} == []`, or `any x in {shown}: …`"
+    return f"test it: `{shown} == …`, or `{shown} is present`"
 
 
 def _let(expr: tree.Expr, reading: StatementContext) -> Definition | None:
@@ -159,7 +159,7 @@ def _quantifier(expr: tree.Quantifier, reading: StatementContext) -> Test:
 def _of_values(
     read: Callable[[Any, StatementContext, ReadValue], Test],
 ) -> Callable[[Any, StatementContext], Test]:
-    """Return what reads a condition that asks something of values."""
+    """Return the reader of a condition about values."""
     return lambda expr, reading: read(expr, reading, value)
 
 
@@ -175,7 +175,7 @@ def _is(expr: tree.Is, reading: StatementContext) -> Test:
             assert_never(expr.what)
 
 
-# How each condition is read; what is none is a value used as one.
+# The reader of each condition; any other node is a value used as a condition.
 TESTS: Mapping[type, Callable[[Any, StatementContext], Test]] = MappingProxyType(
     {
         tree.And: _and,

@@ -19,12 +19,12 @@ _DAYS: dict[str, frozenset[int]] = {
 
 
 def read_window(expr: tree.Window, reading: StatementContext, value_of: ReadValue) -> Test:
-    """Return what asks for a time of the day, on days of the week."""
+    """Return the test of a time of day, on days of the week."""
     left = value_of(expr.left, reading)
     if not left.kind.may_be("time"):
         reading.report.say(
             "wrong-kind",
-            f"`within` asks of a time, and `{print_expr(expr.left)}` is {left.kind}",
+            f"`within` tests a time, but `{print_expr(expr.left)}` is {left.kind}",
             span=expr.left.span,
             help="write `now within …`",
         )
@@ -35,15 +35,15 @@ def read_window(expr: tree.Window, reading: StatementContext, value_of: ReadValu
             "bad-time",
             found.reason,
             span=expr.span,
-            help='zones have names such as "Europe/Paris"',
+            help='write the name of a time zone, such as "Europe/Paris"',
         )
     start, end = (_minutes(text, expr.span, reading) for text in (expr.start, expr.end))
     if start == end:
         reading.report.say(
             "bad-time",
-            "a window that ends when it opens",
+            "the window ends at the time at which it starts",
             span=expr.span,
-            help="leave the window out, or let it end at another time",
+            help="remove the window, or end it at another time",
         )
     return WindowTest(
         left=left.value,

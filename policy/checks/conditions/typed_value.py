@@ -1,4 +1,4 @@
-"""An expression as it was read: its value, its certain type, and its path from the input."""
+"""A resolved expression: its value, its known type, and its path from the input."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from policy.checks.conditions.value_types import ANY, ValueType, type_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypedValue:
-    """A value, what is certain of it, and its way from the input where it is a part of it."""
+    """A value, its known type, and its path if it is a part of the input."""
 
     value: Value
     kind: ValueType = ANY
@@ -20,5 +20,5 @@ class TypedValue:
 
 
 def literal(value: Any) -> TypedValue:
-    """Return a value as written, with its kind."""
+    """Return a literal value, with its type."""
     return TypedValue(value=Constant(value=value), kind=type_of(value))

@@ -1,7 +1,7 @@
 """The types of values in conditions: of literals, facts and fields, and which can be compared.
 
-A kind is what is certain about a value before any call. `ANY` says nothing, so that a check
-complains only of what no call can make right.
+A type is what is certain about a value before any call. `ANY` is unknown, so that a check reports
+only what is wrong in every call.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from policy.values import SQL_KINDS
 
 @dataclass(frozen=True, slots=True)
 class ValueType:
-    """The kinds a value may have, by name (None: any), and the kind of its elements if a list.
+    """The types a value may have, by name (None: any), and the type of the elements of a list.
 
-    `fields` are those of an object that has no others, `words` the only texts it can be.
+    `fields` are those of an object that has no others, `words` the only possible strings.
     """
 
     names: frozenset[str] | None = None
@@ -35,16 +35,16 @@ class ValueType:
         return " or ".join(f"{_ARTICLES.get(name, 'a')} {name}" for name in sorted(self.names))
 
     def may_be(self, *names: str) -> bool:
-        """Tell whether a value of this kind can be one of these."""
+        """Return whether a value of this type can be one of these."""
         return self.names is None or not self.names.isdisjoint(names)
 
     def must_be(self, *names: str) -> bool:
-        """Tell whether a value of this kind is certainly one of these."""
+        """Return whether a value of this type is certainly one of these."""
         return self.names is not None and self.names <= frozenset(names)
 
     @property
     def element(self) -> ValueType:
-        """The kind of one element; a single value where a list is expected is a list of one."""
+        """The type of one element; a single value counts as a list of one."""
         if self.must_be("list"):
             return self.item or ANY
         return ANY if self.may_be("list") else self
@@ -53,55 +53,55 @@ class ValueType:
 _ARTICLES = {"object": "an"}
 
 ANY = ValueType()
-TEXT = ValueType(frozenset({"text"}))
+STRING = ValueType(frozenset({"string"}))
 NUMBER = ValueType(frozenset({"number"}))
 BOOLEAN = ValueType(frozenset({"boolean"}))
 TIME = ValueType(frozenset({"time"}))
-SPAN = ValueType(frozenset({"span"}))
+DURATION = ValueType(frozenset({"duration"}))
 OBJECT = ValueType(frozenset({"object"}))
 LIST = ValueType(frozenset({"list"}))
-TEXTS = ValueType(frozenset({"list"}), TEXT)
+STRINGS = ValueType(frozenset({"list"}), STRING)
 
-ORDERED = ("number", "time", "span", "text")
+ORDERED = ("number", "time", "duration", "string")
 FACTS: Mapping[tuple[str, ...], ValueType] = MappingProxyType(
     {
         ("input",): OBJECT,
-        ("call", "reads"): TEXTS,
-        ("call", "writes"): TEXTS,
-        ("call", "hosts"): TEXTS,
-        ("call", "commands"): TEXTS,
-        ("call", "recipients"): TEXTS,
+        ("call", "reads"): STRINGS,
+        ("call", "writes"): STRINGS,
+        ("call", "hosts"): STRINGS,
+        ("call", "commands"): STRINGS,
+        ("call", "recipients"): STRINGS,
         ("call", "unseen"): BOOLEAN,
-        ("tool", "name"): TEXT,
-        ("tool", "origin"): TEXT,
-        ("tool", "server"): TEXT,
-        ("tool", "category"): TEXT,
+        ("tool", "name"): STRING,
+        ("tool", "origin"): STRING,
+        ("tool", "server"): STRING,
+        ("tool", "category"): STRING,
         ("tool", "read_only"): BOOLEAN,
         ("tool", "destructive"): BOOLEAN,
         ("tool", "idempotent"): BOOLEAN,
         ("tool", "pinned"): BOOLEAN,
-        ("agent", "name"): TEXT,
-        ("agent", "roles"): TEXTS,
+        ("agent", "name"): STRING,
+        ("agent", "roles"): STRINGS,
         ("agent", "depth"): NUMBER,
-        ("agent", "parent"): TEXT,
-        ("session", "id"): TEXT,
-        ("session", "role"): TEXT,
-        ("user", "id"): TEXT,
-        ("user", "groups"): TEXTS,
-        ("user", "said"): TEXTS,
-        ("workspace",): TEXT,
+        ("agent", "parent"): STRING,
+        ("session", "id"): STRING,
+        ("session", "role"): STRING,
+        ("user", "id"): STRING,
+        ("user", "groups"): STRINGS,
+        ("user", "said"): STRINGS,
+        ("workspace",): STRING,
         ("now",): TIME,
     }
 )
 
-# The words facts begin with; nothing may be called so.
+# The first words of facts, which are reserved.
 FACT_ROOTS = frozenset({path[0] for path in FACTS} | {"context"})
 
-# What `[context]` of the configuration may call a fact.
+# The types that `[context]` of the configuration may declare for a fact.
 CONTEXT_KINDS: Mapping[str, ValueType] = MappingProxyType(
     {
-        "string": TEXT,
-        "text": TEXT,
+        "string": STRING,
+        "text": STRING,
         "number": NUMBER,
         "boolean": BOOLEAN,
         "list": LIST,
@@ -114,9 +114,9 @@ CONTEXT_KINDS: Mapping[str, ValueType] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """What a function takes and gives.
+    """The types of a function's arguments and result.
 
-    `optional` are arguments that may be left out, `rest` is the kind of any number of others.
+    `optional` are optional arguments, `rest` is the type of any number of further ones.
     """
 
     takes: tuple[ValueType, ...]
@@ -126,34 +126,39 @@ class Signature:
 
     @property
     def most(self) -> int | None:
-        """How many arguments there may be; None for any number."""
+        """The largest number of arguments; None for any number."""
         return None if self.rest is not None else len(self.takes) + len(self.optional)
 
     def expects(self, place: int) -> ValueType | None:
-        """Return the kind of the argument at `place` (from 0), None where there is none."""
+        """Return the type of the argument at index `place`, None if there is none."""
         named = (*self.takes, *self.optional)
         return named[place] if place < len(named) else self.rest
 
 
-_SIZED = ValueType(frozenset({"text", "list", "object"}))
+_SIZED = ValueType(frozenset({"string", "list", "object"}))
 _NUMBERS = ValueType(frozenset({"number", "list"}))
-_TEXT_OR_LIST = ValueType(frozenset({"text", "list"}))
+_STRING_OR_LIST = ValueType(frozenset({"string", "list"}))
 
 
 def object_type(**fields: ValueType) -> ValueType:
-    """Return the kind of an object that has these fields and no others."""
+    """Return the type of an object that has these fields and no others."""
     return ValueType(frozenset({"object"}), fields=tuple(fields.items()))
 
 
-_URL = object_type(scheme=TEXT, host=TEXT, port=NUMBER, path=TEXT, query=TEXT, fragment=TEXT)
+_URL = object_type(
+    scheme=STRING, host=STRING, port=NUMBER, path=STRING, query=STRING, fragment=STRING
+)
 _SQL_STATEMENT = object_type(
-    kind=ValueType(frozenset({"text"}), words=SQL_KINDS), tables=TEXTS, reads=TEXTS, writes=TEXTS
+    kind=ValueType(frozenset({"string"}), words=SQL_KINDS),
+    tables=STRINGS,
+    reads=STRINGS,
+    writes=STRINGS,
 )
 _SQL = object_type(
     statements=ValueType(frozenset({"list"}), _SQL_STATEMENT),
-    tables=TEXTS,
-    reads=TEXTS,
-    writes=TEXTS,
+    tables=STRINGS,
+    reads=STRINGS,
+    writes=STRINGS,
 )
 
 FUNCTIONS: Mapping[str, Signature] = MappingProxyType(
@@ -162,14 +167,14 @@ FUNCTIONS: Mapping[str, Signature] = MappingProxyType(
         "min": Signature(takes=(_NUMBERS,), rest=_NUMBERS, gives=NUMBER),
         "max": Signature(takes=(_NUMBERS,), rest=_NUMBERS, gives=NUMBER),
         "values": Signature(takes=(OBJECT,), gives=LIST),
-        "words": Signature(takes=(TEXT, NUMBER), gives=TEXTS),
+        "words": Signature(takes=(STRING, NUMBER), gives=STRINGS),
         "first_present": Signature(takes=(ANY,), rest=ANY, gives=ANY),
-        "time": Signature(takes=(TEXT,), gives=TIME),
-        "date": Signature(takes=(ValueType(frozenset({"text", "time"})),), gives=ANY),
-        "url": Signature(takes=(TEXT,), gives=_URL),
-        "with_scheme": Signature(takes=(TEXT, TEXT), gives=TEXT),
-        "links": Signature(takes=(_TEXT_OR_LIST,), gives=TEXTS),
-        "sql": Signature(takes=(TEXT,), optional=(TEXT,), gives=_SQL),
+        "time": Signature(takes=(STRING,), gives=TIME),
+        "date": Signature(takes=(ValueType(frozenset({"string", "time"})),), gives=ANY),
+        "url": Signature(takes=(STRING,), gives=_URL),
+        "with_scheme": Signature(takes=(STRING, STRING), gives=STRING),
+        "links": Signature(takes=(_STRING_OR_LIST,), gives=STRINGS),
+        "sql": Signature(takes=(STRING,), optional=(STRING,), gives=_SQL),
     }
 )
 
@@ -178,18 +183,18 @@ LATER_SELECTIONS = frozenset({"latest"})
 
 
 def type_of(value: Any) -> ValueType:
-    """Return the kind of a value written in the policy or its data."""
+    """Return the type of a value in the policy or its data."""
     match value:
         case bool():
             return BOOLEAN
         case int() | float() | Decimal():
             return NUMBER
         case str():
-            return TEXT
+            return STRING
         case datetime():
             return TIME
         case timedelta():
-            return SPAN
+            return DURATION
         case Mapping():
             return OBJECT
         case tuple() | list():
@@ -199,12 +204,12 @@ def type_of(value: Any) -> ValueType:
 
 
 def list_type(kinds: Iterable[ValueType]) -> ValueType:
-    """Return the kind of a list whose elements have these kinds."""
+    """Return the type of a list whose elements have these types."""
     return ValueType(frozenset({"list"}), union_type(kinds))
 
 
 def union_type(kinds: Iterable[ValueType]) -> ValueType | None:
-    """Return the kind that covers all of these, None when there are none."""
+    """Return the union of these types, None when there are none."""
     names: frozenset[str] = frozenset()
     items: list[ValueType] = []
     seen = False
@@ -218,29 +223,29 @@ def union_type(kinds: Iterable[ValueType]) -> ValueType | None:
     return ValueType(names, union_type(items)) if seen else None
 
 
-_JSON_KINDS = {"string": "text", "integer": "number", "list": "list"}
+_JSON_KINDS = {"string": "string", "integer": "number", "list": "list"}
 
 
 def type_of_field(info: FieldInfo) -> ValueType:
-    """Return the kind that a schema says of a field for certain; `null` counts as absent."""
+    """Return the type that a schema guarantees for a field; `null` counts as absent."""
     names = frozenset(_JSON_KINDS.get(name, name) for name in info.kinds - {"null"})
     return ANY if "any" in names or not names else ValueType(names)
 
 
 def comparable(left: ValueType, right: ValueType) -> bool:
-    """Tell whether `==` between two such values can ever be decided."""
+    """Return whether `==` between two such values can have a truth value."""
     if left.names is None or right.names is None:
         return True
     return not left.names.isdisjoint(right.names)
 
 
 def orderable(left: ValueType, right: ValueType) -> bool:
-    """Tell whether `<` between two such values can ever be decided."""
+    """Return whether `<` between two such values can have a truth value."""
     return left.may_be(*ORDERED) and right.may_be(*ORDERED) and comparable(left, right)
 
 
 def arithmetic_type(op: str, left: ValueType, right: ValueType) -> ValueType | None:
-    """Return the kind of `left op right`, None where such values cannot be so combined."""
+    """Return the type of `left op right`, None if the operator does not apply."""
     found = [
         result
         for (sign, a, b), result in _ARITHMETIC.items()
@@ -251,11 +256,11 @@ def arithmetic_type(op: str, left: ValueType, right: ValueType) -> ValueType | N
 
 _ARITHMETIC = {
     **{(op, "number", "number"): "number" for op in "+-*"},
-    **{(op, "span", "span"): "span" for op in "+-"},
-    ("+", "time", "span"): "time",
-    ("-", "time", "span"): "time",
-    ("+", "span", "time"): "time",
-    ("-", "time", "time"): "span",
-    ("*", "span", "number"): "span",
-    ("*", "number", "span"): "span",
+    **{(op, "duration", "duration"): "duration" for op in "+-"},
+    ("+", "time", "duration"): "time",
+    ("-", "time", "duration"): "time",
+    ("+", "duration", "time"): "time",
+    ("-", "time", "time"): "duration",
+    ("*", "duration", "number"): "duration",
+    ("*", "number", "duration"): "duration",
 }

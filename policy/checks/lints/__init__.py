@@ -11,7 +11,7 @@ from policy.checks.lints import (
 )
 from policy.checks.lints.context import LintContext
 
-# Those about a rule by itself, and the others.
+# Lints about single rules, and the others.
 _OF_ONE_RULE = (allowed_interpreter, narrow_wildcard)
 _OF_ALL = (
     name_style,
@@ -23,13 +23,13 @@ _OF_ALL = (
 
 
 def run_on_rules(scene: LintContext) -> None:
-    """Ask the lints about one rule by itself for what they find in the fresh ones."""
+    """Run the lints about single rules on the rules checked in this run."""
     for lint in _OF_ONE_RULE:
         lint.find(scene)
 
 
 def run(scene: LintContext) -> None:
-    """Ask every other lint for what it finds."""
+    """Run every other lint."""
     for lint in _OF_ALL:
         lint.find(scene)
 

@@ -1,4 +1,4 @@
-"""Lint: an `allow` of a program that runs whatever code it is given."""
+"""Lint: an `allow` of an interpreter that runs any code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INLINE = frozenset({"code", "command"})
 
 
 def find(scene: LintContext) -> None:
-    """Say so of every `allow` with a pattern that leaves an interpreter's code open."""
+    """Report every `allow` with a command pattern that lets an interpreter run any code."""
     for rule in scene.world.fresh:
         if rule.verdict is Verdict.ALLOW and not rule.with_approval and not rule.shadow:
             _look_at(rule, scene.world)
@@ -38,7 +38,7 @@ def _look_at(rule: CheckedRule, world: CheckContext) -> None:
         "allowed-interpreter",
         f"this `allow` lets a program run any code: {shown}",
         span=rule.span,
-        help="spell out the scripts it may run, ask for approval, or leave it to a sandbox",
+        help="name the scripts it may run, require approval, or use a sandbox",
     )
 
 
@@ -51,9 +51,9 @@ def _items(values: ValueSet) -> Iterator[str]:
 
 
 def _is_open(text: str, profiles: Profiles) -> bool:
-    """Tell whether a pattern leaves it to the call which code an interpreter runs.
+    """Return whether a pattern matches interpreter commands with any code.
 
-    One that fits any program fits them all.
+    A pattern that matches any program matches them all.
     """
     from policy.programs import CommandPattern, read_command_pattern
 
@@ -72,7 +72,7 @@ def _is_open(text: str, profiles: Profiles) -> bool:
 
 
 def _spells_code(pattern: CommandPattern, profile: Profile) -> bool:
-    """Tell whether an option of the pattern says which code it is: `python -m pytest *`."""
+    """Return whether an option of the pattern fixes the code: `python -m pytest *`."""
     for given in pattern.options:
         option = profile.options.get(given.name)
         spelled = given.value is not None and given.value.shape == "known"

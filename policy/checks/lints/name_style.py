@@ -1,4 +1,4 @@
-"""Lint: a name that is not in the usual style, lower case with `_`."""
+"""Lint: a name that is not in lower case with underscores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAMED = (
 
 
 def find(scene: LintContext) -> None:
-    """Say so of every name with a capital letter."""
+    """Report every name with a capital letter."""
     for layer in scene.layers:
         for unit in layer.units:
             for statement in unit.statements:
@@ -25,5 +25,5 @@ def find(scene: LintContext) -> None:
                         "name-style",
                         f"`{statement.name}` has capital letters",
                         span=statement.span,
-                        help="names are in lower case, with `_` between words",
+                        help="write names in lower case, with `_` between words",
                     )

@@ -7,7 +7,7 @@ from policy.model import Verdict
 
 
 def find(scene: LintContext) -> None:
-    """Say so of every `allow` that would fit some tool if it were a `deny`."""
+    """Report every `allow` that matches no tool but would match some if it were a `deny`."""
     world = scene.world
     for rule in world.fresh:
         if rule.verdict is not Verdict.ALLOW or world.tools.fitting(rule.tools):
@@ -17,9 +17,9 @@ def find(scene: LintContext) -> None:
         if missed is not None:
             world.report.say(
                 "narrow-wildcard",
-                f"this `allow` reaches no tool, not even `{missed.name}`",
+                f"this `allow` matches no tool, not even `{missed.name}`",
                 span=rule.span,
-                help="where a rule gives, a wildcard reaches the host's own tools, and those "
-                f"of a server that it spells out: `{missed.origin.kind} "
+                help="in a rule that grants, a wildcard matches only tools without a server, "
+                f"and those of a server that it names: `{missed.origin.kind} "
                 f"{missed.origin.server}/…`",
             )

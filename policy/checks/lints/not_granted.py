@@ -8,7 +8,7 @@ from policy.syntax import tree
 
 
 def find(scene: LintContext) -> None:
-    """Say so of every `use` that leaves out what its pack would give."""
+    """Report every `use` without `granting` of a pack that has grants."""
     for layer in scene.layers:
         for unit in layer.units:
             if unit.use is None or unit.gives:
@@ -19,7 +19,7 @@ def find(scene: LintContext) -> None:
                     "not-granted",
                     f"the pack's {' and '.join(words)} have no effect here",
                     span=unit.use.span,
-                    help="add `granting` if the pack may loosen this layer",
+                    help="add `granting` if the pack may allow calls in this layer",
                 )
 
 

@@ -15,14 +15,14 @@ from policy.model import Verdict
 # Rules by the texts of their conditions.
 _Groups: TypeAlias = dict[tuple[str | None, str | None], list[CheckedRule]]
 
-# Beyond this many rules of one condition, comparing each with each would take too long.
+# Above this number of rules with one condition, comparing all pairs would take too long.
 _MOST = 200
 
 
 def find(scene: LintContext) -> None:
-    """Say so of every `allow` that changes nothing."""
+    """Report every `allow` without effect."""
     for policy in scene.policies:
-        # The list of a filter also denies all others, so that its items are never needless.
+        # A filter's list also denies all other tools, so its items are never redundant.
         allows = [
             r
             for r in policy.rules
@@ -38,7 +38,7 @@ def find(scene: LintContext) -> None:
 
 
 def _find_repeated(groups: _Groups, world: CheckContext) -> set[int]:
-    """Say so of rules whose tools and conditions another rule has; return them by identity."""
+    """Report rules whose tools and conditions another rule covers; return their identities."""
     said: set[int] = set()
     for rules in groups.values():
         if len(rules) < 2:
@@ -54,22 +54,21 @@ def _find_repeated(groups: _Groups, world: CheckContext) -> set[int]:
             )
             if other is not None:
                 said.add(id(rule))
-                text = "another rule allows the same in the same circumstances"
+                text = "another rule allows the same calls under the same conditions"
                 _say(rule, other, text, world)
     return said
 
 
 def _are_of_one_tool_each(rules: list[CheckedRule]) -> bool:
-    """Tell whether each rule is about one name and no two about the same: none holds another."""
+    """Return whether each rule names one tool, all different, so that none covers another."""
     names = {rule.tools.exact_names() for rule in rules}
     return len(names) == len(rules) and all(one is not None and len(one) == 1 for one in names)
 
 
 class _Wider:
-    """Rules in; for each rule those that may fit all of its tools, in the order of the text.
+    """Finds, for each rule, the rules that may cover all of its tools, in the order of the text.
 
-    Of the rules about one tool by its name only those about the same one can, so that they need
-    not all be compared.
+    Of the rules about a single tool name, only those about the same name are compared.
     """
 
     def __init__(self, rules: list[CheckedRule]) -> None:
@@ -84,7 +83,7 @@ class _Wider:
         self._all = rules
 
     def than(self, rule: CheckedRule) -> list[CheckedRule]:
-        """Return the rules that may fit every tool of `rule`."""
+        """Return the rules that may cover every tool of `rule`."""
         tool = _only_tool(rule.tools)
         if tool is None:
             return self._all
@@ -108,9 +107,9 @@ def _only_tool(tools: ToolSelector) -> ToolPattern | None:
 
 
 def _is_better(other: CheckedRule, rule: CheckedRule, rules: list[CheckedRule], place: int) -> bool:
-    """Tell whether `other` makes `rule` needless; of two alike, the first one stays.
+    """Return whether `other` makes `rule` redundant; of two equal rules, the first one stays.
 
-    An approval is more than an allowance, so a rule that asks for one is never needless.
+    A rule that requires approval is never redundant.
     """
     if rule.with_approval or not _gives_as_much(other, rule):
         return False
@@ -119,8 +118,8 @@ def _is_better(other: CheckedRule, rule: CheckedRule, rules: list[CheckedRule], 
 
 
 def _gives_as_much(rule: CheckedRule, other: CheckedRule) -> bool:
-    """Tell whether `rule` fits every tool of `other`, known or not, with the same conditions."""
-    # In this order: the conditions of a stored rule are read when they are looked at.
+    """Return whether `rule` covers every tool of `other`, with the same conditions."""
+    # In this order: the conditions of a stored rule are parsed on access.
     return includes(rule.tools, other.tools) and (
         (rule.when, rule.unless) == (other.when, other.unless)
     )
@@ -129,7 +128,7 @@ def _gives_as_much(rule: CheckedRule, other: CheckedRule) -> bool:
 def _find_given_anyway(
     allows: list[CheckedRule], plain: list[CheckedRule], said: set[int], world: CheckContext
 ) -> None:
-    """Say so of rules all of whose tools are allowed without any condition."""
+    """Report rules all of whose tools are allowed without any condition."""
     wide = _Wider(plain)
     granted = Counter(
         spec.name
@@ -138,7 +137,7 @@ def _find_given_anyway(
         for spec in world.tools.fitting(rule.tools)
     )
     for rule in reversed(allows):
-        # A wildcard may fit tools that are not known yet; an approval is more than an allowance.
+        # A wildcard may match tools added later; a rule that requires approval is not redundant.
         if id(rule) in said or rule.with_approval:
             continue
         own = 1 if _is_plain(rule) else 0

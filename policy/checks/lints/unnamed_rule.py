@@ -1,4 +1,4 @@
-"""Lint: a rule without a name, which logs and approvals can only call by its line."""
+"""Lint: a rule without a name, which logs and approvals can identify only by its line."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ _RULES = (tree.Rule, tree.KnownRule, tree.Rewrite)
 
 
 def find(scene: LintContext) -> None:
-    """Say so of every rule that has no name."""
+    """Report every rule that has no name."""
     for layer in scene.layers:
         for unit in layer.units:
             for statement in (*unit.statements, *unit.known):
                 if isinstance(statement, _RULES) and statement.name is None:
                     scene.world.report.say(
                         "unnamed-rule",
-                        "a rule without a name",
+                        "this rule has no name",
                         span=statement.span,
-                        help="put a name before it, `like-this:`; it then keeps it when lines move",
+                        help=(
+                            "put a name before it, `like-this:`, which stays the same when lines "
+                            "move"
+                        ),
                     )

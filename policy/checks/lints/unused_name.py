@@ -1,8 +1,8 @@
 """Lint: a set or a `let` that nothing refers to, so that it protects and grants nothing.
 
-The texts of all files are looked through once, word by word, until every name was met: a name is
-used where its word stands outside of strings and comments, or as `${name}` inside. A word that
-happens to be the same counts as a use, so what is said is certain.
+The texts of all files are scanned once, word by word, until every name was found: a name is used
+where it occurs outside strings and comments, or as `${name}` inside them. Any equal word counts as
+a use, so there are no false reports.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _FILLED_IN = re.compile(r"\$\{([^{}\s]*)\}")
 
 
 def find(scene: LintContext) -> None:
-    """Say so of every name of a layer that no file has a use for."""
+    """Report every name of a layer that no file uses."""
     if scene.world.report.errors:
-        return  # a use may be in what could not be read
+        return  # a use may be in text that did not parse
     defined = list(_defined(scene))
     unused = {statement.name for statement in defined}
     places = {(s.span.file, _place(s, scene.sources[s.span.file])) for s in defined}
@@ -44,14 +44,17 @@ def find(scene: LintContext) -> None:
         if statement.name in unused:
             scene.world.report.say(
                 "unused-name",
-                f"nobody names `{statement.name}`",
+                f"`{statement.name}` is never used",
                 span=statement.span,
-                help="a set counts where a rule names it; name it there, or remove it",
+                help=(
+                    "a set or `let` has an effect only where it is used; use it in a rule, or "
+                    "remove it"
+                ),
             )
 
 
 def _defined(scene: LintContext) -> Iterator[_Named]:
-    """Yield what layers define; the names of a pack are for whoever uses it."""
+    """Yield the definitions of layers; the names of a pack are for its users."""
     for layer in scene.layers:
         for unit in layer.units:
             if not unit.pack:
@@ -67,7 +70,7 @@ def _place(statement: _Named, source: Source) -> int:
 
 
 def _strike(unused: set[str], source: Source, places: set[tuple[str, int]]) -> None:
-    """Take the names that a text has a use for out of `unused`."""
+    """Remove the names that a text uses from `unused`."""
     for found in _WORD.finditer(source.text):
         word, string = found["word"], found["string"]
         if word in unused and (source.name, found.start()) not in places:

@@ -1,1 +1,1 @@
-"""Names in a policy: scopes, sets, tool selectors, and what each reference stands for."""
+"""Resolve names: scopes, sets, tool selectors and references."""

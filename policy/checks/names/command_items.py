@@ -10,7 +10,7 @@ from policy.values import Unreadable, quote
 
 
 def command_item(text: str, span: Span, world: CheckContext) -> CommandPattern | Unreadable:
-    """Read an item, and say so where its program has no profile."""
+    """Read an item, and report a program without a profile."""
     from policy.programs import CommandPattern, read_command_pattern
 
     pattern = read_command_pattern(text, world.profiles)
@@ -23,13 +23,13 @@ def command_item(text: str, span: Span, world: CheckContext) -> CommandPattern |
 
 def _say_unprofiled(program: str, span: Span, world: CheckContext) -> None:
     if not world.profiles.programs:
-        return  # nothing is known of any program, so this one is no exception
+        return  # there are no profiles at all, so a missing one is no mistake
     describe = f"describe it in `programs/{program}.toml` of the policy folder"
     near = did_you_mean(program, world.profiles.programs)
-    known = "a `*` does not cover its options, and each of its words may be a file or a host"
+    known = "a `*` does not match its options, and any of its arguments may be a file or a host"
     world.report.say(
         "unprofiled-program",
-        f"nothing is known of the program {quote(program)}: {known}",
+        f"no profile for {quote(program)}: {known}",
         span=span,
         help=f"{near}; or {describe}" if near else describe,
     )

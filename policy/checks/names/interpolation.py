@@ -16,7 +16,7 @@ from policy.diagnostics import did_you_mean
 from policy.model import Span
 from policy.syntax import tree
 
-# What stands for a parameter that nobody gave, where a pack is checked by itself.
+# The values of parameters without one, where a pack is checked by itself.
 SAMPLES: dict[str, Any] = {
     "string": "x",
     "path": "/x",
@@ -38,7 +38,7 @@ _DEEPEST = 20
 
 
 def interpolate(text: str, scope: Scope, report: Report, *, span: Span, depth: int = 0) -> str:
-    """Return `text` with every `${name}` replaced by what `name` stands for."""
+    """Return `text` with every `${name}` replaced by the value of `name`."""
     if "${" not in text:
         return text
 
@@ -49,9 +49,9 @@ def interpolate(text: str, scope: Scope, report: Report, *, span: Span, depth: i
         if not closed:
             report.say(
                 "bad-interpolation",
-                "`${` without its `}`",
+                "`${` without a closing `}`",
                 span=span,
-                help="close it, or write `$${` for the two characters",
+                help="add the `}`, or write `$${` for the two characters",
             )
             return ""
         return _named(name.strip(), scope, report, span=span, depth=depth)
@@ -67,7 +67,7 @@ def _named(name: str, scope: Scope, report: Report, *, span: Span, depth: int) -
             f"nothing is called `{name}`",
             span=span,
             help=did_you_mean(name, scope.visible())
-            or "`${name}` is filled in; write `$${` for the two characters",
+            or "`${name}` is replaced by a value; write `$${` for the two characters",
         )
         return ""
     value = constant_named(found, report, depth=depth + 1)
@@ -77,15 +77,15 @@ def _named(name: str, scope: Scope, report: Report, *, span: Span, depth: int) -
         return str(value)
     report.say(
         "bad-interpolation",
-        f"`{name}` is no text that could be filled in",
+        f"`{name}` is not a string that could be inserted",
         span=span,
-        help="use a `param` or `let` that stands for a text",
+        help="use a `param` or `let` whose value is a string",
     )
     return ""
 
 
 def constant_named(found: Definition, report: Report, *, depth: int = 0) -> Any:
-    """Return the text, number or span that a name stands for, None if it is none of these."""
+    """Return the string, number or duration that a name means, None if it is none of these."""
     node = found.node
     if depth > _DEEPEST:
         return None
@@ -102,7 +102,7 @@ def constant_named(found: Definition, report: Report, *, depth: int = 0) -> Any:
 
 
 def value_of_param(param: tree.Param, scope: Scope) -> BoundParameter | None:
-    """Return what a parameter was given, or its default; None where there is neither."""
+    """Return the value of a parameter, or its default; None where there is neither."""
     bound = scope.bound.get(param.name)
     if bound is not None:
         return bound
@@ -110,7 +110,7 @@ def value_of_param(param: tree.Param, scope: Scope) -> BoundParameter | None:
 
 
 def constant(expr: tree.Expr, scope: Scope, report: Report, *, depth: int = 0) -> Any:
-    """Return the value of a literal, or of a name for one; None for anything else."""
+    """Return the value of a literal or of a name of one; None for anything else."""
     match expr:
         case tree.Text():
             return interpolate(expr.value, scope, report, span=expr.span, depth=depth)
@@ -131,7 +131,7 @@ def constant(expr: tree.Expr, scope: Scope, report: Report, *, depth: int = 0) -
 
 
 def dotted_name(expr: tree.Expr | tree.Nothing | tree.Anything) -> str | None:
-    """Return `name` or `alias.name` as it may stand for a definition, None for anything else."""
+    """Return `name` or `alias.name` of a possible definition, None for anything else."""
     match expr:
         case tree.Name():
             return expr.name
@@ -143,13 +143,13 @@ def dotted_name(expr: tree.Expr | tree.Nothing | tree.Anything) -> str | None:
 
 
 def number_value(node: tree.Number, report: Report) -> int | float:
-    """Return a number as calls hold it: a double, whose digits must be the ones written."""
+    """Return a number as in calls: a double, which must have exactly these digits."""
     value = node.value
     held = value if isinstance(value, int) else float(value)
     if Decimal(repr(float(held))) != value:
         report.say(
             "inexact-number",
-            "this number has more digits than a call's number can hold",
+            "this number has more digits than a number in a call can have",
             span=node.span,
             help="use at most 15 digits",
         )
@@ -157,9 +157,11 @@ def number_value(node: tree.Number, report: Report) -> int | float:
 
 
 def duration_of(node: tree.Duration, report: Report) -> timedelta:
-    """Return a span of time."""
+    """Return a duration."""
     try:
         return node.amount * _UNITS[node.unit]
     except OverflowError:
-        report.say("bad-time", "this span is too long", span=node.span, help="use a shorter one")
+        report.say(
+            "bad-time", "this duration is too long", span=node.span, help="use a shorter duration"
+        )
         return timedelta(0)

@@ -1,7 +1,7 @@
 """The known tools that a selector matches, with what a layer's `tool` statements add to them.
 
-What a tool can never do, and what its schema never lets through, makes conditions about it that
-no call can meet.
+A condition on an effect that a tool never has, or on a value that its schema never accepts, can
+never hold.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _EFFECTS: Mapping[str, tree.Verb] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownTool:
-    """A tool's definition, with what the `tool` statements in force in a layer add to it."""
+    """A tool's definition, with the additions of the `tool` statements in force in a layer."""
 
     spec: ToolSpec
     resources: tuple[Resource, ...]
@@ -36,13 +36,13 @@ class KnownTool:
     view: SchemaView = field(repr=False, compare=False)
 
     def may(self, verb: tree.Verb) -> bool:
-        """Tell whether a call of the tool can have such an effect, seen or unseen."""
+        """Return whether a call of the tool can have such an effect, visible or not."""
         if not self.complete or self.spec.unseen:
             return True
         return any(resource.verb in (verb, "runs") for resource in self.resources)
 
     def surely(self, verb: tree.Verb) -> bool:
-        """Tell whether every call of the tool has such an effect, by a required text argument."""
+        """Return whether every call has such an effect, by a required string argument."""
         return any(
             resource.verb == verb
             and resource.only_for is None
@@ -52,23 +52,23 @@ class KnownTool:
         )
 
     def is_always_there(self, steps: Steps) -> bool:
-        """Tell whether every call that the schema lets through has the field."""
+        """Return whether every call that the schema accepts has the field."""
         info = self.view.lookup(steps)
         if not info.known or info.kinds & {"any", "null"}:
             return False
         return info.required or (len(steps) == 1 and self.default(steps) is not None)
 
     def default(self, steps: Steps) -> Any:
-        """Return what is filled in where the field is missing, None if nothing is."""
+        """Return the default of a missing field, None if it has none."""
         place = self.place(steps)
         return None if place is None else place.get("default")
 
     def place(self, steps: tuple[Step, ...]) -> Schema | None:
-        """Return what the schema says of a field, None if nothing does."""
+        """Return the schema of a field, None if it has none."""
         return self.view.place(steps)
 
     def fact(self, fact: Fact) -> Value | None:
-        """Return what a fact is in every call of the tool, None where calls can differ.
+        """Return the value of a fact in every call of the tool, None where calls can differ.
 
         A fact that the tool does not have is the constant null.
         """
@@ -97,31 +97,32 @@ class KnownTool:
         return kinds == {"string"} and self.is_always_there(steps)
 
 
-# The known tools that a selector fits, and all that it fits; None where there may be others.
+# The known tools that a selector matches; the same again as all it matches, or None where it may
+# match others too.
 Subject: TypeAlias = tuple[tuple[KnownTool, ...], tuple[KnownTool, ...] | None]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class ToolKnowledge:
-    """What one layer knows of the tools; what was worked out once is kept."""
+    """What one layer knows of the tools, cached."""
 
     declared: tuple[CheckedDeclaration, ...]
     world: CheckContext
     _kept: dict[str, KnownTool] = field(default_factory=dict)
     _subjects: dict[ToolSelector, Subject] = field(default_factory=dict)
-    # The declarations of each tool by its name, once they were asked for.
+    # The declarations of each tool by its name, computed on first use.
     _of_tool: dict[str, list[CheckedDeclaration]] | None = None
 
     def fitting(self, selector: ToolSelector) -> tuple[KnownTool, ...]:
-        """Return the known tools that a selector fits."""
+        """Return the known tools that a selector matches."""
         return self.subject(selector)[0]
 
     def all_of(self, selector: ToolSelector) -> tuple[KnownTool, ...] | None:
-        """Return the tools that a selector fits, None where it may fit others too."""
+        """Return the tools that a selector matches, None where it may match others too."""
         return self.subject(selector)[1]
 
     def subject(self, selector: ToolSelector) -> Subject:
-        """Return what is known of the tools that a selector fits."""
+        """Return what is known of the tools that a selector matches."""
         found = self._subjects.get(selector)
         if found is None:
             fitting = tuple([self._known(spec) for spec in self.world.tools.fitting(selector)])
@@ -130,7 +131,7 @@ class ToolKnowledge:
         return found
 
     def _are_all(self, selector: ToolSelector) -> bool:
-        """Tell whether a selector fits no tools but those that are known."""
+        """Return whether a selector matches known tools only."""
         catalog = self.world.catalog
         names = selector.exact_names()
         return catalog.complete or (
@@ -145,7 +146,7 @@ class ToolKnowledge:
         return found
 
     def _declarations(self, spec: ToolSpec) -> list[CheckedDeclaration]:
-        """Return the declarations that fit a tool of the catalogue, in their order."""
+        """Return the declarations that match a tool of the catalogue, in their order."""
         if self._of_tool is None:
             self._of_tool = {}
             for declaration in self.declared:
@@ -155,7 +156,7 @@ class ToolKnowledge:
 
 
 def field_steps(value: Value) -> Steps | None:
-    """Return the steps from the input to a field, None where the value is none of one object."""
+    """Return the steps from the input to a field, None for any other value."""
     steps: list[str] = []
     while isinstance(value, FieldOf):
         steps.append(value.name)

@@ -30,7 +30,7 @@ _FACTS: Mapping[tuple[str, ...], TypedValue] = MappingProxyType(
 
 
 def read_name(expr: tree.Name, reading: StatementContext, parts: PartReaders) -> TypedValue:
-    """Return what a name stands for."""
+    """Return the value of a name."""
     name = expr.name
     if name in reading.locals:
         return reading.locals[name]
@@ -40,9 +40,11 @@ def read_name(expr: tree.Name, reading: StatementContext, parts: PartReaders) ->
         names = _facts_below(name, reading)
         reading.report.say(
             "unknown-name",
-            f"`{name}` alone is no value",
+            f"`{name}` alone is not a value",
             span=expr.span,
-            help=f"say which: {', '.join(f'`{name}.{n}`' for n in names)}" if names else "",
+            help=f"write one of its fields: {', '.join(f'`{name}.{n}`' for n in names)}"
+            if names
+            else "",
         )
         return BROKEN
     found = reading.scope.find(name)
@@ -55,15 +57,15 @@ def read_name(expr: tree.Name, reading: StatementContext, parts: PartReaders) ->
 def _say_unknown(name: str, span: Span, reading: StatementContext) -> None:
     if name in HOST_WORDS:
         message, help = (
-            f"`{name}` is a word for hosts",
+            f"`{name}` is a keyword for hosts",
             "use it with `connects to`, or in a `hosts` set",
         )
     elif reading.scope.find_pack(name) is not None:
-        message, help = f"`{name}` is a pack", f"name something of it: `{name}.NAME`"
+        message, help = f"`{name}` is a pack", f"write a name of the pack: `{name}.NAME`"
     else:
         known = [*reading.scope.visible(), *reading.locals, *FACT_ROOTS]
-        message = f"nothing is called `{name}`"
-        help = did_you_mean(name, known) or "define it with `let`, or write a text in quotes"
+        message = f"unknown name `{name}`"
+        help = did_you_mean(name, known) or "define it with `let`, or write a string in quotes"
     reading.report.say("unknown-name", message, span=span, help=help)
 
 
@@ -90,7 +92,7 @@ def _defined(
             what = "`tools`" if isinstance(node, tree.ToolSet) else f"`{node.kind}`"
             reading.report.say(
                 "set-as-value",
-                f"`{node.name}` is a set of {what}, and a single value is needed here",
+                f"`{node.name}` is a set of {what}, but a single value is needed here",
                 span=expr.span,
                 labels=(Label(span=found.span, text="defined here"),),
                 help="use a set after `in`, or after a verb such as `reads`",
@@ -100,7 +102,7 @@ def _defined(
 
 @contextmanager
 def read_definition(found: Definition, reading: StatementContext) -> Iterator[None]:
-    """Read a `let` where it was defined: its own scope, none of the variables around its use."""
+    """Read a `let` in the scope of its definition, without the variables around its use."""
     assert isinstance(found.node, tree.Let)
     outer = reading.scope, reading.locals, reading.lets
     reading.scope, reading.locals = found.scope, {}
@@ -119,20 +121,20 @@ def inline_let(
     *,
     broken: _Result,
 ) -> _Result:
-    """Read what a `let` stands for in its place; a `let` that needs itself is refused."""
+    """Inline a `let`; one that refers to itself is an error."""
     node = found.node
     assert isinstance(node, tree.Let)
     if any(outer is node for outer in reading.lets):
         start = next(i for i, outer in enumerate(reading.lets) if outer is node)
         lets = reading.lets[start:]
-        # Told from its first `let` on, whichever of them was being read.
+        # Reported from the first `let` of the cycle on, whichever was read first.
         first = min(range(len(lets)), key=lambda i: lets[i].span.start)
         chain = (*lets[first:], *lets[: first + 1])
         reading.report.say(
             "name-cycle",
-            f"a `let` that needs itself: {' → '.join(f'`{let.name}`' for let in chain)}",
+            f"a `let` that refers to itself: {' → '.join(f'`{let.name}`' for let in chain)}",
             span=chain[0].span,
-            help="write one of them without the others",
+            help="define one of them without the others",
         )
         return broken
     if len(reading.lets) >= MAX_DEPTH:
@@ -147,7 +149,7 @@ def inline_let(
 def fact_named(
     expr: tree.Field | tree.Index, name: str, reading: StatementContext
 ) -> TypedValue | None:
-    """Return the fact that `root.name` is, None where it is something else."""
+    """Return the fact `root.name`, None if it is something else."""
     base = expr.base
     if not isinstance(base, tree.Name) or base.name in reading.locals:
         return None
@@ -162,7 +164,7 @@ def fact_named(
     undeclared = "declare it in `placet.toml` under `[context]`" if root == "context" else ""
     reading.report.say(
         "unknown-fact",
-        f"there is no fact `{root}.{name}`",
+        f"unknown fact `{root}.{name}`",
         span=expr.span,
         help=_meant(root, name, names) or undeclared or f"`{root}` has {in_backticks(names)}",
     )
@@ -175,7 +177,7 @@ def _meant(root: str, name: str, names: list[str]) -> str:
 
 
 def in_backticks(names: list[str]) -> str:
-    """Return names as a sentence lists them."""
+    """Return names as a list in a sentence."""
     return ", ".join(f"`{name}`" for name in names)
 
 
@@ -209,7 +211,7 @@ def pack_value(
     known = [f"{head}.{n}" for n in pack.visible()]
     reading.report.say(
         "unknown-name",
-        f"nothing is called `{name}`",
+        f"unknown name `{name}`",
         span=expr.span,
         help=did_you_mean(name, known) or f"the pack has {in_backticks(known)}" if known else "",
     )

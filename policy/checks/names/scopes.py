@@ -1,7 +1,7 @@
 """Scopes: which names each layer and each use of a pack defines.
 
 An agent's or a role's layer sees its own names and those of the global layer, never the other way
-round. A pack sees its own names and parameters only; who uses it sees them as `ALIAS.name`.
+round. A pack sees its own names and parameters only; its user sees them as `ALIAS.name`.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from policy.diagnostics import Label
 from policy.model import Span
 from policy.syntax import tree
 
-# Names that stand for names that stand for names …: beyond this nobody can follow.
+# The deepest chain of names that stand for names.
 MAX_DEPTH = 40
-# And with all names written out, this many items in all; a pattern of tools costs more.
+# The most items and tool patterns of a set with all names expanded; a pattern costs more.
 MAX_ITEMS = 200_000
 MAX_PATTERNS = 5_000
 
-# How deeply a set is nested, and how many items it has with all names written out.
+# How deeply a set is nested, and how many items it has with all names expanded.
 Extent: TypeAlias = tuple[int, int]
 
 Named: TypeAlias = (
     tree.ToolSet | tree.NamedSet | tree.SetFromFile | tree.DataTable | tree.Let | tree.Param
 )
 
-# Words of the language for hosts that no name can say better.
+# Keywords for kinds of hosts, which cannot be redefined.
 HOST_WORDS = frozenset(
     {
         "private",
@@ -47,7 +47,7 @@ HOST_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Definition:
-    """What a name stands for, and the scope in which its own names are read."""
+    """The definition of a name, and the scope in which its own names are resolved."""
 
     node: Named
     scope: Scope
@@ -60,7 +60,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundParameter:
-    """The value a parameter was given, read in the scope of whoever gave it."""
+    """The value of a parameter, resolved in the scope of the pack's user."""
 
     value: tree.Expr
     scope: Scope
@@ -78,7 +78,7 @@ class Scope:
     bound: dict[str, BoundParameter] = field(default_factory=dict)
 
     def find(self, name: str) -> Definition | None:
-        """Return what `name`, or `ALIAS.name`, stands for here."""
+        """Return the definition of `name` or `ALIAS.name` here."""
         head, dot, rest = name.partition(".")
         if dot:
             pack = self.find_pack(head)
@@ -89,14 +89,14 @@ class Scope:
         return found
 
     def find_pack(self, alias: str) -> Scope | None:
-        """Return the scope of the pack used here under this alias."""
+        """Return the scope of the pack that is used here under this alias."""
         found = self.packs.get(alias)
         if found is None and self.above is not None:
             return self.above.find_pack(alias)
         return found
 
     def visible(self) -> Iterator[str]:
-        """Yield every name that can be written here, those of packs with their alias."""
+        """Yield every visible name, those of packs with their alias."""
         yield from self.names
         for alias, pack in self.packs.items():
             yield from (f"{alias}.{name}" for name in pack.names)
@@ -105,12 +105,12 @@ class Scope:
 
 
 def define(scope: Scope, node: Named, report: Report) -> None:
-    """Give `node`'s name its meaning in `scope`, unless the name is taken."""
+    """Define the name of `node` in `scope`, unless the name is taken."""
     name = node.name
     if name in FACT_ROOTS:
         report.say(
             "fact-redefined",
-            f"`{name}` is a fact and cannot be given another meaning",
+            f"`{name}` is a fact and cannot be redefined",
             span=node.span,
             help="choose another name",
         )
@@ -118,7 +118,7 @@ def define(scope: Scope, node: Named, report: Report) -> None:
     if name in HOST_WORDS:
         report.say(
             "reserved-name",
-            f"`{name}` is a word for a kind of address and cannot be defined",
+            f"`{name}` is a keyword for hosts and cannot be redefined",
             span=node.span,
             help="choose another name",
         )
@@ -131,14 +131,14 @@ def define(scope: Scope, node: Named, report: Report) -> None:
             span=node.span,
             label="defined again here",
             labels=(Label(span=taken, text="first defined here"),),
-            help="a name has one meaning wherever it is seen; choose another",
+            help="a name has one meaning wherever it is visible; choose another",
         )
         return
     scope.names[name] = Definition(node, scope)
 
 
 def extent_over(parts: Iterable[Extent]) -> Extent:
-    """Return the extent of what holds parts of these extents; an empty set counts too."""
+    """Return the extent of a set with parts of these extents; an empty set counts too."""
     depth = size = 0
     for inner, items in parts:
         depth, size = max(depth, inner), size + items
@@ -146,22 +146,22 @@ def extent_over(parts: Iterable[Extent]) -> Extent:
 
 
 def is_too_large(extent: Extent, *, most: int) -> bool:
-    """Tell whether a set goes beyond what may stand in a policy."""
+    """Return whether a set exceeds the limits."""
     return extent[0] > MAX_DEPTH or extent[1] > most
 
 
 def report_too_deep(found: Definition, report: Report) -> None:
-    """Say that a name stands for names that stand for names, beyond the bounds."""
+    """Report a name whose definition exceeds the limits with all names expanded."""
     report.say(
         "too-deep",
-        f"`{found.node.name}` stands for too many names inside each other",
+        f"`{found.node.name}` refers to too many other names",
         span=found.span,
         help=f"at most {MAX_DEPTH} deep, and {MAX_ITEMS:,} items or {MAX_PATTERNS:,} tools in all",
     )
 
 
 def _taken(scope: Scope, name: str) -> Span | None:
-    """Return where a name that `scope` can see is already defined, a pack's alias included."""
+    """Return where a name visible in `scope` is already defined, a pack's alias included."""
     found = scope.find(name)
     if found is not None:
         return found.span

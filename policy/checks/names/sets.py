@@ -32,7 +32,7 @@ from policy.diagnostics import Label, did_you_mean
 from policy.model import Span
 from policy.syntax import tree
 
-# Each kind of items is read by what knows of it, imported with the first item of that kind.
+# The reader of each type of item, imported with the first item of that type.
 from policy.values import (
     Unreadable,
     check_recipient_pattern,
@@ -43,7 +43,7 @@ from policy.values import (
 
 SET_KINDS = ("paths", "hosts", "commands", "strings", "numbers", "addresses")
 
-# What one item of each kind is called, with its article.
+# The name of one item of each type, with its article.
 ITEM = {
     "paths": "a path",
     "hosts": "a host",
@@ -64,12 +64,12 @@ Chain = tuple[Definition, ...]
 
 
 def named_set(found: Definition, world: CheckContext, *, chain: Chain = ()) -> ValueSet | None:
-    """Return the set that a definition stands for, None if it stands for something else."""
+    """Return the set that a definition defines, None if it defines something else."""
     if found in chain:
         names = [d.node.name for d in (*chain[chain.index(found) :], found)]
         world.report.say(
             "name-cycle",
-            f"a set that holds itself: {' → '.join(f'`{name}`' for name in names)}",
+            f"a set that contains itself: {' → '.join(f'`{name}`' for name in names)}",
             span=found.span,
             help="remove one of the names from its set",
         )
@@ -89,7 +89,7 @@ def named_set(found: Definition, world: CheckContext, *, chain: Chain = ()) -> V
 
 
 def _extent(members: ValueSet, world: CheckContext) -> Extent:
-    """Return the extent of a set; those of names are known."""
+    """Return the extent of a set; those of named sets are cached."""
     known = world.extents.get(id(members))
     if known is not None:
         return known
@@ -130,7 +130,7 @@ def _items(
 def operand_set(
     expr: tree.Expr, kind: SetKind, scope: Scope, world: CheckContext, *, chain: Chain = ()
 ) -> ValueSet:
-    """Return the set of `kind` that a name, a list or a single item stands for."""
+    """Return the set of `kind` that a name, a list or a single item means."""
     if isinstance(expr, tree.ListLiteral):
         parts = _items(expr.items, kind, scope, world, chain=chain)
         held = parts or not expr.items
@@ -144,7 +144,7 @@ def operand_set(
 def read_item(
     item: tree.Expr, kind: SetKind, scope: Scope, world: CheckContext, *, chain: Chain = ()
 ) -> SetPart | None:
-    """Return one item of a set of `kind`; None where it is none, which has then been said."""
+    """Return one item of a set of `kind`; None, with a report, if it is not valid."""
     report = world.report
     match item:
         case tree.Text():
@@ -190,7 +190,7 @@ def _named_item(
         known = [*scope.visible(), *(HOST_WORDS if kind == "hosts" else ())]
         report.say(
             "unknown-name",
-            f"nothing is called `{name or 'this'}`",
+            f"unknown name `{name or 'this'}`",
             span=item.span,
             help=did_you_mean(name or "", known) or f"name a set, or write {ITEM[kind]} in quotes",
         )
@@ -214,10 +214,10 @@ def _named_item(
 def _wrong_set(
     found: Definition, holds: str | None, kind: SetKind, span: Span, report: Report
 ) -> None:
-    what = f"holds {holds}" if holds else "is no set"
+    what = f"contains {holds}" if holds else "is not a set"
     report.say(
         "wrong-kind",
-        f"`{found.node.name}` {what}, where {kind} are needed",
+        f"`{found.node.name}` {what}, but {kind} are needed here",
         span=span,
         labels=(Label(span=found.span, text="defined here"),),
         help=f"name a set defined with `{kind}`",
@@ -229,12 +229,12 @@ def _refuse(kind: SetKind, span: Span, report: Report) -> None:
         "bad-set-item",
         f"this is not {ITEM[kind]}",
         span=span,
-        help="numbers stand without quotes" if kind == "numbers" else "write items in quotes",
+        help="write numbers without quotes" if kind == "numbers" else "write items in quotes",
     )
 
 
 def is_readable_item(text: str, kind: SetKind, span: Span, world: CheckContext) -> bool:
-    """Tell whether an item can be read as its kind; say why if it cannot."""
+    """Return whether an item is valid for its type; report why not."""
     if kind == "commands":
         found: object = command_item(text, span, world)
     else:
@@ -244,7 +244,7 @@ def is_readable_item(text: str, kind: SetKind, span: Span, world: CheckContext) 
         return True
     world.report.say(
         "bad-set-item",
-        f"{quote(text)} cannot be read as {ITEM[kind]}: {found.reason}",
+        f"{quote(text)} is not {ITEM[kind]}: {found.reason}",
         span=span,
         help=_EXAMPLES[kind],
     )
@@ -260,7 +260,7 @@ _EXAMPLES = {
 
 
 def _from_file(node: tree.SetFromFile, world: CheckContext) -> ValueSet:
-    """Return the set that a data file lists."""
+    """Return the set whose items are listed in a data file."""
     found = data_value(node.file, node.key, node.span, world)
     values = [found] if isinstance(found, (str, int, float)) else found
     if found is MISSING:
@@ -268,7 +268,7 @@ def _from_file(node: tree.SetFromFile, world: CheckContext) -> ValueSet:
     if not isinstance(values, (list, tuple)):
         world.report.say(
             "bad-data",
-            f"`{node.file}` has no list there",
+            f"`{node.file}` has no list at this key",
             span=node.span,
             help="point `at` to a list of items",
         )
@@ -279,7 +279,7 @@ def _from_file(node: tree.SetFromFile, world: CheckContext) -> ValueSet:
 
 
 def _held(kind: SetKind, parts: tuple[SetPart, ...]) -> ValueSet:
-    """Return a set whose emptiness is no statement, unlike that of `nothing` and `[]`."""
+    """Return a set that may be empty by chance, unlike `nothing` and `[]`."""
     return ValueSet(kind=kind, included=(ValueSet(kind=kind, included=parts),))
 
 
@@ -289,7 +289,7 @@ def _fits_data(value: Any, node: tree.SetFromFile, world: CheckContext) -> bool:
         return not isinstance(value, str) or is_readable_item(value, node.kind, node.span, world)
     world.report.say(
         "bad-data",
-        f"`{node.file}` lists something that is not {ITEM[node.kind]}",
+        f"`{node.file}` contains an item that is not {ITEM[node.kind]}",
         span=node.span,
         help=f"every item of the list must be {ITEM[node.kind]}",
     )
@@ -300,7 +300,7 @@ MISSING = object()
 
 
 def data_value(file: str, key: tuple[str, ...], span: Span, world: CheckContext) -> Any:
-    """Return the value in a data file, `MISSING` where there is none, which has then been said."""
+    """Return the value in a data file; `MISSING`, with a report, if there is none."""
     if file not in world.data:
         world.report.say(
             "unknown-data",

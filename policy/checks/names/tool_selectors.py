@@ -1,7 +1,7 @@
 """`TOOLS except TOOLS`: resolves the selector and the known tools that it matches.
 
-A name that is a `tools` set or a parameter stands for what it holds; any other is a pattern, and
-is looked up in the catalogue.
+A name of a `tools` set or a parameter stands for its tools; any other is a pattern, which is looked
+up in the catalogue.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from policy.model import Span
 from policy.syntax import tree
 from policy.values import escape_glob
 
-# What other agents call tools like ours; a host of theirs may have them under these names.
+# Names that other agents use for tools like the built-in ones, for help in messages.
 _ELSEWHERE = ALIASES | {
     "Bash": "bash_exec",
     "Read": "file_read",
@@ -42,7 +42,7 @@ _ELSEWHERE = ALIASES | {
     "WebFetch": "web_fetch",
 }
 
-# The identities of the parts on either side of `except`, and whether the place gives.
+# The identities of the parts on either side of `except`, and whether the position grants.
 _Parts: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], bool]
 
 _EMPTY = ToolSelector(included=(), gives=False)
@@ -50,7 +50,7 @@ _EMPTY = ToolSelector(included=(), gives=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Unknown:
-    """Why a pattern fits no known tool, and how much it matters."""
+    """Why a pattern matches no known tool, and how severe that is."""
 
     severity: Severity
     message: str
@@ -60,7 +60,7 @@ class _Unknown:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class SelectorReader:
-    """Reads selectors; what it has looked up in the catalogue once, it knows."""
+    """Reads selectors, and caches look-ups in the catalogue."""
 
     catalog: Catalog
     report: Report
@@ -68,21 +68,22 @@ class SelectorReader:
     _known: dict[ToolPattern, _Unknown | None] = field(default_factory=dict)
     # Rules of the same tools share one selector, and the patterns in it.
     _patterns: dict[tuple[str | None, str], ToolPattern] = field(default_factory=dict)
-    # Those of one name each, by the scope it is read in and whether its place gives.
+    # Selectors of a single name, by its scope and whether the position grants.
     _plain: dict[tuple[int, str, bool], tuple[Scope, ToolSelector]] = field(default_factory=dict)
-    # By identity: the selectors hold their parts, and parts equal by meaning are one.
+    # By identity: selectors keep their parts alive, and equal parts are one object.
     _selectors: dict[_Parts, ToolSelector] = field(default_factory=dict)
-    # The names of sets of tools that a scope can see, by its identity: none is added any more.
+    # The tool sets visible in a scope, by its identity: scopes are complete by now.
     _set_names: dict[int, tuple[Scope, list[str]]] = field(default_factory=dict)
-    # By identity: the selectors are kept above.
+    # By identity: the selectors are kept alive above.
     _extents: dict[int, Extent] = field(default_factory=dict)
 
     def selector(
         self, tools: tree.Tools, scope: Scope, *, gives: bool, lenient: bool = False
     ) -> ToolSelector:
-        """Return the selector of `tools`, for a place that `gives` or takes.
+        """Return the selector of `tools`, for a position that grants (`gives`) or restricts.
 
-        `lenient` makes an unknown tool a warning: a pack speaks of tools its user may not have.
+        `lenient` makes an unknown tool a warning: a pack may name tools that its user does not
+        have.
         """
         alone = _only_name(tools)
         place = None if alone is None else (id(scope), alone, gives)
@@ -91,12 +92,12 @@ class SelectorReader:
             return kept[1]
         found = self._selector(tools, scope, gives=gives, lenient=lenient)
         if place is not None and self._is_plain(found):
-            # With the scope, so that no other takes its identity.
+            # With the scope, so that no other object can reuse its identity.
             self._plain[place] = (scope, found)
         return found
 
     def _is_plain(self, selector: ToolSelector) -> bool:
-        """Tell whether a selector is one pattern of which there is nothing to say."""
+        """Return whether a selector is one pattern without problems."""
         part = selector.included[0] if selector.included else None
         return isinstance(part, ToolPattern) and self._known.get(part, _EMPTY) is None
 
@@ -113,7 +114,7 @@ class SelectorReader:
         return kept
 
     def fitting(self, selector: ToolSelector) -> tuple[ToolSpec, ...]:
-        """Return the known tools that the selector fits, in the order of the catalogue."""
+        """Return the known tools that the selector matches, in the order of the catalogue."""
         return self.catalog.fitting(selector)
 
     def table_selector(self, keys: tree.Tools, *, gives: bool) -> ToolSelector:
@@ -128,7 +129,7 @@ class SelectorReader:
         return tuple(pattern for key in keys for pattern in self._key(key, gives=gives))
 
     def _key(self, key: tree.ToolRef, *, gives: bool) -> tuple[ToolPattern, ...]:
-        """Return what one key names; its own name goes before an alias, that before a category."""
+        """Return the patterns of one key: a tool, else an alias, else a category."""
         pattern = ToolPattern(origin=key.origin, text=key.pattern)
         name = pattern.exact_name if key.origin is None else None
         if name is not None and self.catalog.get(name) is None:
@@ -142,9 +143,9 @@ class SelectorReader:
         return () if pattern.problem else (pattern,)
 
     def _category(self, name: str, *, gives: bool) -> tuple[str, ...]:
-        """Return the tools of a category; `file_ops` is how some configurations call `file`.
+        """Return the tools of a category; `file_ops` is another name of `file`.
 
-        A server says itself of which category its tools are: that alone is given nothing.
+        A server declares the category of its tools itself, so that alone grants nothing.
         """
         known = self.catalog.categories
         members = known.get(name) or known.get(name.removesuffix("_ops")) or ()
@@ -156,7 +157,7 @@ class SelectorReader:
     def named(
         self, found: Definition, *, lenient: bool = False, chain: tuple[Definition, ...] = ()
     ) -> ToolSelector | None:
-        """Return the tools that a definition stands for, None if it stands for no tools."""
+        """Return the tools that a definition defines, None if it defines none."""
         node = found.node
         if not isinstance(node, tree.ToolSet) and not (
             isinstance(node, tree.Param) and node.kind == "tools"
@@ -180,7 +181,7 @@ class SelectorReader:
         return kept
 
     def _extent(self, selector: ToolSelector) -> Extent:
-        """Return the extent of a selector; those of names are known."""
+        """Return the extent of a selector; those of named sets are cached."""
         known = self._extents.get(id(selector))
         if known is not None:
             return known
@@ -206,7 +207,7 @@ class SelectorReader:
     def _given(
         self, value: tree.Expr, scope: Scope, *, lenient: bool, chain: tuple[Definition, ...]
     ) -> tuple[ToolPattern | ToolSelector, ...]:
-        """Read the value of a parameter of kind `tools`: names of sets and quoted patterns."""
+        """Read the value of a parameter of type `tools`: names of sets and quoted patterns."""
         if isinstance(value, tree.ListLiteral):
             items = [self._given(v, scope, lenient=lenient, chain=chain) for v in value.items]
             return tuple(part for parts in items for part in parts)
@@ -246,7 +247,7 @@ class SelectorReader:
             if named is None:
                 self.report.say(
                     "wrong-kind",
-                    f"`{ref.pattern}` is no set of tools",
+                    f"`{ref.pattern}` is not a set of tools",
                     span=ref.span,
                     labels=(Label(span=found.span, text="defined here"),),
                     help="name tools, or a set defined with `tools`",
@@ -261,7 +262,7 @@ class SelectorReader:
     def _check(
         self, pattern: ToolPattern, span: Span, scope: Scope | None, *, lenient: bool
     ) -> bool:
-        """Tell whether this is a pattern at all; say so where it fits no known tool."""
+        """Return whether this is a valid pattern; report if it matches no known tool."""
         if self._known.get(pattern, _EMPTY) is None:
             return True
         if not self._is_spelled(pattern, span):
@@ -282,7 +283,7 @@ class SelectorReader:
         return True
 
     def is_pattern(self, ref: tree.ToolRef) -> bool:
-        """Tell whether this can be a tool at all, known or not; say so where it cannot."""
+        """Return whether this can be a tool, known or not; report if not."""
         return self._is_spelled(ToolPattern(origin=ref.origin, text=ref.pattern), ref.span)
 
     def _is_spelled(self, pattern: ToolPattern, span: Span) -> bool:
@@ -305,7 +306,7 @@ class SelectorReader:
         return f"did you mean `{near}`?" if near and not unknown.near else unknown.help
 
     def _near_set(self, pattern: ToolPattern, scope: Scope | None) -> str | None:
-        """Return the set that a word may be meant for; the names of sets are in lower case."""
+        """Return the set that a name may mean; names of sets are in lower case."""
         if scope is None or pattern.origin is not None or pattern.text != pattern.text.lower():
             return None
         kept = self._set_names.get(id(scope))
@@ -314,7 +315,7 @@ class SelectorReader:
         return nearest(pattern.text, kept[1])
 
     def _look_up(self, pattern: ToolPattern) -> _Unknown | None:
-        """Return why no known tool fits; None if one does."""
+        """Return why no known tool matches; None if one does."""
         name = pattern.exact_name
         if name is not None:
             spec = self.catalog.get(name)
@@ -331,23 +332,25 @@ class SelectorReader:
     def _unknown(self, pattern: ToolPattern, *, exact: Literal["name", "pattern"]) -> _Unknown:
         shown = f"{pattern.origin} {pattern.text}" if pattern.origin else pattern.text
         message = (
-            f"no tool is called `{shown}`" if exact == "name" else f"no known tool fits `{shown}`"
+            f"no tool is called `{shown}`"
+            if exact == "name"
+            else f"no known tool matches `{shown}`"
         )
         if self._is_of_unknown_server(pattern):
             return _Unknown(
                 severity=Severity.WARNING,
                 message=message,
-                help="the catalogue has no tool of this server; the rule waits for it",
+                help="the catalogue has no tool of this server; the rule applies once it has",
             )
         here = None if pattern.origin else _ELSEWHERE.get(pattern.text)
         if here is not None and self.catalog.get(here) is not None:
-            # A call by a name that is repaired never meets a rule about that name.
+            # A call under a name that is repaired never matches a rule about that name.
             certain = self.catalog.complete or repair_name(pattern.text, self.catalog) is not None
             return _Unknown(
                 severity=Severity.ERROR if certain else Severity.WARNING,
                 message=message,
-                help=f"here that is `{here}`; if the host has a tool of this very "
-                "name, add it to the catalogue",
+                help=f"here that is `{here}`; if the host application has a tool of this "
+                "exact name, add it to the catalogue",
             )
         near = nearest(pattern.text, self._spellings(pattern))
         severity = Severity.ERROR if self.catalog.complete or near else Severity.WARNING
@@ -366,7 +369,7 @@ class SelectorReader:
         )
 
     def _is_of_unknown_server(self, pattern: ToolPattern) -> bool:
-        """Tell whether the pattern speaks of a server or extension without a known tool."""
+        """Return whether the pattern names a server or extension without a known tool."""
         if pattern.origin is not None:
             server = pattern.text.partition("/")[0]
             servers = self.catalog.servers if pattern.origin == "mcp" else self.catalog.plugins
@@ -398,7 +401,7 @@ class SelectorReader:
 
 
 def _only_name(tools: tree.Tools) -> str | None:
-    """Return the only pattern of a rule's tools if it is of flat names."""
+    """Return the only pattern of a rule's tools if it is for flat names."""
     if len(tools.included) != 1 or tools.excluded or tools.included[0].origin is not None:
         return None
     return tools.included[0].pattern

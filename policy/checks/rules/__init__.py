@@ -1,1 +1,1 @@
-"""Rules, rewrites and invariants: their clauses read into their resolved forms."""
+"""Resolve rules, rewrites and invariants with their clauses."""

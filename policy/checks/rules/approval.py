@@ -15,7 +15,7 @@ from policy.model import Remembering, Span, Terms
 from policy.syntax import print_clause, print_path, tree
 from policy.values import quote, without_invisible
 
-# An approval that serves longer is a rule that nobody wrote down.
+# An approval that lasts longer is really a rule, and should be written as one.
 _LONGEST = timedelta(days=366)
 
 _NO_TERMS = Terms()
@@ -32,9 +32,9 @@ def read_terms(
     allows: bool = False,
     tools: tuple[KnownTool, ...] = (),
 ) -> Terms:
-    """Return what a rule's clauses want of an approval; `asks` says whether it wants one at all.
+    """Return the approval terms of a rule's clauses; `asks` is whether it requires approval.
 
-    `allows` says that `with approval` would make it ask, `tools` which known tools it fits.
+    `allows` is whether `with approval` could be added, `tools` are its known tools.
     """
     clauses = tuple(clauses)
     if _OF_APPROVALS.isdisjoint(map(type, clauses)):
@@ -63,9 +63,9 @@ def _say_needless(
     word = print_clause(clause).split('"')[0].strip()
     reading.report.say(
         "terms-without-ask",
-        f"`{word}` says something of an approval, and this asks for none",
+        f"`{word}` is a term of an approval, but this rule requires none",
         span=clause.span,
-        help="add `with approval`" if allows else "remove it, or let an `ask` have it",
+        help="add `with approval`" if allows else "remove it, or move it to an `ask`",
     )
 
 
@@ -84,18 +84,18 @@ def _groups(by: tree.By, reading: StatementContext) -> tuple[str, ...]:
             "bad-group",
             problem,
             span=by.span,
-            help="name each group once, spelled as those who know your people spell it",
+            help="name each group once, exactly as your identity provider spells it",
         )
     return tuple(found)
 
 
 def _problem(name: str, found: Iterable[str]) -> str | None:
-    """Return why nobody can be in a group of this name, or why once is enough."""
+    """Return why nobody can be in a group of this name, or that it is repeated."""
     if not name.strip():
-        return "nobody is in a group without a name"
+        return "a group name cannot be empty"
     if name != name.strip() or without_invisible(name) != name or not name.isprintable():
-        return f"{quote(name)} has spaces around it or characters that nobody sees"
-    return f"the group {quote(name)} stands twice" if name in found else None
+        return f"{quote(name)} has surrounding spaces or invisible characters"
+    return f"the group {quote(name)} is repeated" if name in found else None
 
 
 # ------------------------------------------------------------------ for how long
@@ -115,9 +115,9 @@ def _remembering(
 def _seconds(period: tree.Duration, reading: StatementContext) -> float:
     span = duration_of(period, reading.report)
     if not span:
-        _refuse("remembered for no time, an approval serves nothing", period.span, reading)
+        _refuse("an approval remembered for no time has no effect", period.span, reading)
     elif span > _LONGEST:
-        _refuse("no approval serves for more than a year", period.span, reading)
+        _refuse("an approval lasts at most a year", period.span, reading)
     return span.total_seconds()
 
 
@@ -129,9 +129,9 @@ def _fields(clause: tree.Remember, reading: StatementContext) -> tuple[tuple[str
         if steps is None:
             continue
         if any(isinstance(step, tree.Star) for step in path.steps):
-            _refuse(f"`{shown}` is each element; name the list itself", path.span, reading)
+            _refuse(f"`{shown}` means every element; name the list itself", path.span, reading)
         elif steps in found:
-            _refuse(f"`{shown}` stands twice", path.span, reading)
+            _refuse(f"`{shown}` is repeated", path.span, reading)
         elif reading.tools is not None:
             field_type(steps, reading.tools, reading.report, shown=shown, span=path.span)
         found[steps] = None
@@ -141,16 +141,22 @@ def _fields(clause: tree.Remember, reading: StatementContext) -> tuple[tuple[str
 def _check_harmless(
     clause: tree.Remember, reading: StatementContext, tools: tuple[KnownTool, ...]
 ) -> None:
-    """Say so where one answer would let a tool that changes things run any number of times."""
+    """Report a `remember` by which one approval would allow unlimited changes."""
     harmful = [known.spec.name for known in tools if not _is_harmless(known)]
     if tools and not harmful:
         return
-    why = f"{tool_names(harmful)} may do more each time" if harmful else "no known tool is meant"
+    why = (
+        f"every execution of {tool_names(harmful)} may have further effects"
+        if harmful
+        else "the rule matches no known tool"
+    )
     reading.report.say(
         "remember-without-count",
-        f"one answer would serve any number of executions, and {why}",
+        f"one approval would cover any number of executions, and {why}",
         span=clause.span,
-        help="write `up to N times`; only tools declared `read_only` or `idempotent` need none",
+        help=(
+            "write `up to N times`; only tools declared `read_only` or `idempotent` do not need it"
+        ),
     )
 
 
@@ -159,5 +165,5 @@ def _is_harmless(known: KnownTool) -> bool:
 
 
 def _refuse(why: str, span: Span, reading: StatementContext) -> None:
-    help = "`placet check --explain bad-remember` shows one that serves"
+    help = "run `placet check --explain bad-remember` for an example"
     reading.report.say("bad-remember", why, span=span, help=help)

@@ -17,12 +17,12 @@ from policy.syntax import print_change, tree
 
 
 def read_change(change: tree.Change, reading: StatementContext) -> CheckedChange | None:
-    """Return a change, None where its field cannot be meant, which has then been said."""
+    """Return a change; None, with a report, if its field cannot be changed."""
     steps = input_steps(change.path, reading)
     if steps is None:
         return None
     if any(isinstance(step, tree.Star) for step in change.path.steps):
-        _refuse(change, "a change is of one field, not of every element", reading)
+        _refuse(change, "a change applies to one field, not to every element", reading)
         return None
     kind = _field_kind(change.path, steps, reading)
     match change:
@@ -45,13 +45,13 @@ def read_change(change: tree.Change, reading: StatementContext) -> CheckedChange
 
 
 def input_steps(path: tree.FieldPath, reading: StatementContext) -> tuple[Step, ...] | None:
-    """Return the steps from the input to a field; None where the path is of something else."""
+    """Return the steps from the input to a field; None, with a report, for any other path."""
     if path.root == "input" and path.steps:
         return tuple("*" if isinstance(step, tree.Star) else step for step in path.steps)
     what = "the whole input" if path.root == "input" else f"`{path.root}`"
     reading.report.say(
         "not-an-input-field",
-        f"{what} is no field of the input",
+        f"{what} is not a field of the input",
         span=path.span,
         help="write `input.FIELD`",
     )
@@ -72,9 +72,9 @@ def _bound(
 ) -> TypedValue:
     bound = value(change.bound, reading)
     if not bound.kind.may_be("number"):
-        _refuse(change, f"a bound is a number, not {bound.kind}", reading)
+        _refuse(change, f"a bound must be a number, not {bound.kind}", reading)
     elif not kind.may_be("number"):
-        _refuse(change, f"the field is {kind}, and a bound is for numbers", reading)
+        _refuse(change, f"the field is {kind}, but a bound is for numbers", reading)
     return bound
 
 
@@ -82,14 +82,14 @@ def _check_fits(
     change: tree.SetField, given: TypedValue, kind: ValueType, reading: StatementContext
 ) -> None:
     if not comparable(given.kind, kind):
-        _refuse(change, f"the field takes {kind}, not {given.kind}", reading)
+        _refuse(change, f"the field accepts {kind}, not {given.kind}", reading)
 
 
 def _redaction(
     change: tree.RedactField, steps: tuple[Step, ...], kind: ValueType, reading: StatementContext
 ) -> CheckedChange:
-    if not kind.may_be("text", "list", "object"):
-        _refuse(change, f"the field is {kind}, and redacting is for text", reading)
+    if not kind.may_be("string", "list", "object"):
+        _refuse(change, f"the field is {kind}, but only strings can be redacted", reading)
     replacement = change.replacement
     if replacement is not None:
         replacement = interpolate(replacement, reading.scope, reading.report, span=change.span)
@@ -126,5 +126,5 @@ def _refuse(change: tree.Change, why: str, reading: StatementContext) -> None:
         "bad-change",
         why,
         span=change.span,
-        help="`placet check --explain bad-change` shows one that can be made",
+        help="run `placet check --explain bad-change` for an example",
     )

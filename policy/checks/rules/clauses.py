@@ -19,7 +19,7 @@ from policy.syntax import tree
 
 @dataclass(slots=True, kw_only=True)
 class Clauses:
-    """What a rule's clauses say; the spans are those of the clauses, for later complaints."""
+    """The contents of a rule's clauses, and the spans of its conditions for later diagnostics."""
 
     when: Test | None = None
     unless: Test | None = None
@@ -37,9 +37,9 @@ def read_clauses(
     permits: bool,
     approvable: bool = False,
 ) -> Clauses:
-    """Read a rule's clauses; `permits` says whether its `when` does, and its `unless` the reverse.
+    """Read a rule's clauses; if its `when` permits, its `unless` restricts, and vice versa.
 
-    `approvable` says that the rule may have `with approval`, which only an `allow` may.
+    `approvable` is whether the rule may have `with approval`, as only an `allow` may.
     """
     clauses = tuple(clauses)
     found = Clauses()
@@ -63,7 +63,7 @@ def read_clauses(
             case tree.After():
                 refuse_unsupported("`after`", reading.report, span=clause.span)
             case tree.By() | tree.TwoPeople() | tree.Remember():
-                # What they want of an answer is read with the rule: see `approval`.
+                # The terms of approval are read with the rule: see `approval`.
                 continue
             case _:
                 assert_never(clause)
@@ -97,7 +97,7 @@ _WORDS: dict[type, str] = {
 
 
 def _is_second(clause: tree.Clause, seen: dict[str, Span], reading: StatementContext) -> bool:
-    """Tell whether such a clause stands before; say so."""
+    """Return whether the rule already has such a clause, and report it."""
     word = _WORDS.get(type(clause))
     if word is None:
         return False

@@ -23,7 +23,7 @@ from policy.diagnostics import Label, did_you_mean
 from policy.model import Span, Verdict
 from policy.syntax import print_change, print_clause, print_tools, tree
 
-# What a reason's `rule` may be besides a rule's name.
+# Values of a reason's `rule` that are not names of rules.
 RESERVED = frozenset(
     "default none schema scope identity floor frozen confirmation pin table".split()
 )
@@ -36,7 +36,7 @@ WITH_NAMES = get_args(_Named)
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class RuleNames:
-    """The rule names of a generation so far, and where each stands."""
+    """The rule names of a generation so far, with their spans."""
 
     places: dict[str, Span]
 
@@ -53,7 +53,7 @@ def read_rule(
     tools, sure = knowledge.subject(selector)
     asks = clauses.with_approval or rule.verdict is Verdict.ASK
     terms = read_terms(rule.clauses, reading, asks=asks, tools=tools, allows=allows)
-    # A pack's empty parameters are its user's choice, not a mistake in its rules.
+    # Empty parameters are a choice of the pack's user, not a mistake in its rules.
     if not unit.pack:
         check_can_hold(clauses, sure, world.report, gives=allows)
     checked = CheckedRule(
@@ -111,7 +111,7 @@ def read_rewrite(
 
 
 def read_invariant(invariant: tree.Invariant, unit: Unit, world: CheckContext) -> CheckedInvariant:
-    """Return an invariant, resolved; nothing proves it yet."""
+    """Return an invariant, resolved. Nothing proves it yet."""
     selector = read_tools(invariant.tools, unit, world, gives=False)
     reading = statement_context(selector, unit, world)
     clauses = read_clauses(invariant.clauses, reading, permits=False)
@@ -121,7 +121,7 @@ def read_invariant(invariant: tree.Invariant, unit: Unit, world: CheckContext) -
         "not-proved-yet",
         f"this `{invariant.kind}` is not proved yet",
         span=invariant.span,
-        help="it is kept and checked for mistakes; add tests for what it says",
+        help="it is checked for mistakes only; add tests for its claim",
     )
     return CheckedInvariant(
         id=rule_id(invariant.name, invariant.span, unit.prefix),
@@ -143,12 +143,12 @@ def read_tools(tools: tree.Tools, unit: Unit, world: CheckContext, *, gives: boo
 
 
 def statement_context(selector: ToolSelector, unit: Unit, world: CheckContext) -> StatementContext:
-    """Return what the conditions of a statement about these tools are read with."""
+    """Return the state for reading the conditions of a statement about these tools."""
     return StatementContext(world=world, scope=unit.scope, tools=fields_for(selector, world))
 
 
 def fields_for(selector: ToolSelector, world: CheckContext) -> ToolFields:
-    """Return the tools a selector fits, as far as fields are concerned; kept by selector."""
+    """Return the fields of the tools that a selector matches; cached by selector."""
     kept = world.fields.get(selector)
     if kept is None:
         specs = world.tools.fitting(selector)
@@ -161,7 +161,7 @@ def fields_for(selector: ToolSelector, world: CheckContext) -> ToolFields:
 
 
 def rule_id(name: str | None, span: Span, prefix: str) -> str:
-    """Return what reasons call a rule: its name with its pack's, or its place."""
+    """Return the identifier of a rule in reasons: its name after its pack's, or its position."""
     return f"{prefix}{name}" if name is not None else f"{span.file}:{span.line}"
 
 
@@ -171,16 +171,16 @@ def check_name(
     names: RuleNames,
     world: CheckContext,
 ) -> None:
-    """Say so where a rule's name is taken or reserved."""
+    """Report a rule name that is taken or reserved."""
     name = statement.name
     if name is None or unit.table:
         return
     if name in RESERVED:
         world.report.say(
             "reserved-rule-name",
-            f"no rule may be called `{name}`",
+            f"the rule name `{name}` is reserved",
             span=statement.span,
-            help="reasons use this word for something else; choose another",
+            help="reasons use this name for something else; choose another",
         )
     full = f"{unit.prefix}{name}"
     first = names.places.setdefault(full, statement.span)
@@ -188,7 +188,7 @@ def check_name(
         return
     world.report.say(
         "duplicate-rule",
-        f"another rule is called `{full}`",
+        f"another rule already has the name `{full}`",
         span=statement.span,
         label="the same name again",
         labels=(Label(span=first, text="first used here"),),
@@ -201,9 +201,9 @@ def check_name(
 def claim_names(
     statements: Iterable[tree.Statement | tree.KnownRule], unit: Unit, names: RuleNames
 ) -> bool:
-    """Take the names of a unit's statements, all at once where there is nothing to say of any.
+    """Claim the names of a unit's statements all at once, if none is taken or reserved.
 
-    Return whether that was so; otherwise none is taken, and `check_name` says what is wrong.
+    Return whether that was so; otherwise none is claimed, and `check_name` reports the problem.
     """
     if unit.table:
         return True
@@ -221,7 +221,7 @@ def claim_names(
 
 
 def check_reference(by: str, names: RuleNames, *, world: CheckContext, span: Span) -> None:
-    """Say so where a test names a rule that does not exist."""
+    """Report a test that names a rule that does not exist."""
     if by in RESERVED or by in names.places or ":" in by:
         return
     world.report.say(

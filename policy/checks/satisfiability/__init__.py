@@ -1,1 +1,1 @@
-"""Whether a condition can hold at all, and what no value can satisfy."""
+"""Find conditions that can never hold."""

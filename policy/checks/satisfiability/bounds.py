@@ -18,7 +18,7 @@ _WORDS = {
     "maximum": "<=",
     "exclusiveMaximum": "<",
 }
-# Parts that a schema joins are followed this far.
+# How many combined parts of a schema are followed.
 _MOST_PARTS = 20
 
 
@@ -35,7 +35,7 @@ def bounds_at(view: SchemaView, steps: tuple[str, ...]) -> tuple[Bound, ...]:
 
 
 def is_unsatisfiable(bounds: Iterable[Bound]) -> bool:
-    """Tell whether no number is within all of the bounds."""
+    """Return whether no number is within all of the bounds."""
     lower: Bound | None = None
     upper: Bound | None = None
     for op, number in bounds:

@@ -32,19 +32,19 @@ from policy.checks.satisfiability.possible_values import (
 )
 from policy.values import is_number
 
-# What a test can come out as, where some values are assumed.
+# The possible outcomes of a test, given assumed values.
 OutcomesOf: TypeAlias = Callable[[Test, ConditionContext], Outcomes]
 
-# What an operator becomes where its operands change places.
+# The operator with its operands swapped.
 TURNED: dict[str, Any] = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def contradict(
     parts: list[Test], each: list[Outcomes], sight: ConditionContext, outcomes: OutcomesOf
 ) -> bool:
-    """Tell whether no value can meet all the parts that are about it.
+    """Return whether no value can satisfy all the parts that are about it.
 
-    `each` are what the parts can come out as, by `outcomes`.
+    `each` are the possible outcomes of the parts, by `outcomes`.
     """
     if len(parts) < 2:
         return False
@@ -58,7 +58,7 @@ def contradict(
 
 
 class _Scene:
-    """Parts that must all hold, and what each of them can come out as."""
+    """Parts that must all hold, and the possible outcomes of each."""
 
     def __init__(
         self, parts: list[Test], each: list[Outcomes], sight: ConditionContext, outcomes: OutcomesOf
@@ -67,18 +67,18 @@ class _Scene:
         self._parts = parts
         self._each = each
         self._sight = sight
-        # The parts that look at more than the one value they are about, and at which.
+        # The parts that depend on more than the one value they are about, with those values.
         self._wide: dict[int, frozenset[Value]] | None = None
         self._calm: bool | None = None
 
     def excludes(self, value: Value, places: list[int]) -> bool:
-        """Tell whether nothing the value can be meets all parts; those at `places` are about it."""
+        """Return whether no possible value satisfies all parts; those at `places` are about it."""
         tests = [self._parts[place] for place in places]
         sight = self._sight
         steps = None if sight.tool is None else field_steps(value)
         known = () if sight.tool is None or steps is None else bounds_of(sight.tool, steps)
         if len(tests) == 1 and not known and self._is_calm() and type(tests[0]) is not Membership:
-            return False  # nothing else is about the value, and what this wants of it, it may be
+            return False  # nothing else is about the value, and it may satisfy this part
         if len(tests) > 1 and _exclude_by_kind(tests):
             return True
         bounds = [bound for test in tests if (bound := _bound(test)) is not None]
@@ -90,19 +90,19 @@ class _Scene:
         return self._none_fits(value, places, candidates)
 
     def _is_calm(self) -> bool:
-        """Tell whether each part may hold, and none looks at values that another is about."""
+        """Return whether each part may hold, and none depends on values that another is about."""
         if self._calm is None:
             self._calm = not self._beyond() and all(found & TRUE for found in self._each)
         return self._calm
 
     def _none_fits(self, value: Value, places: list[int], candidates: tuple[Any, ...]) -> bool:
-        """Tell whether with each candidate some part cannot hold."""
+        """Return whether for each candidate some part cannot hold."""
         touched = [*places, *(p for p, seen in self._beyond().items() if value in seen)]
         untouched = set(range(len(self._parts))).difference(touched)
         if not all(self._each[place] & TRUE for place in untouched):
             return True
         if candidates and len(touched) == 1:
-            return False  # what a single part wants of a value, the value may be
+            return False  # the value may satisfy a single part
         parts = [self._parts[place] for place in dict.fromkeys(touched)]
         return not any(
             all(self._outcomes(part, assumed) & TRUE for part in parts)
@@ -133,7 +133,7 @@ def _subject(test: Test) -> Value | None:
 
 
 def _is_narrow(test: Test) -> bool:
-    """Tell whether a test looks at no other value than the one it is about, if any."""
+    """Return whether a test depends on no other value than the one it is about, if any."""
     while type(test) is NotOf:
         test = test.test
     match test:
@@ -169,7 +169,7 @@ def _looked_at(test: Test) -> Iterator[Value]:
 
 
 def _exclude_by_kind(tests: list[Test]) -> bool:
-    """Tell whether tests of one value want it absent and present, or of two kinds."""
+    """Return whether tests of one value require it absent and present, or of two types."""
     if any(isinstance(test, Presence) and not test.present for test in tests) and any(
         _wants_presence(test) for test in tests
     ):
@@ -210,7 +210,7 @@ def _bound(test: Test) -> tuple[str, Any] | None:
 
 
 def literal_items(members: ValueSet) -> tuple[Any, ...] | None:
-    """Return the texts or numbers of a set written out here, None of any other set."""
+    """Return the strings or numbers of a literal set, None for any other set."""
     if members.kind not in ("strings", "numbers") or members.excluded:
         return None
     plain = all(isinstance(item, (str, int, float)) for item in members.included)

@@ -1,7 +1,7 @@
 """Reports rules that can never match, as far as the schemas tell.
 
-Only what is certain is said: what a schema never lets through, what a tool never does, and what
-the conditions themselves exclude.
+Only certain cases are reported: values that a schema never accepts, effects that a tool never has,
+and contradictions within the conditions.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from policy.checks.satisfiability.quick_answer import can_go_either_way
 def check_can_hold(
     clauses: Clauses, tools: tuple[KnownTool, ...] | None, report: Report, *, gives: bool
 ) -> None:
-    """Say so where a rule's `when` can never be met, or its `unless` always is.
+    """Report a rule whose `when` can never hold, or whose `unless` always holds.
 
-    `tools` are all the tools the rule can be about; None where there may be others.
+    `tools` are all the tools that the rule can match; None where there may be others.
     """
     when, unless = clauses.when, clauses.unless
     if can_go_either_way(when, unless, tools[0] if tools else None):
@@ -52,7 +52,7 @@ def check_can_hold(
 def _sights(
     tools: tuple[KnownTool, ...] | None, *, gives: bool
 ) -> Iterator[tuple[ConditionContext, ConditionContext]]:
-    """Yield what `when` and `unless` are seen with, for each tool, or once for any tool."""
+    """Yield the contexts of `when` and `unless`, for each tool, or once for any tool."""
     for tool in tools or (None,):
         absent = UNDECIDED if gives else FALSE
         yield (
@@ -62,7 +62,7 @@ def _sights(
 
 
 def _is_dead(when: Test, sight: tuple[ConditionContext, ConditionContext], *, gives: bool) -> bool:
-    """Tell whether `when` is never met; what takes is also met where it cannot be decided."""
+    """Return whether `when` never matches; for a rule that restricts, indeterminate matches."""
     found = outcomes(when, sight[0])
     return not found & TRUE if gives else found == FALSE
 
@@ -75,12 +75,12 @@ def _always(unless: Test, sight: tuple[ConditionContext, ConditionContext], *, g
 def _excludes(
     when: Test | None, unless: Test, sight: tuple[ConditionContext, ConditionContext]
 ) -> bool:
-    """Tell whether the exception is one of the conditions again."""
+    """Return whether the exception repeats one of the conditions."""
     return when is not None and never_holds_outside(when, unless, sight[0])
 
 
 def _impossible(test: Test, tools: Iterable[KnownTool] | None) -> str:
-    """Return what to do about a resource test of which none of the tools is capable."""
+    """Return the help for a resource test on an effect that none of the tools has."""
     if tools is None:
         return ""
     for part in resource_tests(test):
@@ -88,7 +88,7 @@ def _impossible(test: Test, tools: Iterable[KnownTool] | None) -> str:
             names = tool_names([tool.spec.name for tool in tools])
             to = " to" if part.verb in ("connects", "sends") else ""
             return (
-                f"no argument of {names} says what it {part.verb}{to}; name tools that have one, "
+                f"{names} declares no argument that it {part.verb}{to}; name tools that do, "
                 f"or declare it: `tool … {part.verb}{to} input.…`"
             )
     return ""

@@ -1,7 +1,7 @@
 """The outcomes that a test can have over all calls of a tool.
 
-Too many outcomes are harmless, one too few would be a false complaint: whatever is not understood
-can come out as anything.
+Too many outcomes are harmless, one too few would cause a false report: anything unknown can have
+any outcome.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from policy.checks.checked import (
 )
 from policy.checks.names.known_tools import field_steps
 
-# Few rules say two things of one field.
+# Imported when needed: few rules have two conditions on one field.
 from policy.checks.satisfiability import contradictions
 from policy.checks.satisfiability.bounds import bounds_of, is_unsatisfiable
 from policy.checks.satisfiability.possible_values import (
@@ -46,13 +46,13 @@ from policy.values import compare_numbers, compile_text_glob, is_number
 
 
 def outcomes(test: Test, sight: ConditionContext) -> Outcomes:
-    """Return what a test can come out as; numbers no double holds are not reckoned with."""
+    """Return the possible outcomes of a test; numbers beyond a double are not considered."""
     judge = _JUDGES.get(type(test))
     return ANY if judge is None else judge(test, sight)
 
 
 def never_holds_outside(test: Test, exception: Test, sight: ConditionContext) -> bool:
-    """Tell whether `test` can never hold where `exception` does not."""
+    """Return whether `test` can never hold where `exception` does not."""
     parts = [*_flat(test), NotOf(test=exception, text="")]
     if exception in parts:
         return True
@@ -75,12 +75,12 @@ def resource_tests(test: Test | None) -> Iterator[ResourceTest]:
             return
 
 
-# What the negation of each set of outcomes can come out as.
+# The possible outcomes of the negation, for each set of outcomes.
 _NEGATED = tuple((each & 4) | (each & 1) << 1 | (each & 2) >> 1 for each in range(8))
 
 
 def _both(left: Outcomes, right: Outcomes) -> Outcomes:
-    """Join the outcomes of two parts that must both hold: the least of each choice of them."""
+    """Combine the outcomes of two parts that must both hold: the minimum of each pair."""
     found = (left | right) & FALSE if left and right else 0
     for mine, other in ((left, right), (right, left)):
         found |= mine & UNDECIDED if other & (TRUE | UNDECIDED) else 0
@@ -123,7 +123,7 @@ def _join(each: Iterable[Outcomes]) -> Outcomes:
 
 
 def _each(value: Value, sight: ConditionContext, judge: Callable[[Any], bool | None]) -> Outcomes:
-    """Join what `judge` says of each constant the value can be; it says None of what may differ."""
+    """Join the results of `judge` for each possible constant; None means that calls differ."""
     held = possible_values(value, sight)
     return ANY if held is None else _judged(held, sight, judge)
 
@@ -175,7 +175,7 @@ _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 def compare_constants(op: str, left: Any, right: Any) -> bool | None:
-    """Compare two constants; None where that is not for certain."""
+    """Compare two constants; None where the result is uncertain."""
     if is_number(left) and is_number(right):
         return compare_numbers(op, left, right)
     if isinstance(left, datetime) and isinstance(right, datetime):
@@ -253,7 +253,7 @@ def _of_quantified(test: Quantified, sight: ConditionContext) -> Outcomes:
 
 
 def _of_resources(test: ResourceTest, sight: ConditionContext) -> Outcomes:
-    """Where a place restricts, something must be in the set; where it permits, nothing need be."""
+    """Return the outcomes; only a position that restricts needs a resource in the set."""
     empty = test.operand is not None and is_empty(test.operand)
     if (test.form == "some" and empty and not test.permits) or (test.form == "any" and empty):
         return FALSE
@@ -268,14 +268,14 @@ def _of_resources(test: ResourceTest, sight: ConditionContext) -> Outcomes:
 
 
 def is_empty(members: ValueSet) -> bool:
-    """Tell whether a set is written as holding nothing: `nothing` or `[]`.
+    """Return whether a set is empty on purpose: `nothing` or `[]`.
 
-    A data file or a parameter may be empty today and not tomorrow; its set is no mistake.
+    A set from a data file or a parameter may be empty by chance, which is no mistake.
     """
     return not members.included
 
 
-# What is not here can come out as anything.
+# Any other test can have any outcome.
 _JUDGES: Mapping[type, Callable[[Any, ConditionContext], Outcomes]] = MappingProxyType(
     {
         ValueTest: _of_truth,

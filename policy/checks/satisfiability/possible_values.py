@@ -1,7 +1,6 @@
 """All values that an expression can have over all calls of a tool.
 
-`ConditionContext` is what a condition is seen with. Sets of truth values are bits of a number,
-since every condition of every rule asks for several.
+Sets of truth values are bits of a number, because every condition of every rule needs several.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ TRUE: Final = 1
 FALSE: Final = 2
 UNDECIDED: Final = 4
 ANY: Final = TRUE | FALSE | UNDECIDED
-# Lists of choices that are longer are not tried one by one.
+# The longest list of choices that is tried one by one.
 MOST_CHOICES: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionContext:
-    """What is known where a test stands: the tool, and what a test of an absent value comes to.
+    """The context of a test: its tool, and the outcome of a test of an absent value.
 
-    `assumed` holds values that are taken to be constants.
+    `assumed` are values assumed to be constants.
     """
 
     tool: KnownTool | None = None
@@ -35,15 +34,15 @@ class ConditionContext:
     assumed: tuple[tuple[Value, Any], ...] = ()
 
     def with_assumed(self, value: Value, held: Any) -> ConditionContext:
-        """Return the same with one more value that is taken to be a constant."""
+        """Return the context with one more value assumed to be a constant."""
         assumed = (*self.assumed, (value, held))
         return ConditionContext(tool=self.tool, absent=self.absent, assumed=assumed)
 
 
 def possible_values(value: Value, sight: ConditionContext) -> tuple[Any, ...] | None:
-    """Return what a value can only be; None in it stands for absent, None alone for anything."""
+    """Return the possible constants of a value, None among them for absent; None if unknown."""
     if isinstance(value, Constant):
-        # Null also stands where something could not be read.
+        # Null also stands for an expression with a mistake.
         return None if value.value is None else (value.value,)
     for other, held in sight.assumed:
         if other == value:

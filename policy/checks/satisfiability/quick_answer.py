@@ -1,7 +1,7 @@
 """The common case: conditions that can obviously hold and fail, without computing outcomes.
 
-Most rules ask one thing each of a few fields about which nothing else is known. Of them there is
-nothing to say, and this tells so at a glance. `never` reckons all the others.
+Most rules have one condition on each of a few fields that are otherwise unrestricted, so there is
+nothing to report. `never` handles all others.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from policy.checks.satisfiability.bounds import bounds_at, is_unsatisfiable
 from policy.checks.satisfiability.outcomes import outcomes
 from policy.checks.satisfiability.possible_values import FALSE, TRUE, UNDECIDED, ConditionContext
 
-# What a tool may settle: see `KnownTool.fact`.
+# Facts that may be constant for a tool: see `KnownTool.fact`.
 _OF_TOOLS = frozenset({"tool", "call"})
-# Tests that can come out as anything in every call.
+# Tests that can have any outcome in every call.
 _OPEN = frozenset({RegexTest, WindowTest})
 _EITHER_WAY = TRUE | FALSE
 
 
 def can_go_either_way(when: Test | None, unless: Test | None, tool: KnownTool | None) -> bool:
-    """Tell whether each part asks of a value of its own, and alone can hold and can fail.
+    """Return whether each part is about a different value, and can by itself hold and fail.
 
     Then `when` can hold and can fail, so can `unless`, and neither excludes the other.
     """
@@ -58,7 +58,7 @@ def can_go_either_way(when: Test | None, unless: Test | None, tool: KnownTool | 
         elif type(part) is AllOf or type(part) is AnyOf:
             todo.extend(part.tests)
         elif type(part) in _OPEN or type(part) is ResourceTest:
-            # Of these, an exception may be one of the conditions again.
+            # Of these, an exception may repeat one of the conditions.
             if unless is not None or not _is_open(part, tool):
                 return False
         else:
@@ -101,7 +101,7 @@ def _nothing(_: Test) -> Value | None:
     return None
 
 
-# The only value that a test is about; None where that is not told at a glance.
+# The only value that a test is about; None where that is not simple to see.
 _ABOUT: Mapping[type, Callable[[Any], Value | None]] = MappingProxyType(
     {
         Comparison: _of_comparison,
@@ -116,7 +116,7 @@ _ABOUT: Mapping[type, Callable[[Any], Value | None]] = MappingProxyType(
 
 
 def _asked(part: Test, value: Value, tool: KnownTool | None) -> tuple[str, ...] | None:
-    """Return the name of the value a part is about, None where the part may be settled."""
+    """Return the name of the value a part is about, None where its outcome may be constant."""
     if type(value) is Fact:
         return None if value.path[0] in _OF_TOOLS else value.path
     steps = field_steps(value)
@@ -132,7 +132,7 @@ def _asked(part: Test, value: Value, tool: KnownTool | None) -> tuple[str, ...] 
 
 @lru_cache(maxsize=16_384)
 def _known_of(view: SchemaView, steps: Steps) -> Literal["nothing", "some", "much"]:
-    """Tell how much a schema says of what a field can be: choices, bounds, or both."""
+    """Return how much a schema restricts a field: by choices, bounds, or both."""
     choices, bounds = view.lookup(steps).choices, bounds_at(view, steps)
     if choices is None and not bounds:
         return "nothing"

@@ -1,6 +1,6 @@
 """Reports changes of a rewrite after which every call would be denied.
 
-A rewritten call must pass the tool's schema again, so a change to what the schema never accepts
+A rewritten call must match the tool's schema, so a change to a value that the schema never accepts
 is a `deny` in disguise.
 """
 
@@ -20,7 +20,7 @@ from policy.model import thaw
 def check_changes_accepted(
     changes: tuple[CheckedChange, ...], tools: tuple[KnownTool, ...], report: Report
 ) -> None:
-    """Say which changes no call of a known tool survives: a warning if only some tools refuse."""
+    """Report changes that the schemas of known tools never accept: a warning if only some do so."""
     for change in changes:
         found = [(tool.spec.name, _objection(change, tool)) for tool in tools]
         refusing = [(name, why) for name, why in found if why is not None]
@@ -30,13 +30,13 @@ def check_changes_accepted(
             "bad-change",
             f"{tool_names([name for name, _ in refusing])}: {refusing[0][1]}",
             span=change.span,
-            help="change it to what the schema accepts, or write a `deny`",
+            help="use a value that the schema accepts, or write a `deny`",
             severity=None if len(refusing) == len(found) else Severity.WARNING,
         )
 
 
 def _objection(change: CheckedChange, tool: KnownTool) -> str | None:
-    """Return why no call of the tool is helped by the change, None where some may be."""
+    """Return why the change is useless for every call of the tool, None if it is not."""
     steps = tuple(step for step in change.steps if isinstance(step, str))
     if len(steps) != len(change.steps) or not tool.view.lookup(steps).known:
         return None
@@ -45,9 +45,9 @@ def _objection(change: CheckedChange, tool: KnownTool) -> str | None:
         case "remove" if tool.view.lookup(steps).required and not _has_default(tool, steps):
             return "the field is required, so every call would be denied without it"
         case "set if absent" if there:
-            return "the field is never absent, so nothing is ever set"
+            return "the field is never absent, so the change has no effect"
         case "set" | "set if absent" | "at most" | "at least" if _is_refused(change, tool, steps):
-            return "the schema never accepts this value, so every call given it would be denied"
+            return "the schema never accepts this value, so every changed call would be denied"
         case _:
             return None
 
@@ -57,7 +57,7 @@ def _has_default(tool: KnownTool, steps: tuple[str, ...]) -> bool:
 
 
 def _is_refused(change: CheckedChange, tool: KnownTool, steps: tuple[str, ...]) -> bool:
-    """Tell whether the schema refuses the constant that the change writes or bounds by."""
+    """Return whether the schema rejects the constant or bound of the change."""
     place = tool.place(steps)
     if place is None or not isinstance(change.value, Constant) or change.value.value is None:
         return False
@@ -65,7 +65,7 @@ def _is_refused(change: CheckedChange, tool: KnownTool, steps: tuple[str, ...]) 
 
 
 def accepts(place: Schema, root: Schema, value: object) -> bool | None:
-    """Tell whether a place of a schema lets a value through; None if that cannot be told."""
+    """Return whether a node of a schema accepts a value; None if unknown."""
     named = {key: thaw(mapping(root.get(key))) for key in ("$defs", "definitions")}
     alone = {**named, "allOf": [thaw(place)]}
     if _refers_beyond(alone):
@@ -77,7 +77,7 @@ def accepts(place: Schema, root: Schema, value: object) -> bool | None:
 
 
 def _refers_beyond(schema: object) -> bool:
-    """Tell whether a reference leads to what stands elsewhere in the tool's schema."""
+    """Return whether a reference points to another part of the tool's schema."""
     todo = [schema]
     while todo:
         part = todo.pop()

@@ -1,7 +1,7 @@
 """Reports tools whose effects an `allow` never covers.
 
-Such an `allow` gives only what its `only` clauses name. A tool that certainly does something else
-is never let through by it.
+Such an `allow` permits only effects that its `only` clauses cover. It never allows a tool that
+certainly has other effects.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _TO = {"connects": " to", "sends": " to"}
 def check_uncovered_effects(
     rule: CheckedRule, tools: tuple[KnownTool, ...], report: Report, *, others: bool
 ) -> None:
-    """Say which tools an `allow` never lets through: an error if it is all of them.
+    """Report the tools that an `allow` never allows: an error if it is all of them.
 
-    `others` says that the rule's tools are not all known, or are every tool there is.
+    `others` is whether the rule may match further tools, or matches every tool.
     """
     if rule.verdict is not Verdict.ALLOW or not rule.speaks_of_resources:
         return
@@ -39,10 +39,10 @@ def check_uncovered_effects(
     report.say(
         "effect-not-covered",
         f"no clause of this `allow` covers what {tool_names(list(left))} {does}, "
-        f"so it never lets {'it' if len(left) == 1 else 'them'} through",
+        f"so it never allows {'it' if len(left) == 1 else 'them'}",
         span=rule.span,
-        label="speaks of resources, and so gives only what it names",
-        help=f"add {clauses}" + ("" if whole else ", or leave these tools out of the rule"),
+        label="has conditions on resources, and so allows only what they cover",
+        help=f"add {clauses}" + ("" if whole else ", or remove these tools from the rule"),
         severity=Severity.ERROR if whole else Severity.WARNING,
     )
 
@@ -53,7 +53,7 @@ def _covers(test: ResourceTest) -> bool:
 
 
 def _left_open(tool: KnownTool, covered: set[Verb]) -> tuple[Verb, ...]:
-    """Return what every call of the tool does that nothing covers."""
+    """Return the effects that every call of the tool has and nothing covers."""
     if not tool.complete:
         return ()
     return tuple(verb for verb in VERBS if verb not in covered and tool.surely(verb))
