@@ -48,7 +48,7 @@ ITEM = {
     "paths": "a path",
     "hosts": "a host",
     "commands": "a command",
-    "strings": "a text",
+    "strings": "a string",
     "numbers": "a number",
     "addresses": "an address",
     "tools": "a tool",
@@ -244,7 +244,7 @@ def is_readable_item(text: str, kind: SetKind, span: Span, world: CheckContext) 
         return True
     world.report.say(
         "bad-set-item",
-        f"{quote(text)} is not {ITEM[kind]}: {found.reason}",
+        f"{quote(text)} cannot be parsed as {ITEM[kind]}: {found.reason}",
         span=span,
         help=_EXAMPLES[kind],
     )
