@@ -172,3 +172,82 @@ def test_without_a_policy_everything_is_denied(rules: Path) -> None:
 
 def test_an_agent_that_nobody_knows_is_blocked(rules: Path) -> None:
     assert decided(request(rules, "emacs", "{}")).status == 2
+
+
+def test_a_sub_agent_may_do_what_all_above_it_may(rules: Path, tmp_path: Path) -> None:
+    (rules / "explore.policy").write_text(
+        'policy for agent "Explore"\n\nno-lists: deny bash_exec when runs "ls *"\n', "utf-8"
+    )
+    audit, below = tmp_path / "audit.jsonl", {"agent_id": "a-1", "agent_type": "Explore"}
+    told = ask(rules, CLAUDE, "Bash", {"command": "ls x"})
+    assert told["permissionDecision"] == "allow"
+    told = ask(rules, CLAUDE, "Bash", {"command": "ls x"}, audit=str(audit), **below)
+    assert told["permissionDecision"] == "deny"
+    caller = json.loads(audit.read_text("utf-8"))["caller"]
+    assert (caller["agent"], caller["session"]) == ("Explore", "a-1")
+    assert caller["parents"] == [{"agent": CLAUDE, "session": "s-1"}]
+
+
+@pytest.mark.parametrize(
+    ("tool", "input", "told"),
+    [
+        ("mcp__github__create_issue", {"title": "x", "count": 3}, "allow"),
+        ("mcp__github__create_issue", {"title": "x", "count": 4}, "deny"),
+        ("mcp__github__delete_repo", {}, "deny"),
+        # Each of these would have to be mended to be the call that the rule is about.
+        ("mcp__GitHub__create_issue", {"title": "x", "count": 3}, "deny"),
+        ("mcp__github__createIssue", {"title": "x", "count": 3}, "deny"),
+        ("mcp__github__create_issue", {"title": "x", "count": "3"}, "deny"),
+        ("mcp__github__create_issue", {"Title": "x", "count": 3}, "deny"),
+    ],
+)
+def test_a_tool_of_a_server_is_judged_as_it_will_run(
+    rules: Path, tool: str, input: dict[str, Any], told: str
+) -> None:
+    fields = {"title": {"type": "string"}, "count": {"type": "integer"}}
+    schema = {"type": "object", "properties": fields}
+    listed = {"tools": [{"name": "create_issue", "inputSchema": schema}]}
+    (rules / "github.json").write_text(json.dumps(listed), "utf-8")
+    (rules / "placet.toml").write_text('[catalogue.servers]\ngithub = "github.json"\n', "utf-8")
+    (rules / "global.policy").write_text(
+        f"{POLICY}issues: allow mcp github/create_issue when input.count <= 3\n", "utf-8"
+    )
+    assert ask(rules, CLAUDE, tool, input)["permissionDecision"] == told
+
+
+def test_a_rewritten_call_of_a_servers_tool_goes_back_whole(rules: Path) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"title": {"type": "string"}, "n": {"type": "integer"}},
+    }
+    listed = {"tools": [{"name": "create_issue", "inputSchema": schema}]}
+    (rules / "github.json").write_text(json.dumps(listed), "utf-8")
+    (rules / "placet.toml").write_text('[catalogue.servers]\ngithub = "github.json"\n', "utf-8")
+    (rules / "global.policy").write_text(
+        f"{NOTHING}issues: allow mcp github/create_issue\n"
+        "few: rewrite mcp github/create_issue set input.n = at most 3\n",
+        "utf-8",
+    )
+    told = ask(rules, CLAUDE, "mcp__github__create_issue", {"title": "x", "n": 9})
+    assert told["updatedInput"] == {"title": "x", "n": 3}
+    context = {"server_name": "github", "tool_name": "create_issue"}
+    input = {"title": "x", "n": 9}
+    gemini = ask(rules, GEMINI, "mcp_github_create_issue", input, mcp_context=context)
+    assert gemini["hookSpecificOutput"]["tool_input"] == {"n": 3}
+
+
+def test_tools_that_the_policy_lists_are_allowed_by_their_very_names(rules: Path) -> None:
+    listed = {"tools": [{"name": "TodoWrite", "inputSchema": {"additionalProperties": True}}]}
+    (rules / "tools.json").write_text(json.dumps(listed), "utf-8")
+    (rules / "placet.toml").write_text('[catalogue]\nfiles = ["tools.json"]\n', "utf-8")
+    assert ask(rules, CLAUDE, "TodoWrite", {"todos": []})["permissionDecision"] == "deny"
+    (rules / "global.policy").write_text(f"{POLICY}lists: allow TodoWrite\n", "utf-8")
+    assert ask(rules, CLAUDE, "TodoWrite", {"todos": [{}]})["permissionDecision"] == "allow"
+    for other in ("todo_write", "bash_exec", "file_read", "Todowrite"):
+        assert ask(rules, CLAUDE, other, {"path": "a"})["permissionDecision"] == "deny"
+
+
+def test_a_policy_that_is_not_there_denies(rules: Path) -> None:
+    (rules / "global.policy").unlink()
+    rules.rmdir()
+    assert ask(rules, CLAUDE, "Read", {"file_path": "a"})["permissionDecision"] == "deny"
