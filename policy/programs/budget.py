@@ -1,15 +1,15 @@
-"""How much may still be read of scripts within scripts."""
+"""Bounds the work on scripts within scripts."""
 
 from __future__ import annotations
 
 _NONE: frozenset[str] = frozenset()
 _LARGEST = 400_000
-# What understanding a command costs, in characters to be read.
+# The cost of analysing a command, in characters of script text.
 COMMAND = 100
 
 
 class Budget:
-    """What is left, so that scripts within scripts cost no more than one long script."""
+    """The remaining budget: nested scripts cost no more than one long script."""
 
     __slots__ = ("_left", "computed", "texts")
 
@@ -20,12 +20,12 @@ class Budget:
         self.texts: frozenset[str] = frozenset()
 
     def take(self, amount: int) -> bool:
-        """Use some up; tell whether there was as much."""
+        """Use up an amount; return whether that much was left."""
         self._left -= amount + 1
         return self._left >= 0
 
     def share(self, *, computed: frozenset[str] = _NONE, texts: frozenset[str]) -> None:
-        """Note the variables that a script computes with, and those that may hold any text."""
+        """Record the variables that arithmetic uses, and those that may hold any text."""
         if computed:
             self.computed |= computed
         if texts:

@@ -1,6 +1,6 @@
 """Analyses the commands of a script: everything that they do.
 
-Apart from `understander.py`, which imports this when a command comes: it is large.
+A module apart from `script_analysis.py`, which imports it when a command comes: it is large.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NO_NAME = "the program's name is not known"
 
 
 def understand_anew(script: str, profiles: Profiles) -> ScriptAnalysis | Unreadable:
-    """Understand a script whose caller remembers what comes of it."""
+    """Analyse a script without the cache of results."""
     read = read_script_uncached(script, whole=profiles.whole)
     if isinstance(read, Unreadable):
         return read
@@ -40,7 +40,7 @@ def understand_anew(script: str, profiles: Profiles) -> ScriptAnalysis | Unreada
 
 
 class Reading:
-    """One command being understood."""
+    """The analysis of one command."""
 
     def __init__(
         self, command: SimpleCommand, profiles: Profiles, *, depth: int, budget: Budget
@@ -61,7 +61,7 @@ class Reading:
         self.links: LinkCreation | None = None
 
     def read(self) -> Invocation:
-        """Return the command with what it does."""
+        """Return the command with its effects."""
         for assignment in self.command.assignments:
             self.effects.variable(assignment)
         if not self.command.words:

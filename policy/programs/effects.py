@@ -35,7 +35,7 @@ LISTED = frozenset({"list-file", "list-tree", "list-write-tree"})
 
 
 class CommandEffects:
-    """What has been found of one command so far; `name` is its program for people."""
+    """The effects of one command found so far; `name` is its program, for messages."""
 
     __slots__ = (
         "command", "folder", "found", "gaps", "inner", "members", "name", "nesting", "profiles",
@@ -55,14 +55,14 @@ class CommandEffects:
         self.gaps: list[str] = []
         self.unseen = False
         self.folder: tuple[Word, ...] = ()
-        # The folders in turn that the operands after them are in, and nothing else is (`tar -C`).
+        # The folders that apply to the operands after them only (`tar -C`).
         self.members: tuple[Word, ...] = ()
-        # What is added to the names of files that are written.
+        # Suffixes that are added to the names of files that are written.
         self.suffixes: tuple[Word, ...] = ()
         self.redirects = HttpRedirects()
 
     def touch(self, role: str, word: Word, *, option: str) -> None:
-        """Note what is touched that a word names."""
+        """Record the resource that a word names."""
         verbs, tree = VERBS[role]
         if word.text == "-" and word.known and (option or role in _STREAMED):
             return
@@ -73,7 +73,7 @@ class CommandEffects:
             self.found.append(effect)
 
     def runs(self, role: str, word: Word, label: str) -> None:
-        """Note what a word in a role makes the program run."""
+        """Record the command that a word in a role makes the program run."""
         match role:
             case "script":
                 self._script(word, label)
@@ -97,7 +97,7 @@ class CommandEffects:
         stand_in: str | None,
         found: FoundPaths,
     ) -> None:
-        """Note the command that words are, after the `--` that may stand before it."""
+        """Record the command that words form, after an optional `--`."""
         if words and words[0].known and words[0].text == "--":
             words = words[1:]
         label = f"{self.name} {option}".rstrip()
@@ -109,7 +109,7 @@ class CommandEffects:
         more = role == "argv-more..."
         searched = found != NOT_SEARCHED
         added = (replace(found.word(), many=True) if searched else ANY_WORDS,)
-        # Nothing may be found: then it is run without.
+        # If nothing is found, the command runs without it.
         ends: tuple[tuple[Word, ...], ...] = ((),)
         if more and stand_in is None:
             ends = ((), added) if searched else (added,)
@@ -128,7 +128,7 @@ class CommandEffects:
                 self.inner.append(read)
 
     def variable(self, assignment: Assignment) -> None:
-        """Note what a variable does to the command that it is set for."""
+        """Record how a variable affects the command that it is set for."""
         role = self.profiles.variable(assignment.name)
         name, value = assignment.name, assignment.value
         if role is None or role == "harmless" or (value.known and not value.text):
@@ -141,15 +141,15 @@ class CommandEffects:
             self.touch(role, value, option="")
 
     def not_known(self, verb: Verb, why: str) -> None:
-        """Note that it touches something that cannot be told."""
+        """Record an access to an unknown resource."""
         self.found.append(Effect(verb=verb, why=why))
 
     def untold(self, verb: Verb, why: str) -> None:
-        """Note that it touches what stands elsewhere: in a configuration, or with a service."""
+        """Record an access to a resource that a configuration or a service determines."""
         self.found.append(Effect(verb=verb, why=why, unseen=True))
 
     def unclear(self, why: str, *, runs: bool = True) -> None:
-        """Note that it may do all that there is."""
+        """Record that the command may do anything."""
         verbs: tuple[Verb, ...] = ("reads", "writes", "connects")
         for verb in verbs:
             self.not_known(verb, why)
@@ -157,12 +157,12 @@ class CommandEffects:
             self.gap(why)
 
     def gap(self, why: str) -> None:
-        """Note why it may run commands that are not in sight."""
+        """Record why the command may run further commands that are not known."""
         if why not in self.gaps:
             self.gaps.append(why)
 
     def run(self, run: Run) -> None:
-        """Note commands that are run in turn, and why there may be others."""
+        """Record nested commands, and why there may be others."""
         commands, gaps = run
         self.inner.extend(commands)
         for gap in gaps:

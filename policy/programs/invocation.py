@@ -16,11 +16,11 @@ Verb: TypeAlias = Literal["reads", "writes", "connects", "sends"]
 class GivenOption:
     """An option of a command by its canonical name (`--output`, whether spelled `-o` or `--out`).
 
-    `guarded`: it writes, runs or connects, so that no `*` of a pattern covers it. `spelled` is how
-    it stands in the command; empty where an operand means it (`+main` means `--force`).
-    `elsewhere`: it works by what stands in another folder. A pattern that only gives has to
-    spell it; one that takes need not. `unknown`: the profile does not have it, or it is not known
-    well enough to say which it is; `name` is then its spelling, and the next word may be its value.
+    `guarded`: it writes, runs or connects, so that no `*` of a pattern covers it. `spelled` is its
+    text in the command; empty where an operand stands for it (`+main` means `--force`).
+    `elsewhere`: it makes the program use another folder: a pattern that grants must spell it; one
+    that restricts need not. `unknown`: the profile does not have it, or the word is not known well
+    enough to identify it; `name` is then its spelling, and the next word may be its value.
     """
 
     name: str
@@ -35,8 +35,7 @@ class GivenOption:
 class GivenOperand:
     """An operand. `guarded`: a program in itself, whose text writes, runs or connects.
 
-    `may_be_option`: it is not known well enough (`$x`, `*.txt`) to tell it from an option that no
-    `*` covers.
+    `may_be_option`: an unknown word (`$x`, `*.txt`) that may be an option which no `*` covers.
     """
 
     word: Word
@@ -46,14 +45,15 @@ class GivenOperand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """One resource that a command touches, as spelled; to be read as a path, host or recipient.
+    """One access of a command to a resource, as spelled; a path, host or recipient.
 
-    `word` is None where it is not known which; `why` then says why. `tree`: with all below it.
-    `folder` is the folder that an option such as `-C` changed to before, as spelled. `unseen`: what
-    the call does not tell, such as the host of a configured remote. `listed`: names and attributes
-    alone are read, or it is not known which files below are touched. `follows`: symbolic links
-    below a tree are followed. `left`: what is left out below it.
-    `redirected`: another host that the program may be sent on to; `by` are the options that say so.
+    `word` is None where the resource is not known; `why` is then the reason. `tree`: with
+    everything below it. `folder` is the folder that an option such as `-C` changed to before, as
+    spelled. `unseen`: the resource is not in the call, such as the host of a configured remote.
+    `listed`: only names and attributes are read, or it is not known which files below are accessed.
+    `follows`: symbolic links below a tree are followed. `left`: the names skipped below it.
+    `redirected`: another host that the program may be redirected to; `by` are the options that
+    cause that.
     """
 
     verb: Verb
@@ -72,9 +72,9 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkCreation:
-    """What may be links after a command, with all below it; of places that stay, all `below`.
+    """The paths that may be links after a command, with everything below them.
 
-    `carried`: only if there were links in what it reads.
+    `below`: only the contents may be. `carried`: only if there were links in what it reads.
     """
 
     places: tuple[Effect, ...]
@@ -84,18 +84,18 @@ class LinkCreation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invocation:
-    """One command of a script, with what its program's profile says of it.
+    """One command of a script, analysed by its program's profile.
 
     `program` is the canonical name without folder (`gsed` and `/bin/sed` are `sed`), followed by
-    its subcommands (`("git", "stash", "pop")`); empty where the program is not known statically.
-    `place` is the folder that the program's name is spelled with (`/bin`, `.`), empty if none.
+    its subcommands (`("git", "stash", "pop")`); empty where the program is not known. `place` is
+    the folder that the program's name is spelled with (`/bin`, `.`), empty if none.
 
-    Without a profile (`profiled` False) `operands` holds all words after the program, `options`
-    nothing, and every word may be a resource.
+    Without a profile (`profiled` False) `operands` has all words after the program, `options` is
+    empty, and every word may be a resource.
 
-    `inner` are the commands it runs that are in sight, `gaps` reasons why others may run that
-    are not, `unseen` says that it runs code. `free`: it needs no pattern when all it runs is
-    covered. `links` tells what may be links once it has run.
+    `inner` are the nested commands that are known, `gaps` the reasons why it may run others,
+    `unseen`: it runs code that is not in the call. `free`: it needs no pattern if everything that
+    it runs is covered. `links` are the paths that may be links once it has run.
     """
 
     command: SimpleCommand
@@ -112,7 +112,7 @@ class Invocation:
     links: LinkCreation | None = None
 
     def walk(self) -> Iterator[Invocation]:
-        """Yield this command and all that it runs, outermost first."""
+        """Yield this command and its nested commands, outermost first."""
         yield self
         for command in self.inner:
             yield from command.walk()
@@ -120,12 +120,12 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptAnalysis:
-    """A script taken apart: its commands in order, and reasons why others may run out of sight."""
+    """An analysed script: its commands in order, and the reasons why it may run others."""
 
     commands: tuple[Invocation, ...]
     gaps: tuple[str, ...] = ()
 
     def walk(self) -> Iterator[Invocation]:
-        """Yield every command in sight, those that others run included."""
+        """Yield every known command, including nested ones."""
         for command in self.commands:
             yield from command.walk()

@@ -15,23 +15,24 @@ from policy.programs.invocation import Invocation
 from policy.shell import Assignment, SimpleCommand, Word, read_script, sets_trap
 from policy.values import Unreadable, escape_glob
 
-# What is run in turn, and why there may be more.
+# Nested commands, and the reasons why there may be more.
 Run: TypeAlias = tuple[tuple[Invocation, ...], tuple[str, ...]]
 Understand: TypeAlias = Callable[[SimpleCommand, int], Invocation]
 
 DEEPEST = 8
 TOO_DEEP = f"commands are nested more than {DEEPEST} deep"
 TOO_MUCH = "more is run in turn than can be looked at"
-# `env` takes any name, with which bash finds functions in the environment.
+# `env` accepts any name, with which bash finds functions in the environment.
 _ASSIGNMENT = re.compile(r"([^=]*?)(\+?)=(.*)", re.DOTALL)
 ANY_WORDS = Word("", "opaque", many=True)
 
 
 @dataclass(frozen=True, slots=True)
 class FoundPaths:
-    """What a search hands on: paths below `root` that the glob `name` fits; empty: not known.
+    """The paths that a search passes on: below `root`, with names that match the glob `name`.
 
-    `through`: also what it found behind links below the root. `left` is what it leaves out.
+    An empty `root` is unknown. `through`: also paths behind links below the root. `left` are the
+    names that it skips.
     """
 
     root: str = ""
@@ -40,11 +41,11 @@ class FoundPaths:
     left: Exclusions | None = None
 
     def word(self) -> Word:
-        """Return any one of them."""
+        """Return a word that stands for any one of them."""
         root = self.root
         if not (self.name and root) or root[0] in "-~" or "[" in root:
             return Word(root, "opaque")
-        # What was found stands below the folder that was looked through.
+        # The search starts at a folder and finds paths below it.
         below = self.name if self.name == "*" else f"*/{self.name}"
         spelled = f"{escape_glob(root.rstrip('/'))}/{below}"
         return Word(spelled, "glob", found=True, through=self.through, left=self.left)
@@ -54,10 +55,10 @@ NOT_SEARCHED = FoundPaths()
 
 
 class NestedCommands:
-    """Where a command stands, for the commands that it runs in turn.
+    """The context of a command, for the analysis of the commands that it runs.
 
-    Written once and then read. (A plain class: one is made for every command.) With `whole`,
-    command lines are read by the whole reader.
+    Not modified after construction. (A plain class: one is made for every command.) With `whole`,
+    command lines are parsed by the full parser.
     """
 
     __slots__ = ("budget", "command", "depth", "understand", "whole")
@@ -89,11 +90,11 @@ class NestedCommands:
         stand_in: str | None = None,
         found: FoundPaths = NOT_SEARCHED,
     ) -> Invocation:
-        """Return the command that words are.
+        """Return the command that words form.
 
-        With `assigns` variables stand before it, `more` words are added. `stand_in`
-        is what an unknown word, one of `found`, is put in the place of. `fed` says that
-        it reads the input of the command that runs it.
+        With `assigns`, assignments precede it; `more` words are appended. `stand_in` is the
+        placeholder that an unknown word, one of `found`, replaces. `fed`: it reads the input of the
+        command that runs it.
         """
         text = text_of(words)
         variables, rest = _assignments(words) if assigns else ((), words)
@@ -115,13 +116,13 @@ class NestedCommands:
         return self.understand(inner, self.depth + 1)
 
     def program(self, word: Word, *, label: str, folder: tuple[Word, ...]) -> Run:
-        """Return the program of this name, run with words that are not known."""
+        """Return the program of this name, run with unknown arguments."""
         if not word.known:
             return _not_known(f"which program `{label}` runs is not known")
         return (self.words((word,), label=label, folder=folder, fed=False, more=(ANY_WORDS,)),), ()
 
     def joined(self, words: tuple[Word, ...], *, label: str, folder: tuple[Word, ...]) -> Run:
-        """Return the commands in words that are joined by blanks."""
+        """Return the commands of a command line in words that are joined by blanks."""
         if not all(word.known and not word.many for word in words):
             return _not_known(f"the command line of `{label}` is not known")
         line = Word(" ".join(word.file_name if word.home else word.text for word in words))
@@ -130,7 +131,7 @@ class NestedCommands:
     def script(self, word: Word, *, label: str, folder: tuple[Word, ...], fed: bool = True) -> Run:
         """Return the commands of a command line, or why there may be others.
 
-        Those that are not `fed` have an input of which nothing is known.
+        Unless `fed`, their input is unknown.
         """
         if not word.known:
             return _not_known(f"the command line of `{label}` is not known")
@@ -150,7 +151,7 @@ class NestedCommands:
     def _placed(
         self, inner: SimpleCommand, label: str, folder: tuple[Word, ...], *, fed: bool
     ) -> SimpleCommand:
-        """Return a command of a command line as it stands in the whole script."""
+        """Return a command of a command line in the context of the whole script."""
         outer = self._folders(folder)
         own = inner.stdin is not None or inner.piped
         if label == "eval" and sets_trap(inner.words):
@@ -180,7 +181,7 @@ def _not_known(why: str) -> Run:
 
 
 def common_root(words: tuple[Word, ...]) -> str:
-    """Return what every path below these begins with."""
+    """Return the common beginning of all paths below these."""
     if not words or not all(word.known for word in words):
         return ""
     if len(words) == 1:

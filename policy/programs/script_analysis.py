@@ -10,12 +10,12 @@ from policy.programs.profiles.registry import Profiles
 from policy.shell import SimpleCommand
 from policy.values import Unreadable
 
-# What is asked again in one decision is remembered, if it is not large.
+# Short scripts are cached: one decision analyses the same ones several times.
 _SHORT = 2_048
 
 
 def analyse_script(script: str, profiles: Profiles) -> ScriptAnalysis | Unreadable:
-    """Return what a script runs and does, or why it cannot be read."""
+    """Return what a script runs and does, or why it cannot be parsed."""
     known = _remembered if len(script) <= _SHORT else _understand
     return known(script, profiles)
 
@@ -23,7 +23,7 @@ def analyse_script(script: str, profiles: Profiles) -> ScriptAnalysis | Unreadab
 def analyse_command(
     command: SimpleCommand, profiles: Profiles, *, depth: int = 0, budget: Budget | None = None
 ) -> Invocation:
-    """Return what one command runs and does, by the profile of its program."""
+    """Return what one command runs and does, by its program's profile."""
     # Imported here: it is large, and many calls run no command.
     from policy.programs.command_analysis import Reading
 

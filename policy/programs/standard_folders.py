@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Folders whose programs are those that a name without folder means.
+# The folders in which a program is found by its name alone.
 STANDARD_PLACES = frozenset(
     {
         "",

@@ -14,15 +14,15 @@ _DIGITS = frozenset("0123456789")
 _WILD = frozenset("*?[\\")
 
 
-# Items are plain classes, written once and then read: one is made for every word of a command, and
-# a frozen record takes twice as long to make.
+# Items are plain classes that are not modified after construction: one is made for every word of a
+# command, and a frozen dataclass takes twice as long to make.
 
 
 class OptionItem:
-    """An option as it stands there; None if the profile does not have it.
+    """An option of a command; `option` is None if the profile does not know it.
 
-    `words` are those that an option takes which runs them, `more` the values after the first.
-    `loose`: the next word may belong to it.
+    `words` are the words of a command that the option runs, `more` its values after the first.
+    `loose`: the next word may be its value.
     """
 
     __slots__ = ("loose", "more", "option", "spelled", "value", "words")
@@ -45,14 +45,14 @@ class OptionItem:
         self.loose = loose
 
     def doing(self, option: Option) -> OptionItem:
-        """Return the same that does something else."""
+        """Return the same item with another meaning."""
         return OptionItem(
             option, self.spelled, self.value, self.words, more=self.more, loose=self.loose
         )
 
 
 class OperandItem:
-    """An operand, or what may be an option for all that is known of it."""
+    """An operand, or an unknown word that may be an option."""
 
     __slots__ = ("may_be_option", "word")
 
@@ -73,14 +73,14 @@ class ParsedArguments:
 
 
 def parse_arguments(words: tuple[Word, ...], profile: Profile) -> ParsedArguments:
-    """Return what the words after a program's name are, by the style of its profile."""
+    """Parse the words after a program's name in the style of its profile."""
     reader = _Reader(words, profile)
     reader.read()
     return ParsedArguments(tuple(reader.items), words[reader.at :])
 
 
 def operand_roles(profile: Profile, given: set[str]) -> tuple[str, ...]:
-    """Return the roles of operands when these options are given."""
+    """Return the roles of operands when these options are present."""
     roles = profile.operands
     for variant in profile.variants:
         if variant.operands is not None and variant.holds(given):
@@ -89,7 +89,7 @@ def operand_roles(profile: Profile, given: set[str]) -> tuple[str, ...]:
 
 
 def option_names(item: OptionItem) -> set[str]:
-    """Return what a variant may call a given option: by its name, and with its value."""
+    """Return the names that a variant may use for an option: its name, alone and with its value."""
     if item.option is None:
         return set()
     name = item.option.name
@@ -99,7 +99,7 @@ def option_names(item: OptionItem) -> set[str]:
 
 
 def may_become_several(word: Word) -> bool:
-    """Tell whether a word may become another number of words."""
+    """Return whether a word may expand to no word or to several."""
     return word.many or word.shape == "glob"
 
 
@@ -119,7 +119,7 @@ class _Reader:
         self._runs = profile.runs_operands
 
     def read(self) -> None:
-        """Read until the words, or those before a subcommand, are taken apart."""
+        """Parse all words, or those before a subcommand."""
         if self.profile.bundled_first:
             self._bundle()
         count = len(self.words)
@@ -150,7 +150,7 @@ class _Reader:
         self.items.append(OperandItem(word, may_be_option=may_be_option))
 
     def _ends_options(self) -> bool:
-        """Tell whether from this operand on every word is one."""
+        """Return whether every word from this operand on is an operand."""
         if self._stops:
             return True
         if not self._runs:
@@ -169,7 +169,7 @@ class _Reader:
         return not text
 
     def _may_mean(self, word: Word) -> bool:
-        """Tell whether an operand that is not known may stand for an option."""
+        """Return whether an unknown operand may stand for an option."""
         if not self.profile.means:
             return False
         begins = _literal(word)
@@ -179,7 +179,7 @@ class _Reader:
         )
 
     def _dashed(self, word: Word) -> bool:
-        """Read `-abc`, `-ovalue`, `--long` or `--long=value`; tell whether it was one."""
+        """Parse `-abc`, `-ovalue`, `--long` or `--long=value`; return whether it was one."""
         text = word.text
         if len(text) > 1 and text[0] == "+" and self.profile.plus:
             self._cluster(word)
@@ -196,7 +196,7 @@ class _Reader:
         return True
 
     def _long_by_one_dash(self, word: Word) -> bool:
-        """Read `-std=c99` or `-nv`, if the profile has it; tell whether it does."""
+        """Parse `-std=c99` or `-nv`, if the profile has it; return whether it does."""
         name, equals, value = word.text.partition("=")
         option = self.options.get(name)
         if option is None or len(name) == 2 or not (equals or word.shape == "known"):
@@ -221,7 +221,7 @@ class _Reader:
             self._give(option, name)
 
     def _beginning(self, name: str) -> Option | None:
-        """Return the one option that a name is the beginning of."""
+        """Return the only option whose name begins so."""
         found = {
             option.name: option
             for spelling, option in self.options.items()
@@ -230,7 +230,7 @@ class _Reader:
         return next(iter(found.values())) if len(found) == 1 and len(name) > 2 else None
 
     def _cluster(self, word: Word) -> None:
-        """Read `-abc`: flags, the last of which may take the rest or the next word as its value."""
+        """Parse `-abc`: flags, the last of which may take the rest or the next word as a value."""
         text = word.text
         at = 1
         while at < len(text):
@@ -266,14 +266,14 @@ class _Reader:
             self._unknown(replace(word, text="-"))
 
     def _listed(self, word: Word) -> bool:
-        """Read an option that is one of a few words; any other, with a dash too, is an operand."""
+        """Parse an option of the style `listed`; any other word, with a dash too, is an operand."""
         option = self.options.get(word.text) if word.shape == "known" else None
         if option is not None:
             self._give(option, word.text)
         return option is not None
 
     def _whole(self, word: Word) -> bool:
-        """Read an option that is a whole word; tell whether it was one."""
+        """Parse an option that is a whole word; return whether it was one."""
         text = word.text
         if word.shape == "known" and (option := self.options.get(text)) is not None:
             self._give(option, text)
@@ -307,7 +307,7 @@ class _Reader:
             self._unknown(word)
 
     def _pair(self, word: Word) -> bool:
-        """Read `name=value`; tell whether it was one."""
+        """Parse `name=value`; return whether it was one."""
         name, equals, value = word.text.partition("=")
         option = self.options.get(name)
         if equals and option is not None:
@@ -322,7 +322,7 @@ class _Reader:
         return True
 
     def _bundle(self) -> None:
-        """Read a first word of options without a dash; their values are the words after it."""
+        """Parse a first word of options without a dash; their values are the words after it."""
         if not self.words or self.words[0].shape != "known":
             return
         if not self.words[0].text.isascii() or self.words[0].text[:1] in ("-", ""):
@@ -339,7 +339,7 @@ class _Reader:
                 self._note(OptionItem(option, "-" + letter))
 
     def _give(self, option: Option, spelled: str, *, value: Word | None = None) -> None:
-        """Note an option, with its value or the words that it takes."""
+        """Record an option, with its value or the words that it takes."""
         self.at += 1
         if option.takes != "value" or option.role in MANY_WORDS:
             first = () if value is None else (value,)
@@ -354,7 +354,7 @@ class _Reader:
                 self._operand(word)
 
     def _give_values(self, option: Option, spelled: str, value: Word | None) -> None:
-        """Note an option with its first value, or that in the next word, and all others."""
+        """Record an option with its first value (glued, or the next word) and all further ones."""
         count = len(option.more) + (value is None)
         taken = self.words[self.at : self.at + count]
         self.at += len(taken)
@@ -398,7 +398,7 @@ def _end_of_digits(text: str, start: int) -> int:
 
 
 def _literal(word: Word) -> str:
-    """Return what a word surely begins with."""
+    """Return the part that a word surely begins with."""
     if word.shape != "glob":
         return word.text
     end = next((i for i, char in enumerate(word.text) if char in _WILD), len(word.text))

@@ -1,7 +1,7 @@
 """Which names a command leaves out below the folders that it reads.
 
-An option that leaves something out counts where its meaning is certain: names without slashes, of
-plain letters, `*` and `?`. One that brings something back counts for all that it may mean.
+An option that excludes names counts where its meaning is certain: names without slashes, of plain
+letters, `*` and `?`. One that includes names counts for everything that it may mean.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _NOTHING = Exclusions()
 
 
 def is_portable_glob(glob: str) -> bool:
-    """Tell whether every program reads a glob of names alike."""
+    """Return whether every program interprets a glob of names alike."""
     return _PLAIN.fullmatch(glob) is not None
 
 
 def exclusions_of(profile: Profile, items: Sequence[Item]) -> Exclusions | None:
-    """Return what is left out below folders; None if nothing is, or a word may be any option."""
+    """Return what is skipped below folders; None if nothing is, or a word may be any option."""
     given: set[str] = set()
     for item in items:
         if isinstance(item, OptionItem):
@@ -58,7 +58,7 @@ def exclusions_of(profile: Profile, items: Sequence[Item]) -> Exclusions | None:
 
 
 def is_steered_by_variable(effects: CommandEffects) -> bool:
-    """Tell whether a variable of a command may change what its program does."""
+    """Return whether a variable of a command may change what its program does."""
     roles = (effects.profiles.variable(each.name) for each in effects.command.assignments)
     return any(role not in (None, "harmless") for role in roles)
 
@@ -72,7 +72,7 @@ def _hides(profile: Profile, given: set[str]) -> bool:
 
 
 class _Named:
-    """What options say by names; `others` tells whether files that none of them names are read."""
+    """The names in options; `others`: files that none of the options names are read too."""
 
     def __init__(self) -> None:
         self.kept: list[str] = []
@@ -82,7 +82,7 @@ class _Named:
         self.operands = False
 
     def take(self, item: OptionItem) -> bool:
-        """Note an option; tell whether it is known well enough to leave anything out."""
+        """Record an option; return whether it is certain enough to skip anything."""
         role = item.option.role if item.option is not None else ""
         if role not in NAMING:
             return True
@@ -101,10 +101,10 @@ class _Named:
 
     def _leaves(self, role: str, text: str | None) -> bool:
         if role == "leaves-files":
-            # What is named by none of the options is read if the first leaves something out.
+            # If the first option excludes something, files that no option names are read.
             self.others = False if self.others is None else self.others
         if text is None or not is_portable_glob(text):
-            # rsync clears its list at a `!`, and brings back what stands behind `+ `.
+            # rsync clears its list at a `!`, and includes what follows `+ `.
             return role != "leaves" or (text is not None and not _BACK.match(text))
         if role == "leaves-after" and self.operands:
             return True
@@ -123,7 +123,7 @@ class _Named:
         return True
 
     def _glob(self, text: str) -> bool:
-        """Note a glob of `rg`: what it names is searched though hidden, and not behind a `!`."""
+        """Record a glob of `rg`: its matches are read even if hidden, unless it begins with `!`."""
         if text.startswith("!"):
             name = text[1:].removeprefix("**/")
             if is_portable_glob(name.removesuffix("/")):
@@ -144,17 +144,17 @@ class _Named:
 
 
 def _only(value: Word | None) -> tuple[str, ...]:
-    """Return globs of all that may be read where a program gets this as the names to read."""
+    """Return globs of the only names that a program reads when it gets this value."""
     text = value.text if value is not None else ""
     if value is None or value.shape == "opaque":
         return ("*",)
     if value.shape == "glob":
-        # No file has such a name, or else each has one with the same ending.
+        # No file has such a name, or each has one with the same ending.
         return (text,) if _ENDING.fullmatch(text) else ("*",)
     braces = _BRACES.fullmatch(text)
     if braces is None:
         return (text,) if is_portable_glob(text) else ("*",)
-    # Some programs take braces for letters.
+    # Some programs treat braces as ordinary characters.
     names = [f"{braces[1]}{each}{braces[3]}" for each in braces[2].split(",")]
     letters = "".join("?" if char in "{,}" else char for char in text)
     return (

@@ -1,6 +1,6 @@
-"""Types of files that `rg -t` knows, with all names that it searches for them, of any version.
+"""Types of files that `rg -t` knows, with all names that it searches for them, in any version.
 
-A type that is not here may stand for any name, such as `sh` for `.profile`.
+A type that is not listed may stand for any name, such as `sh` for `.profile`.
 """
 
 from __future__ import annotations

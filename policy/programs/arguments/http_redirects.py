@@ -1,8 +1,7 @@
 """Whether a command's options let it follow HTTP redirects.
 
-A server that is asked for one page may send the program on to another host, which no rule has
-seen. What a program does by itself is said by its profile (`always`); the last option that speaks
-of it decides.
+The server may redirect the program to another host, to which no rule has been applied. A program's
+default is in its profile (`always`); the last option about redirects decides.
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ from policy.programs.words.remotes import scheme_of
 from policy.shell import Word
 
 REDIRECTING = frozenset({"redirect", "no-redirect", "redirect-limit"})
-# Other protocols have nothing to send a client on with.
+# Other protocols have no redirects.
 _REDIRECTED = frozenset({"", "http", "https"})
 _WEB = re.compile(r"https?:/", re.IGNORECASE)
 _SETTING = "http.followredirects"
 
 
 class HttpRedirects:
-    """What has been found of one command: whether it follows, and which options say so.
+    """The options about redirects of one command.
 
-    `by_itself`: it does where no option says otherwise. `none`: none may be followed.
+    `by_itself`: it follows them where no option forbids it. `none`: none may be followed.
     """
 
     __slots__ = ("by", "by_itself", "follows", "none")
@@ -36,7 +35,7 @@ class HttpRedirects:
         self.by: tuple[str, ...] = ()
 
     def option(self, role: str, value: Word | None, name: str) -> None:
-        """Note an option that speaks of redirects."""
+        """Record an option about redirects."""
         self.by = (*self.by, name)
         if role == "redirect-limit":
             self.none = value is not None and value.known and value.text.strip() == "0"
@@ -44,19 +43,19 @@ class HttpRedirects:
             self.follows = role == "redirect"
 
     def setting(self, word: Word, name: str) -> None:
-        """Note a setting of git, if it speaks of redirects."""
+        """Record a setting of git, if it is about redirects."""
         setting, _, value = word.text.partition("=")
         if setting.strip().lower() == _SETTING and word.known:
             never = value.strip().lower() in ("false", "no", "off", "0")
             self.option("no-redirect" if never else "redirect", None, name)
 
     def may_follow(self) -> bool:
-        """Tell whether the command may follow a redirect."""
+        """Return whether the command may follow a redirect."""
         return not self.none and (self.by_itself if self.follows is None else self.follows)
 
 
 def redirect_target(redirects: HttpRedirects, found: list[Effect], program: str) -> list[Effect]:
-    """Return the host that a command may be sent on to by one of those that it connects to."""
+    """Return the host that a command may be redirected to by one of those that it connects to."""
     asked = any(one.verb == "connects" and not one.unseen and _may_send_on(one) for one in found)
     if not asked or not redirects.may_follow():
         return []
@@ -66,7 +65,7 @@ def redirect_target(redirects: HttpRedirects, found: list[Effect], program: str)
 
 
 def sent_on(words: Sequence[Word], program: str) -> list[Effect]:
-    """Return the host that a program of which nothing is known may be sent on to by a URL."""
+    """Return the host that an unknown program may be redirected to by a URL among its words."""
     if not any(_WEB.search(word.text) for word in words):
         return []
     why = f"`{program}` may follow a redirect to another host"

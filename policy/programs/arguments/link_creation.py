@@ -17,14 +17,14 @@ from policy.programs.invocation import Effect, LinkCreation, Verb
 from policy.programs.profiles.profile import Links, Profile
 from policy.shell import Word
 
-# The later, the more may be a link.
+# In order: the later, the more of the written files may be links.
 _LEAST_TO_MOST: tuple[Links, ...] = ("never", "carried", "below", "trees", "made", "beside")
 
 
 def created_links(
     profile: Profile, parts: ParsedArguments, effects: Sequence[Effect]
 ) -> LinkCreation | None:
-    """Return what may be links once the command has run."""
+    """Return which paths may be links once the command has run."""
     kind = _kind(profile, parts)
     if kind == "never":
         return None
@@ -34,7 +34,7 @@ def created_links(
     if kind == "beside":
         places = tuple(map(_folder_of, written))
     if kind == "carried":
-        # What is moved leaves nothing behind, and what is changed in its place stays what it was.
+        # Moving leaves nothing behind, and an edit in place keeps the type of a file.
         own = {id(each.word) for each in effects if each.verb == "reads"}
         places = tuple(each for each in places if id(each.word) not in own)
     if not places:
@@ -43,7 +43,7 @@ def created_links(
 
 
 def _folder_of(written: Effect) -> Effect:
-    """Return the folder in which something is written; what is not known stays so."""
+    """Return the folder in which something is written; unknown if that is unknown."""
     word = written.word
     if word is None or not word.known:
         return written
@@ -53,7 +53,7 @@ def _folder_of(written: Effect) -> Effect:
 
 
 def _kind(profile: Profile, parts: ParsedArguments) -> Links:
-    """Return what holds of the links; most of all that may, where a word may be any option."""
+    """Return the profile's value for links; the widest one if a word may be any option."""
     if not any(one.links for one in profile.variants):
         return profile.links
     given: set[str] = set()
@@ -72,10 +72,10 @@ def _kind(profile: Profile, parts: ParsedArguments) -> Links:
 
 
 def link_targets(profile: Profile, parts: ParsedArguments) -> Iterator[Effect]:
-    """Yield what new links lead to: whoever comes by them reads it and writes it.
+    """Yield the targets of new links: later accesses through the links reach them.
 
-    The text of a link counts from the folder that it stands in: of `ln -s TARGET NAME`, where
-    `NAME` is, or `NAME` itself, if that is a folder.
+    The text of a link is relative to the link's folder: for `ln -s TARGET NAME` the folder of
+    `NAME`, or `NAME` itself, if that is a folder.
     """
     given = {one.option.name for one in parts.items if isinstance(one, OptionItem) and one.option}
     if "link-target..." not in operand_roles(profile, given):

@@ -11,7 +11,7 @@ _MOST_FIRST: tuple[Follows, ...] = ("always", "written", "never")
 
 
 def followed_links(profile: Profile, items: Sequence[Item]) -> Follows:
-    """Tell in which trees links are followed; the most of it, where a word may be any option."""
+    """Return in which trees links are followed; the widest answer if a word may be any option."""
     said = [one for one in profile.variants if one.follows_links is not None]
     if not said:
         return profile.follows_links

@@ -9,15 +9,15 @@ from policy.programs.profiles.profile import MANY_WORDS
 from policy.programs.profiles.roles import takes_many
 from policy.shell import Word
 
-# More operands than any program has places for.
 _SPECIAL = frozenset(" \t\n'\"\\;&|()<>$`")
+# More operands than any program has places for.
 _ENDLESS = 1_000_000
 
 
 def possible_roles(
     items: Sequence[OptionItem | OperandItem], roles: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    """Return for each operand the roles that it may have: one, unless words are not known."""
+    """Return for each operand the roles that it may have: one, unless words are unknown."""
     count = 0
     unsure = False
     for item in items:
@@ -34,7 +34,7 @@ def possible_roles(
 
 
 def argv_start(roles: Sequence[str]) -> int | None:
-    """Return the place from which on operands are a command, None if there is none."""
+    """Return the position from which on operands are a command, None if there is none."""
     for place, role in enumerate(roles):
         if role in MANY_WORDS:
             return place
@@ -67,12 +67,12 @@ def _is_unsure(item: OptionItem | OperandItem) -> bool:
 
 
 def _fewest_and_most(item: OptionItem | OperandItem) -> tuple[int, int]:
-    """Return how many operands a word may become."""
+    """Return how many operands a word may become, at least and at most."""
     if isinstance(item, OptionItem):
         return (0, _ENDLESS) if item.loose else (0, 0)
     if not _is_unsure(item):
         return 1, 1
-    # A glob that fits no file stays as it is.
+    # A glob without matches is passed on unchanged.
     fewest = 1 if item.word.shape == "glob" and not item.may_be_option else 0
     return fewest, _ENDLESS if item.word.many else 1
 
@@ -88,7 +88,7 @@ class _Places:
         self.all = tuple(dict.fromkeys((*self.head, self.middle, *self.tail)))
 
     def possible(self, items: Sequence[OptionItem | OperandItem]) -> list[tuple[str, ...]]:
-        """Return the roles of each operand, as far as the words around it tell its place."""
+        """Return the roles that each operand may have."""
         counts = [_fewest_and_most(item) for item in items]
         before = [0, 0]
         after = [sum(count[0] for count in counts), sum(count[1] for count in counts)]
@@ -106,7 +106,7 @@ class _Places:
         return found
 
     def _between(self, before: tuple[int, int], after: tuple[int, int]) -> tuple[str, ...]:
-        """Return the roles of an operand with so many, fewest and most, before and after it."""
+        """Return the roles of an operand by the number (fewest, most) of operands around it."""
         first = max(before[0], 0)
         found = dict.fromkeys(self.head[first : before[1] + 1])
         if before[1] >= len(self.head):

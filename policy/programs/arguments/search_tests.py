@@ -1,7 +1,7 @@
 """The tests of searches like `find`: which names they exclude.
 
-What is handed on stands behind tests that all hold, up to the first thing that is done. A test of
-names that is not plain counts for none, and so does all that is joined in another way.
+A found path is passed on only if all tests before the first action hold. A test of names that is
+not simple is disregarded, and so are tests joined in any other way.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from policy.programs.arguments.exclusions import is_portable_glob
 
 _ACTING = frozenset({"null-ended", "argv-until", "guarded", "write"})
 _NAMES = frozenset("-name -iname -path -ipath -wholename -iwholename -regex -iregex".split())
-# Whatever stands before, the path ends like this.
+# The path ends like this, with anything before.
 _REGEX_ENDING = re.compile(r"(?:[^|]*[^|\\])?\\\.([A-Za-z0-9]+)")
 _FOLDER = re.compile(r"\*/([^/]+)(/\*)?")
 
 
 def search_exclusions(items: Sequence[Item]) -> Exclusions | None:
-    """Return which names a search does not hand on; None where any may be."""
+    """Return the names that a search does not pass on; None where there may be none."""
     tests = [each for each in items if isinstance(each, OptionItem)]
     acts = [place for place, each in enumerate(tests) if _acts(each)]
     if not acts or any(each.option is None or each.loose for each in tests):
@@ -40,7 +40,7 @@ def _acts(item: OptionItem) -> bool:
 
 
 def _last_branch(tests: Sequence[OptionItem]) -> list[list[OptionItem]] | None:
-    """Return the terms of the last alternative outside of brackets: one test, or one bracket."""
+    """Return the terms of the last alternative outside brackets: each a test, or a bracket."""
     branches: list[list[list[OptionItem]]] = [[]]
     depth = 0
     for each in tests:
@@ -92,20 +92,20 @@ def _left(terms: Sequence[list[OptionItem]]) -> Exclusions | None:
 
 
 def _name(spelled: str, text: str) -> str:
-    """Return a glob of the names that a test of names or paths asks for; empty if not known."""
+    """Return a glob of the names that a test of names or paths matches; empty if not known."""
     if spelled in ("-name", "-iname"):
         return text
     if spelled in ("-regex", "-iregex"):
         ending = _REGEX_ENDING.fullmatch(text)
         return f"*.{ending[1]}" if ending else ""
-    # In paths a wildcard may stand for slashes too: what is behind the last one ends the name.
+    # In paths a wildcard may match slashes too: only the part after the last one ends the name.
     wild = max(map(text.rfind, "*?]\\"))
     _, slash, name = text[wild + 1 :].rpartition("/")
     return name if slash or wild < 0 else f"*{name}"
 
 
 def _names(term: list[OptionItem]) -> tuple[str, ...] | None:
-    """Return the names that a test, or each alternative in brackets, asks for; None if any."""
+    """Return the names that a test, or each alternative in brackets, matches; None if any."""
     inner = term[1:-1] if term[0].spelled == "(" else term
     found: list[str] = []
     named = False

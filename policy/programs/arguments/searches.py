@@ -15,18 +15,18 @@ from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.registry import Profiles
 from policy.shell import Word
 
-# Letters of a name that a search and a glob read otherwise.
+# Characters of a name that a search and a glob treat differently.
 _NOT_PLAIN = re.compile(r"[\[\]\\/]")
-# Roles of tests for names, and of what turns one round or joins several.
+# Roles of tests of names, and of operators that negate or join them.
 _CHOOSING = frozenset({"found-name", "found-otherwise"})
-# Roles of options of a search that prints what it finds, each name with a zero byte behind it.
+# Roles of options of a search that prints the paths that it finds, separated by zero bytes.
 _QUIET = frozenset({"text", "null-ended"}) | _CHOOSING
 
 
 def found_paths(items: Sequence[Item], profile: Profile, *, steered: bool = False) -> FoundPaths:
-    """Return what a search finds, by its options and operands.
+    """Return the paths that a search finds, by its options and operands.
 
-    `steered`: variables may make it find more than its words say.
+    `steered`: variables may make it find more than its words show.
     """
     through = followed_links(profile, items) == "always"
     name = _name(items)
@@ -39,15 +39,15 @@ def found_paths(items: Sequence[Item], profile: Profile, *, steered: bool = Fals
 
 
 def reads_null_separated(items: Sequence[Item]) -> bool:
-    """Tell whether a program takes names from its input that end with a zero byte."""
+    """Return whether a program reads null-separated names from its input."""
     roles = {_role(item) for item in items}
     return "null-ended" in roles and roles.isdisjoint({"otherwise-ended", "read"})
 
 
 def printed_names(words: tuple[Word, ...], profiles: Profiles) -> FoundPaths:
-    """Return what a program prints for the next one, each name ended by a zero byte.
+    """Return the null-separated names that a program prints for the next one.
 
-    At the blanks and line ends of other lists a name would become several.
+    In other lists, a name with blanks or new lines would become several.
     """
     profile = profiles.profile(words[0].text) if words[0].known else None
     if profile is None or profile.subcommands:
@@ -63,7 +63,7 @@ def printed_names(words: tuple[Word, ...], profiles: Profiles) -> FoundPaths:
             return NOT_SEARCHED
     if any(item.may_be_option or not item.word.known for item in operands):
         return NOT_SEARCHED
-    # Which variables it was given is not known here; nothing changes what `find` does.
+    # Its variables are not known here; none of them changes what `find` does.
     return found_paths(items, profile, steered=profile.style != "words")
 
 
@@ -72,10 +72,10 @@ def _role(item: Item) -> str:
 
 
 def _name(items: Sequence[Item]) -> str:
-    """Return the glob of the names that a search asks for; of any, where that is not plain.
+    """Return the glob of the names that a search matches; of any, where that is not simple.
 
-    Several names, other tests of names and negations choose in ways that no glob tells, and what
-    is run or printed before a test does not ask it.
+    Several names, other tests of names and negations cannot be expressed as a glob, and an action
+    before a test does not depend on it.
     """
     chosen: list[tuple[str, Word]] = []
     for item in items:
@@ -93,9 +93,9 @@ def _name(items: Sequence[Item]) -> str:
 
 
 def _root(items: Sequence[Item], profile: Profile) -> str:
-    """Return what the paths begin with that a command finds; empty where that is not known.
+    """Return the folder in which a command searches; empty where that is not known.
 
-    An operand may be what is searched for (`fd NAME`), and an option say where.
+    An operand may be the name that is searched for (`fd NAME`), and an option give the folder.
     """
     if any(_role(item).endswith("-tree") for item in items):
         return ""

@@ -32,16 +32,16 @@ from policy.programs.words.roles import note_input, note_text, note_word
 from policy.programs.words.typed_input import has_input, may_be_typed
 from policy.shell import Word
 
-# What no name of a script of a package holds.
+# Characters that never occur in the name of a package script.
 _PATH_LIKE = frozenset("./=")
 _INPUT = "runs what it is given as input"
 
-# Roles of a target, which may be a folder that files are put into.
+# Roles of a target that may be a folder into which files are put.
 _INTO = frozenset({"write-into", "write-into-parents"})
 
 
 class ArgumentUsage:
-    """What is gathered of one command's options and operands; effects go to `effects`."""
+    """Gathers one command's options and operands; their effects are recorded in `effects`."""
 
     def __init__(self, effects: CommandEffects) -> None:
         self.effects = effects
@@ -49,7 +49,7 @@ class ArgumentUsage:
         self.operands: list[GivenOperand] = []
 
     def take(self, profile: Profile, parts: ParsedArguments) -> None:
-        """Note all that a command does by the profile of its program or subcommand."""
+        """Record everything that a command does by the profile of its program or subcommand."""
         options = [item for item in parts.items if isinstance(item, OptionItem)]
         given: set[str] = set().union(*map(option_names, options))
         before = len(self.effects.found)
@@ -73,7 +73,7 @@ class ArgumentUsage:
         effects.found += redirect_target(effects.redirects, effects.found, effects.name)
 
     def _leave_out(self, profile: Profile, items: Sequence[Item], before: int) -> None:
-        """Note what the program passes over in the trees that it reads."""
+        """Record which names the program skips in the trees that it reads."""
         left = exclusions_of(profile, items)
         if left is None or is_steered_by_variable(self.effects):
             return
@@ -83,7 +83,7 @@ class ArgumentUsage:
         ]
 
     def _choose(self, profile: Profile, items: Sequence[Item], before: int) -> None:
-        """Keep of the trees that a search deletes what it asks for by name."""
+        """Narrow the trees that a search deletes to the names that it matches."""
         found = found_paths(items, profile)
         if found.name == "*":
             return
@@ -95,12 +95,12 @@ class ArgumentUsage:
                     self.effects.found[place] = replace(effect, word=chosen)
 
     def fear_lists(self, program: str, words: Sequence[Word]) -> None:
-        """Note what is done by words that stand in a file, which a word `@FILE` is replaced by."""
+        """Record that words may come from a file, where a word `@FILE` stands for its contents."""
         if any(word.text.startswith("@") for word in words):
             self.effects.unclear(f"words of `{program}` stand in a file")
 
     def give_options(self, profile: Profile, parts: ParsedArguments) -> None:
-        """Note the options before a subcommand."""
+        """Record the options before a subcommand."""
         for item in parts.items:
             if isinstance(item, OptionItem):
                 self._give_option(item, profile, found=NOT_SEARCHED, stand_in=None)
@@ -108,15 +108,15 @@ class ArgumentUsage:
     def _give_words(
         self, parts: ParsedArguments, roles: tuple[str, ...], profile: Profile
     ) -> set[str]:
-        """Note options and operands as they follow each other; return the roles of operands."""
+        """Record options and operands in order; return the roles of operands."""
         operands = [item for item in parts.items if isinstance(item, OperandItem)]
         items: Sequence[Item] = parts.items
         start = argv_start(roles)
         words: tuple[Word, ...] = ()
         runs = ""
-        # A module that an option names is run without words as well.
+        # A module that an option names runs even without operands.
         if start is not None and (len(operands) > start or roles[start] == "named-argv..."):
-            # Whatever follows is a command, so that no option does.
+            # All later words are a command, so that none of them is an option.
             words, runs = tuple(item.word for item in operands[start:]), roles[start]
             operands, roles = operands[:start], roles[:start]
             items = parts.items[: len(parts.items) - len(words)]
@@ -174,7 +174,7 @@ class ArgumentUsage:
             for role, word in zip(option.more, item.more, strict=False):
                 guarded = note_word(effects, role, word, option=item.spelled) or guarded
         elif option.role != "suffix":
-            # A value that may be glued on, and is not there.
+            # An optional value that is absent.
             note_text(effects, option.role, "?")
         self.options.append(
             GivenOption(
@@ -195,7 +195,7 @@ class ArgumentUsage:
             if bare_role(role) == "passed-on":
                 harms = may_load_code(item.word, before)
                 if before is not None or not _PATH_LIKE.isdisjoint(item.word.text):
-                    # The first word may name a script, of those after it any may be a file.
+                    # The first word may name a script; any later one may be a file.
                     note_word(effects, "argument", item.word)
             else:
                 harms = note_word(effects, bare_role(role), item.word)
@@ -210,7 +210,7 @@ class ArgumentUsage:
             self._mean(item.word, profile)
 
     def _fear(self, operands: list[OperandItem], profile: Profile, *, runs: str) -> None:
-        """Note what operands would do that are something else after all."""
+        """Record what operands would do that may be options or several words."""
         if runs and any(item.may_be_option or item.word.many for item in operands):
             self.effects.gap(f"which command `{self.effects.name}` runs is not known")
         unsure = [item.word for item in operands if item.may_be_option]
@@ -218,7 +218,7 @@ class ArgumentUsage:
             self._fear_options(profile, folder_only=folder_only)
 
     def _mean(self, word: Word, profile: Profile) -> None:
-        """Note the option that an operand stands for."""
+        """Record the option that an operand stands for."""
         if not word.known:
             return
         for glob, name in profile.means.items():
@@ -230,7 +230,7 @@ class ArgumentUsage:
                     note_text(self.effects, option.role, option.text)
 
     def _fear_options(self, profile: Profile, *, folder_only: bool) -> None:
-        """Note what operands would do that are options after all."""
+        """Record what unknown operands would do if they were options."""
         verbs = {verb for option in profile.options.values() for verb in verbs_of_role(option.role)}
         why = f"a word of `{self.effects.name}` that is not known may be an option"
         for verb in sorted(verb for verb in verbs if verb is not None):
@@ -243,7 +243,7 @@ class ArgumentUsage:
             self.effects.gap(why)
 
     def _write_into(self, words: list[Word]) -> None:
-        """Note what is written where the last operand is a folder."""
+        """Record the files that are written where the last operand is a folder."""
         target = words[-1] if len(words) > 1 else Word(".")
         for word in words[:-1] or words:
             name = copied_file_name(target, word)
@@ -254,7 +254,7 @@ class ArgumentUsage:
                 )
 
     def _whole(self, profile: Profile, given: set[str], *, roles: set[str]) -> None:
-        """Note what a use of the program does whatever its operands are."""
+        """Record the effects of a command that do not depend on its operands' values."""
         without, always, unseen = profile.bare, profile.always, profile.unseen
         hides, stdin = profile.hides, profile.stdin
         for variant in profile.variants:
@@ -272,7 +272,7 @@ class ArgumentUsage:
         before = len(effects.found)
         for role, text in always:
             note_text(effects, role, text)
-        # Somewhere in there it does something: which files, no look at the disk tells.
+        # The program writes somewhere below the tree; the disk cannot show which files.
         effects.found[before:] = [
             replace(each, listed=True, follows=False) if each.tree else each
             for each in effects.found[before:]
@@ -290,7 +290,7 @@ class ArgumentUsage:
             self._take_input(stdin)
 
     def _take_input(self, role: str) -> None:
-        """Note what is done with standard input."""
+        """Record what the program does with standard input."""
         effects, command = self.effects, self.effects.command
         files = [
             one.target
@@ -310,7 +310,7 @@ class ArgumentUsage:
 def _possible(
     items: Sequence[Item], roles: tuple[str, ...], words: Sequence[Word]
 ) -> list[tuple[str, ...]]:
-    """Return the roles that each operand may have, by its place and by what the others are."""
+    """Return the roles that each operand may have, by its position and by the other operands."""
     possible = possible_roles(items, roles)
     if len(words) == 1 and not _INTO.isdisjoint(roles):
         return [(*possible[0], roles[0])]
@@ -320,12 +320,12 @@ def _possible(
 
 
 def _tells(profile: Profile, option: str) -> bool:
-    """Tell whether a variant of the profile says what is done with an option."""
+    """Return whether a variant of the profile mentions an option."""
     return any(option in one.given or option in one.also for one in profile.variants)
 
 
 def _leaves_input(stdin: str, roles: set[str]) -> bool:
-    """Tell whether operands are there that are used in place of standard input."""
+    """Return whether some operands replace standard input."""
     if stdin in ("command", "code"):
         return any(verbs_of_role(role) and not _goes_with_input(role) for role in roles)
     return stdin in roles
@@ -337,7 +337,7 @@ def _goes_with_input(role: str) -> bool:
 
 
 def _varied(parts: ParsedArguments, profile: Profile, given: set[str]) -> ParsedArguments:
-    """Return the options with what they do instead in the variants that hold."""
+    """Return the options with their meaning in the variants that hold."""
     if not profile.variants:
         return parts
     others = {
@@ -365,15 +365,15 @@ def _named(items: Sequence[Item]) -> Word:
 
 
 def _is_name(word: Word) -> bool:
-    """Tell whether a word can only be names of files in the folder, with something at the end.
+    """Return whether a word can only expand to names in the current folder with a fixed ending.
 
-    What is then glued to an option has no slash, and is such a name too.
+    Such a name has no slash, and neither has a part of it that is glued to an option.
     """
     return word.shape == "glob" and "/" not in word.text and not word.text.endswith("*")
 
 
 def _stand_in(parts: ParsedArguments) -> str | None:
-    """Return what unknown words are put in the place of, if an option says so."""
+    """Return the placeholder that unknown words replace, if an option sets one."""
     for item in parts.items:
         if isinstance(item, OptionItem) and item.option and item.option.role == "placeholder":
             return (item.value.text if item.value else "") or "{}"

@@ -1,7 +1,7 @@
 """Awk programs: the files that they read and write, and whether they may run commands.
 
-Nothing is understood but where strings, expressions and comments end: what could be a pipe, a
-call of `system` or a redirection counts as one.
+Only the ends of strings, regular expressions and comments are parsed: a possible pipe, call of
+`system` or redirection counts as one.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _REGEX = re.compile(r"/(?:[^/\\\n\[]|\\.|\[\^?+\]?+(?:[^\]\\\n]|\\.)*+\])*+/")
-# After these a `/` divides; after anything else it begins an expression.
+# After these a `/` divides; after anything else it begins a regular expression.
 _VALUE_SIGNS = frozenset({")", "]", "++", "--"})
-# Words after which a value begins; after others that are no names, either may follow.
+# Words after which a value begins; after others that are not names, either may follow.
 _BEFORE_VALUES = frozenset("print printf return in case do else exit delete".split())
 _BEFORE_EITHER = frozenset({")", "getline", "length"})
 _LONGEST = 2_000
@@ -43,7 +43,7 @@ class _Unclear(Exception):
 
 
 def read_awk(program: str) -> ProgramEffects:
-    """Return what an awk program may do."""
+    """Return the effects of an awk program."""
     try:
         tokens = _tokens(program)
     except _Unclear:
@@ -54,7 +54,7 @@ def read_awk(program: str) -> ProgramEffects:
 
 
 def reads_socket(name: str) -> bool:
-    """Tell whether the name of a file stands for a socket to gawk: `/inet/tcp/0/db.example/80`."""
+    """Return whether gawk takes the name of a file for a socket: `/inet/tcp/0/db.example/80`."""
     return name.startswith(("/inet/", "/inet4/", "/inet6/"))
 
 
@@ -94,7 +94,7 @@ def _ends_value(tokens: list[tuple[str, str]]) -> bool:
 
 
 def _is_doubtful(program: str, at: int, *, before: str) -> bool:
-    """Tell whether a `/` that divides would, as the start of an expression, hold a quote or `#`."""
+    """Return whether a `/` taken as division would hide a quote or `#` if it began a regex."""
     if before not in _BEFORE_EITHER:
         return False
     match = _REGEX.match(program, at, at + _LONGEST)
@@ -115,7 +115,7 @@ class _Reader:
         self._depth = 0
 
     def read(self) -> None:
-        """Look at each token and what stands before and after it."""
+        """Examine each token and its neighbours."""
         for place, (kind, text) in enumerate(self.tokens):
             if kind == "name":
                 self._name(text, place)
@@ -130,13 +130,13 @@ class _Reader:
         elif name == "system":
             self.gap = _RUNS
         elif name in ("ARGV", "ARGC", "SYMTAB"):
-            # `SYMTAB` holds all variables, `ARGV` among them.
+            # `SYMTAB` contains all variables, `ARGV` among them.
             self.touched.append(TouchedResource("reads", None))
         elif name == "ENVIRON" and not self._is_of_one(place):
             self.touched.append(TouchedResource("reads", "/proc/self/environ"))
 
     def _is_of_one(self, place: int) -> bool:
-        """Tell whether one element of an array is named, by a string: `ENVIRON["HOME"]`."""
+        """Return whether a single array element is named by a string: `ENVIRON["HOME"]`."""
         after = self.tokens[place + 1 : place + 4]
         return [text for _, text in after[::2]] == ["[", "]"] and after[1][0] == "string"
 
@@ -147,7 +147,7 @@ class _Reader:
             self._depth += 1
         elif sign in (")", "]"):
             self._depth -= 1
-            # `(getline line < "a") > 0`: what stands outside compares.
+            # `(getline line < "a") > 0`: outside the parentheses `>` compares.
             self._gets = self._gets and self._depth >= 0
         elif sign == "\n" and self._goes_on(place):
             return
@@ -159,11 +159,11 @@ class _Reader:
             self._touch("writes", place + 1)
 
     def _goes_on(self, place: int) -> bool:
-        """Tell whether the line before a place ends where a statement goes on."""
+        """Return whether a statement continues after the line end before a position."""
         return self.tokens[place - 1][1] in (",", "&", "||", "do", "else") if place else False
 
     def _touch(self, verb: str, place: int) -> None:
-        """Note the file at a place; it is known if it is one string and nothing else."""
+        """Record the file at a position; its name is known if it is a single string."""
         kind, text = self.tokens[place] if place < len(self.tokens) else ("", "")
         after = self.tokens[place + 1][1] if place + 1 < len(self.tokens) else ";"
         plain = kind == "string" and "\\" not in text and text.startswith('"')

@@ -1,4 +1,4 @@
-"""What a program inside an argument does, beyond working on its input."""
+"""The effects of a program inside an argument, beyond working on its input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from policy.programs.invocation import Verb
 
 @dataclass(frozen=True, slots=True)
 class TouchedResource:
-    """A file or host that a program names; `name` is None where it is not known which."""
+    """A file or host that a program accesses; `name` is None where it is not known."""
 
     verb: Verb
     name: str | None
@@ -17,9 +17,9 @@ class TouchedResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramEffects:
-    """What a program does. `gap` says why it may run commands, empty if it cannot.
+    """The effects of a program. `gap` says why it may run commands, empty if it cannot.
 
-    `harms`: it does what no `*` covers, although it touches nothing and runs nothing.
+    `harms`: no `*` covers it, although it accesses nothing and runs nothing.
     """
 
     touched: tuple[TouchedResource, ...] = ()
@@ -36,7 +36,7 @@ NOTHING = ProgramEffects()
 
 
 def unknown_effects(what: str) -> ProgramEffects:
-    """Return that a program may do everything."""
+    """Return the effects of a program that may do anything."""
     return ProgramEffects(
         touched=(TouchedResource("reads", None), TouchedResource("writes", None)),
         gap=what,

@@ -8,13 +8,13 @@ from policy.programs.embedded.embedded_program import ProgramEffects, TouchedRes
 
 _MODULE = re.compile(r"\b(?:import|include)\b")
 _LOADS = re.compile(r"\b(?:load|load_\w+|strload)\s*\(")
-# Secrets stand in variables of the environment.
+# The environment may contain secrets.
 _ENVIRONMENT = re.compile(r"\$ENV\b|\$__prog|(?<![.$\w])(?:env|strenv|envsubst)\b")
 _RUNS = re.compile(r"\bsystem\s*\(")
 
 
 def read_jq(text: str) -> ProgramEffects:
-    """Return what a filter does: it works on its input, and some can load files."""
+    """Return the effects of a filter: it works on its input, and some filters can load files."""
     touched = TouchedResource("reads", None)
     if _RUNS.search(text):
         return ProgramEffects(touched=(touched,), gap="a filter that runs commands")

@@ -9,7 +9,7 @@ from policy.programs.embedded.embedded_program import (
 )
 
 _ALONE = frozenset("=dDgGhHnNpPxzF")
-# They take a text, label or number up to the end of the line or a `;`.
+# These take a text, label or number up to the end of the line or a `;`.
 _LABELLED = frozenset("btT:v")
 _TEXT = frozenset("aic")
 _NUMBERED = frozenset("lqQL")
@@ -20,11 +20,11 @@ _STREAMS = frozenset({"/dev/stdout", "/dev/stderr", "/dev/stdin"})
 
 
 class _Unclear(Exception):
-    """The script is not what is known of sed."""
+    """The script has a command that is not known."""
 
 
 def read_sed(script: str) -> ProgramEffects:
-    """Return what a sed script does; every command is known, or all is thought possible."""
+    """Return the effects of a sed script; a script with an unknown command may do anything."""
     reader = _Reader(script)
     try:
         reader.read()
@@ -43,7 +43,7 @@ class _Reader:
         self.gap = ""
 
     def read(self) -> None:
-        """Read all commands."""
+        """Parse all commands."""
         while self.at < len(self.script):
             if self.script[self.at] in " \t\n;":
                 self.at += 1
@@ -115,7 +115,7 @@ class _Reader:
             elif char == "]":
                 bracket = False
         if bracket and "]" in self.script[self.at :].partition("\n")[0]:
-            raise _Unclear  # a delimiter in brackets ends the text in some programs and not others
+            raise _Unclear  # implementations differ on a delimiter in brackets
         return self.script[start : self.at - 1]
 
     def _command(self) -> None:
@@ -159,7 +159,7 @@ class _Reader:
             self.at += 1
 
     def _text(self) -> None:
-        """Take the text of `a`, `i` or `c`: lines go on where they end in a backslash."""
+        """Take the text of `a`, `i` or `c`: lines continue where they end in a backslash."""
         while self.at < len(self.script):
             char = self._take()
             if char == "\\" and self.at < len(self.script):

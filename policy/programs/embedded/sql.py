@@ -1,9 +1,9 @@
 """SQL for client programs: files that it accesses, and what it may run.
 
-What a statement does to tables is the business of `sql(…)`; here only what leaves the database
-counts: commands of the client (`\\!`, `.shell`, `system`), and functions that reach for files.
-Statements, functions and settings are listed that stay inside, see `sql_names`; of others it is not
-known. A text is not parsed, as each client has its own quotes: what could be a call counts as one.
+The effects of statements on tables are for `sql(…)` conditions; here only effects outside the
+database count: commands of the client (`\\!`, `.shell`, `system`), and functions that access files.
+Statements, functions and settings without such effects are listed in `sql_names`; any other may
+have them. The text is not parsed, as each client has its own quotes: a possible call counts as one.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _FILES = re.compile(
     re.IGNORECASE,
 )
 _META = re.compile(r"\\([A-Za-z?!]+\+?|\S)|^[ \t]*\.([A-Za-z]+)", re.MULTILINE)
-# Commands of clients that only show something. (`\T` of one client is a file that it writes, and
-# `.l` of another loads code: letters keep their case, and what can be cut short is spelled out.)
+# Commands of clients that only display something. (`\T` of one client names a file that it writes,
+# and `.l` of another loads code: letters keep their case, and abbreviations are listed.)
 _SHOWN = frozenset("q quit x timing pset conninfo l l+ list encoding h help ? a t f".split())
 _SHOWN |= frozenset("crosstabview errverbose".split())
 _SHOWN_DOTTED = frozenset(
@@ -39,10 +39,10 @@ _SHOWN_DOTTED = frozenset(
 )
 _DESCRIBES = re.compile(r"d[A-Za-z]*S?\+?")
 _SHOWN_LINE = re.compile(r"^[ \t]*[\\.][^\n]*", re.MULTILINE)
-# Where one of these stands, a string may end elsewhere than `'…'` does.
+# Where one of these occurs, a string may end elsewhere than `'…'` does.
 _DOUBTFUL = re.compile(r"[\\$\[#]|--|/\*")
 _STRING = re.compile(r"'(?:[^']|'')*+'(\s*[(.])?|\"[^\"]*+\"|`[^`]*+`")
-# What psql puts in the place of a variable is a text like any other.
+# psql substitutes variables by their values, which may be any text.
 _VARIABLE = re.compile(r"(?<!:):[A-Za-z_\"]")
 # (No function has a longer name.)
 _NAME = r"(?:[\w$]++|\"[^\"]{0,99}+\"|`[^`]{0,99}+`|\[[^\]]{0,99}+\]|'[^']{0,99}+')"
@@ -65,7 +65,7 @@ _OUTSIDE = ProgramEffects(touched=_TOUCHED)
 
 
 def read_sql(text: str) -> ProgramEffects:
-    """Return what leaves the database."""
+    """Return the effects outside the database."""
     if _runs(text):
         return _UNSEEN
     plain = _SHOWN_LINE.sub("", text)
@@ -80,7 +80,7 @@ def read_sql(text: str) -> ProgramEffects:
 
 
 def _runs(text: str) -> bool:
-    """Tell whether something of a text may make the client, or the server, run programs."""
+    """Return whether some part of a text may make the client, or the server, run programs."""
     for backslash, dotted in _META.findall(text):
         shown = backslash in _SHOWN or (backslash and _DESCRIBES.fullmatch(backslash))
         if not (shown or dotted.lower() in _SHOWN_DOTTED):
@@ -89,7 +89,7 @@ def _runs(text: str) -> bool:
 
 
 def _without_content(quoted: re.Match[str]) -> str:
-    """Return a string without what stands in it; what is a name, or called, stays."""
+    """Return a string without its contents; a name, or a string that is called, is kept."""
     return "''" if quoted[0].startswith("'") and not quoted[1] else quoted[0]
 
 
@@ -99,7 +99,7 @@ def _start(statement: str) -> int:
 
 
 def _is_known(statement: str) -> bool:
-    """Tell whether a statement is one that runs nothing but what stands in it."""
+    """Return whether a statement is known to run nothing beyond its text."""
     if not statement:
         return True
     first = _WORD.match(statement)
@@ -121,7 +121,7 @@ def _is_known(statement: str) -> bool:
 
 
 def _object_of(statement: str) -> str:
-    """Return what a statement creates or alters: `create or replace view` a view."""
+    """Return the type of object that a statement creates or alters: a view for `create view`."""
     for place, word in enumerate(_WORD.finditer(statement, 0, 200)):
         if place and word[0].lower() not in names.BETWEEN:
             return word[0].lower()
@@ -129,7 +129,7 @@ def _object_of(statement: str) -> str:
 
 
 def _stays_inside(statement: str) -> bool:
-    """Tell whether all that a statement calls is known."""
+    """Return whether all functions that a statement calls are known."""
     creates = statement[:6].lower() == "create"
     if creates and "virtual" in statement[:40].lower():
         module = _MODULE.search(statement)

@@ -9,7 +9,7 @@ STATEMENTS = frozenset(
     vacuum table copy attach detach
     """.split()
 )
-# What may be created and altered, and words between `create` and it.
+# Objects that may be created and altered, and words between `create` and the object.
 CREATED = frozenset("table index view trigger schema database type sequence role user".split())
 ALTERED = frozenset("table index view sequence type schema".split())
 BETWEEN = frozenset(
@@ -35,7 +35,7 @@ SETTINGS = frozenset(
     """.split()
 )
 MODULES = frozenset("fts3 fts4 fts5 rtree geopoly".split())
-# Words before a name and `(` that make it no call; words that are no call before a `(`.
+# Words after which a name and `(` are not a call; words that are not a call before a `(`.
 BEFORE_COLUMNS = frozenset(
     "into table references index view key constraint as with recursive".split()
 )

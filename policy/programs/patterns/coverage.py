@@ -25,10 +25,10 @@ def covers(
     *,
     redirections_covered: bool,
 ) -> bool | None:
-    """Tell whether each command of a chain fits a pattern, one of which may spell several.
+    """Return whether each command of a chain matches a pattern; one pattern may spell several.
 
-    With `redirections_covered` the caller has another clause for the redirections that no pattern
-    spells out.
+    With `redirections_covered`, another clause of the rule covers redirections that no pattern
+    spells.
     """
     profiles = patterns[0].profiles if patterns else NO_PROFILES
     cover = _Cover(patterns=patterns, redirections_covered=redirections_covered, profiles=profiles)
@@ -36,7 +36,7 @@ def covers(
 
 
 def runs_any(invocation: Invocation, patterns: Sequence[CommandPattern]) -> bool | None:
-    """Tell whether some command of a chain fits a pattern; a gap leaves it open."""
+    """Return whether some command of a chain matches a pattern; None if only a gap might."""
     answer: bool | None = False
     for command in invocation.walk():
         if command.gaps or (command.command.words and not command.program):
@@ -51,9 +51,10 @@ def runs_any(invocation: Invocation, patterns: Sequence[CommandPattern]) -> bool
 def needs_no_pattern(
     invocation: Invocation, *, redirections_covered: bool, profiles: Profiles
 ) -> bool:
-    """Tell whether a command needs no pattern of its own.
+    """Return whether a command needs no pattern of its own.
 
-    One that only sets variables is free where these are the script's own: no program knows them.
+    A command that only sets variables needs none if they are private to the script: no program sees
+    them.
     """
     command = invocation.command
     if invocation.gaps or not (invocation.free or command.local or not command.words):
@@ -64,7 +65,7 @@ def needs_no_pattern(
         return False
     folders = [option.value for option in invocation.options]
     if command.words and any(effect.word not in folders for effect in invocation.effects):
-        return False  # `env` alone prints the environment; `env -C sub` names a folder
+        return False  # `env` alone prints the environment; `env -C sub` changes the folder
     if not redirections_covered and uncovered_redirections(invocation):
         return False
     return all(
@@ -76,7 +77,7 @@ def needs_no_pattern(
 
 @dataclass(slots=True, kw_only=True)
 class _Cover:
-    """One set of patterns being asked; what was found of an inner command is remembered."""
+    """One query of a set of patterns; answers for nested commands are cached."""
 
     patterns: Sequence[CommandPattern]
     redirections_covered: bool
@@ -84,7 +85,7 @@ class _Cover:
     found: dict[int, bool | None] = field(default_factory=dict)
 
     def of(self, invocation: Invocation) -> bool | None:
-        """Tell whether a command and all it runs are covered."""
+        """Return whether a command and everything it runs are covered."""
         number = id(invocation)
         if number not in self.found:
             self.found[number] = self._of(invocation)
@@ -111,7 +112,7 @@ class _Cover:
         return answer
 
     def _by(self, invocation: Invocation, pattern: CommandPattern) -> bool | None:
-        """Tell whether one pattern covers a command, with the others for what it does not spell."""
+        """Return whether one pattern covers a command, with the others for its nested commands."""
         covered = self.redirections_covered
         answer = matches_command(invocation, pattern, redirections_covered=covered)
         if answer is False:
@@ -128,17 +129,17 @@ class _Cover:
 
 
 def _is_elsewhere(invocation: Invocation, pattern: CommandPattern) -> bool:
-    """Tell whether a command works in a folder that the pattern does not speak of."""
+    """Return whether a command works in a folder that the pattern does not spell."""
     return any(
         one.elsewhere and not spells_option(one, invocation, pattern) for one in invocation.options
     )
 
 
 def spells_gaps(invocation: Invocation, pattern: CommandPattern) -> bool:
-    """Tell whether the pattern spells out all that may run commands out of sight."""
+    """Return whether the pattern spells everything that may run further commands."""
     if not invocation.gaps:
         return True
-    # Without a wildcard all is spelled but what the command is given as input.
+    # Without a wildcard everything is spelled except the command's input.
     tells = pattern.tells or (pattern.literal and not _has_input(invocation))
     return tells and pattern.gaps.issuperset(invocation.gaps)
 
@@ -150,7 +151,7 @@ def _has_input(invocation: Invocation) -> bool:
 
 
 def _fits_chain(invocation: Invocation, pattern: CommandPattern) -> bool | None:
-    """Tell whether a command fits, and those below it what the pattern spells to be run."""
+    """Return whether a command matches, and its nested commands match those in the pattern."""
     answer = matches_command(invocation, pattern)
     below = list(invocation.walk())[1:] if answer is not False and pattern.inner else []
     for spelled in pattern.inner:

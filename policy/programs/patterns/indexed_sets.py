@@ -1,6 +1,6 @@
 """Many sets of command patterns, indexed: which of them cover a command, and which may.
 
-A pattern that stands in several sets is compared once, and only those of the command's program are.
+A pattern in several sets is compared once, and only patterns of the command's program are.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from policy.programs.invocation import Invocation
 from policy.programs.patterns.match import matches_command
 from policy.programs.patterns.pattern import CommandPattern
 
-# A pattern, and the numbers of the sets that it stands in.
+# A pattern, and the numbers of the sets that contain it.
 _Placed = tuple[CommandPattern, tuple[int, ...]]
 
 
@@ -26,7 +26,7 @@ class CommandSets:
         patterns: dict[int, CommandPattern] = {}
         for number, own in sets.items():
             for pattern in own:
-                # One that was read for another set as well is the same object.
+                # A pattern that another set has as well is the same object.
                 patterns[id(pattern)] = pattern
                 numbers[id(pattern)].append(number)
         placed = [(pattern, tuple(numbers[key])) for key, pattern in patterns.items()]
@@ -40,19 +40,19 @@ class CommandSets:
         }
 
     def near(self, invocation: Invocation) -> set[int] | None:
-        """Return the numbers of the sets that may hold a command; None where each has to say it.
+        """Return the numbers of the sets that may cover a command; None if any of them may.
 
-        Only of a plain command is it sure that the others do not: one whose program is known, that
-        runs nothing else, and that needs a pattern.
+        The others are excluded only for a plain command: one whose program is known, that runs
+        nothing else, and that needs a pattern.
         """
         if not runs_nothing_else(invocation):
             return None
         return {number for _, numbers in self._near(invocation) for number in numbers}
 
     def holding(self, invocation: Invocation) -> tuple[set[int], set[int]]:
-        """Return the numbers of the sets that hold a plain command, and those that may.
+        """Return the numbers of the sets that cover a plain command, and of those that may.
 
-        It has no redirection, and no pattern near it spells what is run in turn.
+        It has no redirection, and no candidate pattern spells nested commands.
         """
         surely: set[int] = set()
         perhaps: set[int] = set()
@@ -69,7 +69,7 @@ class CommandSets:
 
 
 def runs_nothing_else(invocation: Invocation) -> bool:
-    """Tell whether a command runs nothing else that is known of, and needs a pattern."""
+    """Return whether a command has no nested commands, and needs a pattern."""
     command = invocation.command
     if not invocation.program or invocation.inner or invocation.gaps:
         return False

@@ -1,7 +1,6 @@
 """Whether one pattern matches one command's own words.
 
-None says that it cannot be known, or that it takes a pattern which spells more out. What the
-command runs in turn is the matter of `cover`.
+None: unknown, or only a pattern that spells more would match. `coverage` handles nested commands.
 """
 
 from __future__ import annotations
@@ -25,10 +24,9 @@ _NO_VALUE = Word("")
 def matches_command(
     invocation: Invocation, pattern: CommandPattern, *, redirections_covered: bool = False
 ) -> bool | None:
-    """Tell whether a pattern covers one command, without those that it runs.
+    """Return whether a pattern covers one command, without its nested commands.
 
-    With `redirections_covered` the caller has another clause for those of
-    `uncovered_redirections`.
+    With `redirections_covered`, another clause of the rule covers the `uncovered_redirections`.
     """
     answer = matches_program(invocation, pattern)
     if answer is False:
@@ -45,7 +43,7 @@ def matches_command(
 
 
 def matches_program(invocation: Invocation, pattern: CommandPattern) -> bool | None:
-    """Tell whether a command's program is the pattern's."""
+    """Return whether a command's program is the pattern's."""
     if invocation.program and pattern.program is not None:
         if invocation.program[0] != pattern.program[0]:
             return False
@@ -58,7 +56,7 @@ def matches_program(invocation: Invocation, pattern: CommandPattern) -> bool | N
 
 
 def matches_words(invocation: Invocation, pattern: CommandPattern) -> bool | None:
-    """Tell whether what stands after the program is what the pattern asks for."""
+    """Return whether the words after the program match the pattern."""
     program = pattern.program
     if program is None:
         return operands_match(pattern.steps, _words_of_any(invocation))
@@ -68,7 +66,7 @@ def matches_words(invocation: Invocation, pattern: CommandPattern) -> bool | Non
     if invocation.program[:shared] != program[:shared]:
         return False
     if len(program) > len(invocation.program):
-        # The subcommand is not there, or not known.
+        # The subcommand is missing or unknown.
         first = invocation.operands[0].word if invocation.operands else None
         unclear = first is not None and not first.known
         return None if unclear or any(one.unknown for one in invocation.options) else False
@@ -87,9 +85,9 @@ def matches_words(invocation: Invocation, pattern: CommandPattern) -> bool | Non
 
 
 def _runs_elsewhere(invocation: Invocation, pattern: CommandPattern) -> bool:
-    """Tell whether a file of code that the pattern spells is named from another folder.
+    """Return whether a relative file of code that the pattern spells is in another folder.
 
-    After a `cd`, `python3 tools/x.py` is another program than the one that was meant.
+    After a `cd`, `python3 tools/x.py` is another program than the intended one.
     """
     if invocation.command.folders == () or not invocation.unseen:
         return False
@@ -102,23 +100,23 @@ def _runs_elsewhere(invocation: Invocation, pattern: CommandPattern) -> bool:
 
 
 def is_harmless_redirection(redirection: Redirection) -> bool:
-    """Tell whether a redirection only copies a descriptor or has to do with /dev/null."""
+    """Return whether a redirection only copies a descriptor or is from or to /dev/null."""
     return redirection.op in _DESCRIPTORS or (
         redirection.target.known and redirection.target.text == "/dev/null"
     )
 
 
 def is_harmless_assignment(assignment: Assignment, profiles: Profiles) -> bool:
-    """Tell whether setting a variable changes no more than language, time zone or looks."""
+    """Return whether setting a variable only affects language, time zone or appearance."""
     role = profiles.variable(assignment.name)
-    # Of the script's own variables only those matter that programs are known to heed.
+    # Of the script's private variables only those matter that some program is known to use.
     return role == "harmless" or (role is None and assignment.kept)
 
 
 def uncovered_redirections(
     invocation: Invocation, pattern: CommandPattern | None = None
 ) -> tuple[Redirection, ...]:
-    """Return the redirections that are neither harmless nor spelled out by the pattern."""
+    """Return the redirections that are neither harmless nor spelled by the pattern."""
     spelled = pattern.redirections if pattern is not None else ()
     return tuple(
         item
@@ -139,12 +137,12 @@ def uncovered_options(invocation: Invocation, pattern: CommandPattern) -> tuple[
 
 
 def spells_option(given: GivenOption, invocation: Invocation, pattern: CommandPattern) -> bool:
-    """Tell whether the pattern spells this option of a command."""
+    """Return whether the pattern spells this option of a command."""
     return any(_same_option(given, wanted, invocation, pattern) for wanted in pattern.options)
 
 
 def spells_redirects(invocation: Invocation, pattern: CommandPattern) -> bool:
-    """Tell whether a pattern that covers a command spells the options by which it is sent on."""
+    """Return whether a pattern that covers a command spells the options that enable redirects."""
     by = {name for effect in invocation.effects if effect.redirected for name in effect.by}
     spelled = (pattern, *pattern.inner)
     return any(
@@ -162,7 +160,7 @@ def _same_place(invocation: Invocation, pattern: CommandPattern) -> bool | None:
     if given in STANDARD_PLACES:
         return wanted in STANDARD_PLACES
     if given == wanted:
-        # A relative place is another one in another folder.
+        # A relative path means another file in another folder.
         return True if given.startswith("/") or invocation.command.folders == () else None
     return None
 
@@ -212,11 +210,11 @@ def _is_command_line(given: GivenOption, invocation: Invocation, pattern: Comman
 
 
 def _may_hold(invocation: Invocation, wanted: GivenOption) -> bool:
-    """Tell whether a word that is not known well may be an option, or hold it."""
+    """Return whether an unknown word may be, or contain, an option."""
     spellings = (wanted.name, wanted.spelled)
     unclear = [one.word for one in invocation.operands if not one.word.known]
     unclear += [one.value for one in invocation.options if one.value and one.value.many]
-    # A file name that a glob becomes begins as the glob does; `a$x` may be split into words.
+    # A file name from a glob begins as the glob does; `a$x` may be split into words.
     split = any(word.many and word.shape == "opaque" for word in unclear)
     if split or any(_begins(word, spellings) for word in unclear):
         return True
@@ -234,9 +232,9 @@ def _begins(word: Word, spellings: tuple[str, ...]) -> bool:
 
 
 def is_option_like(word: Word) -> bool:
-    """Tell whether a word may be an option to a program that nothing is known of.
+    """Return whether a word may be an option of an unknown program.
 
-    `-` and `--` are none; `+x` and `:x` are options to some programs.
+    `-` and `--` are not; `+x` and `:x` are options of some programs.
     """
     before = fixed_prefix(word)
     if not before:
@@ -249,13 +247,13 @@ def _fits_unprofiled(invocation: Invocation, pattern: CommandPattern) -> bool | 
     answer = operands_match(pattern.steps, _with_doubt(words))
     if answer is not False or not any(map(is_option_like, words)):
         return answer
-    # Its options may be another spelling of those that the pattern asks for.
+    # An option of the command may be another spelling of one in the pattern.
     asked = [step for step in pattern.steps if step and step.known and not is_option_like(step)]
     return None if all(step in words for step in asked) else False
 
 
 def _words_of_any(invocation: Invocation) -> list[GivenOperand]:
-    """Return all words of a command, its program's name being the first."""
+    """Return all words of a command, including its program's name."""
     words = invocation.command.words
     harmless = invocation.profiled and not (
         any(one.guarded or one.unknown for one in invocation.options)
@@ -306,7 +304,7 @@ def _fits_redirections(
 
 
 def _is_script(invocation: Invocation, redirections: tuple[Redirection, ...]) -> bool:
-    """Tell whether a file given as input may be the code that runs: `bash < x`."""
+    """Return whether an input file may be the code that runs: `bash < x`."""
     reads = any(one.op.startswith("<") for one in redirections)
     return reads and invocation.unseen and not invocation.operands
 
@@ -314,7 +312,7 @@ def _is_script(invocation: Invocation, redirections: tuple[Redirection, ...]) ->
 def _same_redirection(given: Redirection, wanted: Redirection) -> bool | None:
     if _operation(given) != _operation(wanted):
         return False
-    # A target that leads elsewhere by dots is not what the pattern spelled.
+    # A target with `..` is not the one that the pattern spelled.
     if not wanted.target.known and ".." in given.target.text.split("/"):
         return False
     return word_matches(given.target, wanted.target)

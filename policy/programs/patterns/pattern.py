@@ -1,7 +1,7 @@
 """`CommandPattern`: one item of a set of commands, as it is written in a rule.
 
-A pattern is read as a command and understood by the profile of its program, so that it is compared
-by what its options mean. A `*` as a whole word stands for any words, other wildcards for letters.
+A pattern is parsed as a command and analysed by its program's profile, so that options are compared
+by meaning. A `*` as a whole word matches any words, other wildcards match characters.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from policy.programs.script_analysis import analyse_command
 from policy.shell import Assignment, Redirection, SimpleCommand, Word, read_script
 from policy.values import Unreadable, quote
 
-# The roles of what is itself a command line: a `*` there leaves its commands to other patterns.
+# The roles of command lines: a `*` there leaves the nested commands to other patterns.
 COMMAND_LINES = frozenset({"command", "program"})
 
 
@@ -31,12 +31,12 @@ COMMAND_LINES = frozenset({"command", "program"})
 class CommandPattern:
     """A command whose words, values and targets may be globs.
 
-    `program` is None where any program fits. `steps` are what it asks of the operands, `rest` says
-    that a `*` of it takes options too. `inner` are the commands it spells to be run by its own;
-    without them whatever is run needs a pattern of its own. `tells` says that it spells out what
-    may run commands out of sight, for the reasons in `gaps`; `literal`, that it has no wildcard.
-    `open_at` is the place of a word that
-    fits several subcommands; what comes after it is known only with one of them, see `narrowed`.
+    `program` is None where any program matches. `steps` must match the operands; `rest`: a `*` also
+    matches options. `inner` are the nested commands that it spells; without them every nested
+    command needs a pattern of its own. `tells`: it spells what may run further commands, for the
+    reasons in `gaps`; `literal`: it has no wildcard. `open_at` is the index of a word that matches
+    several subcommands; the words after it are interpreted once the subcommand is known, see
+    `narrowed`.
     """
 
     text: str
@@ -59,7 +59,7 @@ class CommandPattern:
     )
 
     def narrowed(self, program: tuple[str, ...]) -> CommandPattern:
-        """Return what the pattern asks of one subcommand, if it leaves open which."""
+        """Return the pattern for one subcommand, if it leaves the subcommand open."""
         pattern = self
         while (own := pattern.program) is not None and pattern.open_at is not None:
             if len(own) >= len(program) or program[: len(own)] != own:
@@ -73,18 +73,18 @@ class CommandPattern:
 
 @lru_cache(maxsize=4096)
 def read_command_pattern(text: str, profiles: Profiles) -> CommandPattern | Unreadable:
-    """Read an item such as `git diff *`, `TZ=* date +*`, `sort * > out.txt` or `sudo id`."""
+    """Parse an item such as `git diff *`, `TZ=* date +*`, `sort * > out.txt` or `sudo id`."""
     script = read_script(text, whole=profiles.whole)
     if isinstance(script, Unreadable):
         return script
     if len(script.commands) != 1:
         return Unreadable(reason=f"one command is needed here: {quote(text)}")
-    # Gaps of the script do not matter: `export *` is no declaration, but stands for some.
+    # Gaps of the script do not matter: `export *` is not itself a declaration, but matches some.
     command = script.commands[0]
     if not command.words:
         return Unreadable(reason=f"a command pattern without a program: {quote(text)}")
     if command.text.strip() != text.strip():
-        # `! *` or `time *` would be a pattern of any command at all.
+        # `! *` or `time *` would match any command at all.
         return Unreadable(reason=f"a command pattern is one plain command: {quote(text)}")
     if any(word.shape == "opaque" for word in _all_words(command)) or has_placeholder(text):
         return Unreadable(reason=f"a command pattern spells out its words: {quote(text)}")
@@ -94,13 +94,13 @@ def read_command_pattern(text: str, profiles: Profiles) -> CommandPattern | Unre
 
 
 def _with_subcommand(pattern: CommandPattern, name: str) -> CommandPattern:
-    """Return the pattern with a subcommand in the place of the word that fits it."""
+    """Return the pattern with a subcommand in place of the wildcard that matches it."""
     assert pattern.open_at is not None
     words, place = pattern._spelled.words, pattern.open_at
     word = shown(words[place])
     if not matches_any_words(word) and not word_matches(Word(name), word):
         return replace(pattern, open_at=None)
-    # A whole `*` goes on: it may be words after the subcommand too.
+    # A whole `*` is kept: it may also match words after the subcommand.
     following = (words[place],) if matches_any_words(word) else ()
     narrow = (*words[:place], Word(name), *following, *words[place + 1 :])
     command = replace(pattern._spelled, words=narrow)
@@ -118,7 +118,7 @@ def profile_of(program: tuple[str, ...], profiles: Profiles) -> Profile | None:
 
 
 def option_of(name: str, program: tuple[str, ...], profiles: Profiles) -> Option | None:
-    """Return the option that a program, or its subcommand, knows by this spelling."""
+    """Return the option with this spelling of a program or its subcommand."""
     for length in range(len(program), 0, -1):
         profile = profile_of(program[:length], profiles)
         if profile is not None and name in profile.options:
@@ -144,7 +144,7 @@ def _pattern(understood: Invocation, text: str, profiles: Profiles) -> CommandPa
         replace(one, value=None if one.value is None else shown(one.value))
         for one in understood.options
     )
-    # Any program is compared by its words, the `*` of its name being one of them.
+    # Any program is compared by its words, including the `*` for its name.
     operands = (
         command.words if any_program else tuple(shown(one.word) for one in understood.operands)
     )
@@ -172,7 +172,7 @@ def _pattern(understood: Invocation, text: str, profiles: Profiles) -> CommandPa
 
 
 def _open_at(understood: Invocation, profiles: Profiles) -> int | None:
-    """Return the place of the first operand if it is a wildcard where a subcommand stands."""
+    """Return the index of the first operand if it is a wildcard in place of a subcommand."""
     profile = profile_of(understood.program, profiles)
     if profile is None or not profile.subcommands or not understood.operands:
         return None
@@ -188,7 +188,7 @@ def _takes_run(option: GivenOption) -> bool:
 
 
 def _tells(understood: Invocation, profiles: Profiles) -> bool:
-    """Tell whether it spells out what may run others out of sight."""
+    """Return whether the pattern spells what may run further commands."""
     command = understood.command
     if _spells_subcommand(understood, profiles):
         return True
@@ -203,7 +203,7 @@ def _tells(understood: Invocation, profiles: Profiles) -> bool:
 
 
 def _spells_subcommand(understood: Invocation, profiles: Profiles) -> bool:
-    """Tell whether it names a subcommand that the program's profile does not have."""
+    """Return whether it names a subcommand that the program's profile does not have."""
     first = understood.operands[0].word if understood.operands else None
     return (
         not understood.profiled
@@ -214,7 +214,7 @@ def _spells_subcommand(understood: Invocation, profiles: Profiles) -> bool:
 
 
 def _tells_option(option: GivenOption, program: tuple[str, ...], profiles: Profiles) -> bool:
-    """Tell whether a wildcard in the option's value leaves no commands to other patterns."""
+    """Return whether a wildcard in the option's value cannot stand for commands."""
     known = option_of(option.name, program, profiles)
     opens = known is not None and (known.role in COMMAND_LINES or known.role in MANY_WORDS)
     return not opens or (option.value is not None and not has_placeholder(option.value.text))

@@ -10,7 +10,7 @@ from policy.programs.patterns.pattern import CommandPattern
 
 
 class PatternSet(Sequence[CommandPattern]):
-    """Patterns in their order; of a large set a command is compared with few."""
+    """Patterns in their order, indexed by program."""
 
     __slots__ = ("_all", "_by_program", "_others")
 
@@ -36,12 +36,12 @@ class PatternSet(Sequence[CommandPattern]):
         return len(self._all)
 
     def near(self, invocation: Invocation) -> tuple[CommandPattern, ...]:
-        """Return the patterns that may fit; all others name another program."""
+        """Return the patterns that may match; all others name another program."""
         if not invocation.program:
             return self._all
         return self._by_program.get(invocation.program[0], self._others)
 
 
 def near(patterns: Sequence[CommandPattern], invocation: Invocation) -> Sequence[CommandPattern]:
-    """Return those of the patterns that may fit a command, as far as they are told apart."""
+    """Return the patterns that may match a command; all of them if they are not indexed."""
     return patterns.near(invocation) if isinstance(patterns, PatternSet) else patterns

@@ -69,7 +69,7 @@ def _wrong_effects(
 
 
 def _spelled(effect: Effect) -> tuple[str, ...]:
-    """Return how a place is spelled, with the folder that it is relative to and without."""
+    """Return the spelling of a path, relative to its folder and joined with it."""
     if effect.word is None:
         return ("?",)
     text = effect.word.text
@@ -80,7 +80,7 @@ def _spelled(effect: Effect) -> tuple[str, ...]:
 
 
 def _same(wanted: str, given: tuple[str, ...]) -> bool:
-    """Tell whether a place is spelled in an example as itself, or by its host alone."""
+    """Return whether an example spells a resource in full, or by its host alone."""
     if wanted in given or as_url(wanted) in given:
         return True
     host = given[0].partition("://")[2].partition("/")[0]
@@ -90,7 +90,7 @@ def _same(wanted: str, given: tuple[str, ...]) -> bool:
 def _wrong_runs(example: Example, understood: ScriptAnalysis) -> Iterator[str]:
     if example.runs is None:
         return
-    # Either those that it runs itself, or all that those run too.
+    # Either the direct nested commands, or all levels.
     near = [one for command in understood.commands for one in command.inner]
     all_of_them = [one for command in near for one in command.walk()]
     wanted = set(map(_on_one_line, example.runs))

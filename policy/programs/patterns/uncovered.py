@@ -29,7 +29,7 @@ def uncovered_part(
     *,
     redirections_covered: bool = False,
 ) -> str:
-    """Name what no pattern covers: a program, an option, a word, a redirection, what is hidden."""
+    """Describe what no pattern covers: a program, option, word, redirection or hidden command."""
     for command in invocation.walk():
         if not _is_covered(command, patterns, redirections_covered=redirections_covered):
             return _why(command, patterns, redirections_covered=redirections_covered)
@@ -81,7 +81,7 @@ def _why(
 
 
 def _nearness(command: Invocation, pattern: CommandPattern) -> int:
-    """Return how much of a command's program, and then of its words, is that of the pattern."""
+    """Return how much of a command's program, and then of its words, the pattern has."""
     if matches_program(command, pattern) is False:
         return 0
     own = pattern.program or ()

@@ -1,7 +1,7 @@
 """Replaces wildcards in words by placeholders, and back.
 
-A pattern is understood as a command is, each wildcard being a letter that no command has: so a `*`
-is one word in its place, which can be an option's value, a subcommand or a whole script.
+A pattern is analysed as a command in which each wildcard is replaced by a character that no command
+contains: so a `*` is one word, which can be an option's value, a subcommand or a whole script.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _SPECIAL = frozenset("\\*?")
 
 
 def has_placeholder(text: str) -> bool:
-    """Tell whether a text holds a letter that stands for a wildcard."""
+    """Return whether a text contains a placeholder."""
     return _RUN in text or _ONE in text
 
 
 def with_placeholders(command: SimpleCommand) -> SimpleCommand:
-    """Return the command with a letter in place of each wildcard.
+    """Return the command with a placeholder for each wildcard.
 
-    The shell leaves wildcards in the value of a variable alone, so there it has not marked them.
+    Wildcards in the value of a variable are not globs, so the parser has not marked them.
     """
     assignments = tuple(replace(one, value=_marked(one.value)) for one in command.assignments)
     words = command.words
@@ -36,12 +36,12 @@ def with_placeholders(command: SimpleCommand) -> SimpleCommand:
 
 
 def with_wildcards(command: SimpleCommand) -> SimpleCommand:
-    """Return the command with its wildcards back."""
+    """Return the command with its placeholders replaced by wildcards."""
     return _each_word(command, shown)
 
 
 def shown(word: Word) -> Word:
-    """Return a word with its wildcards back."""
+    """Return a word with its placeholders replaced by wildcards."""
     if not word.known or not has_placeholder(word.text):
         return word
     text = escape_glob(word.text).replace(_RUN, "*").replace(_ONE, "?")

@@ -1,7 +1,7 @@
 """Whether words of a command match words of a pattern: yes, no, or not known.
 
-A pattern's word is literal, or a glob in the sense of `policy.values`: `*` and `?`, quoted ones
-escaped. A whole `*` is a run of words, see `Step`.
+A pattern's word is literal, or a glob as in `policy.values`: `*` and `?`, escaped where quoted. A
+whole `*` is a run of words, see `Step`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from policy.programs.invocation import GivenOperand
 from policy.shell import Word
 from policy.values import compile_name_glob
 
-# A word of the pattern to be met, or None for a run of words: none or more.
+# A word that must match, or None for a run of words: none or more.
 Step: TypeAlias = Word | None
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
@@ -22,14 +22,14 @@ ANY_WORD = Word("*", "glob")
 
 
 def matches_any_words(word: Word) -> bool:
-    """Tell whether a pattern's word stands for any words: a `*`, or what `xargs` appends."""
+    """Return whether a pattern's word matches any words: a `*`, or the input of `xargs`."""
     if word.shape == "opaque":
         return word.many
     return word.shape == "glob" and not word.text.strip("*")
 
 
 def pattern_steps(words: Sequence[Word]) -> tuple[Step, ...]:
-    """Return what a pattern's words ask for: a `*` at the end may be no word, others are some."""
+    """Return the steps of a pattern's words; only a `*` at the end may match no word."""
     steps: list[Step] = []
     for place, word in enumerate(words):
         if not matches_any_words(word):
@@ -42,12 +42,12 @@ def pattern_steps(words: Sequence[Word]) -> tuple[Step, ...]:
 
 
 def fixed_prefix(word: Word) -> str:
-    """Return the part at the start of a word that surely stands there."""
+    """Return the certain beginning of a word."""
     return _cut(word)[0]
 
 
 def word_matches(given: Word, wanted: Word) -> bool | None:
-    """Tell whether a word is what one word of a pattern asks for; None if it may become that."""
+    """Return whether a word matches one word of a pattern; None if it may expand to a match."""
     if matches_any_words(wanted) or wanted.shape == "opaque":
         return True
     if given.known:
@@ -65,7 +65,7 @@ def word_matches(given: Word, wanted: Word) -> bool | None:
 
 
 def operands_match(steps: Sequence[Step], operands: Sequence[GivenOperand]) -> bool | None:
-    """Tell whether the operands are what `steps` ask for, in order.
+    """Return whether the operands match `steps`, in order.
 
     At most len(steps) * len(operands) comparisons, twice.
     """
@@ -77,7 +77,7 @@ def operands_match(steps: Sequence[Step], operands: Sequence[GivenOperand]) -> b
 
 
 def _cut(word: Word) -> tuple[str, str]:
-    """Cut a word where what is known of it ends; only a glob has more."""
+    """Split a word at the end of its known part; only a glob has a second part."""
     if word.shape != "glob":
         return word.text, ""
     pieces: list[str] = []
@@ -100,7 +100,7 @@ def _reaches(steps: Sequence[Step], operands: Sequence[GivenOperand], *, surely:
     for operand in operands:
         after = _after(steps, places, operand, surely=surely)
         if operand.word.many and not surely:
-            # It may be no word, or one after another of those that are asked for.
+            # It may expand to no word, or to several that match.
             after |= places
             grown = places
             while grown:
@@ -147,6 +147,6 @@ def _meets(operand: GivenOperand, step: Word, *, surely: bool) -> bool:
         return True
     asked = fixed_prefix(step)
     if operand.guarded:
-        # What does harm by its text has to be spelled; of a variable, its name.
+        # A harmful word must be spelled; of an assignment, the name.
         return _VARIABLE.match(asked) is not None
     return bool(asked) or not operand.may_be_option

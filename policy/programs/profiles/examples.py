@@ -15,7 +15,7 @@ _FLAGS = ("hides", "unseen", "free")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """One example; what is None is not looked at. `line` counts from 1, 0 is not known."""
+    """One example; a field that is None is not checked. `line` counts from 1, 0 is unknown."""
 
     run: str
     reads: tuple[str, ...] | None = None
@@ -32,7 +32,7 @@ class Example:
 
 
 def read_examples(listed: object, faults: Faults) -> tuple[Example, ...]:
-    """Return the examples of a file, noting every mistake."""
+    """Return the examples of a file, recording every mistake."""
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
         faults.add(("examples",), "examples are tables", help="write `[[examples]]`")
         return ()

@@ -30,14 +30,14 @@ class Faults:
     found: list[ProfileFault] = field(default_factory=list)
 
     def add(self, path: Sequence[str], message: str, *, help: str = "") -> None:
-        """Note a mistake at a key, given by the names of its tables and its own."""
+        """Record a mistake at a key, given by the names of its tables and its own."""
         self.found.append(
             ProfileFault(file=self.file, message=message, help=help, line=line_of(self.text, path))
         )
 
 
 def line_of(text: str, path: Sequence[str]) -> int:
-    """Return the line of a key in a TOML text, of the closest table around it, or 0."""
+    """Return the line of a key in a TOML text, else of the closest enclosing table, else 0."""
     wanted = tuple(path)
     best, length = 0, 0
     table: tuple[str, ...] = ()

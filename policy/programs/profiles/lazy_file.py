@@ -1,8 +1,8 @@
 """Reads a large profile file; its subcommands only when they are needed.
 
-Of a program with a hundred subcommands a script uses one or two, and reading TOML is slow. So the
-text is cut before each subcommand's tables. A text that is small, or cannot surely be cut by its
-lines alone, is read whole; examples are left out.
+Of a program with a hundred subcommands a script uses one or two, and parsing TOML is slow. So the
+text is split before each subcommand's tables. A text that is small, or cannot safely be split by
+lines, is parsed whole; examples are skipped.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _HEADER = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)
 _SUBCOMMAND = re.compile(r"\[\[?sub\.([A-Za-z0-9_-]+)(?:\.[A-Za-z0-9_.-]+)?\]\]?[ \t]*(?:#.*)?")
 _OF_PROGRAM = re.compile(r"\[\[?(?:options|variant|variant\.options|means)\]\]?[ \t]*(?:#.*)?")
 _EXAMPLES = re.compile(r"\[\[examples\]\][ \t]*(?:#.*)?")
-# Nothing good is known of a subcommand whose tables cannot be read.
+# A subcommand whose tables cannot be parsed may do anything.
 _UNREADABLE = Section(hides=True, operands=("unknown...",))
 
 
 def read_profile_lazily(file: str, text: str) -> ProfileFile | tuple[ProfileFault, ...]:
-    """Return what a profile file says but its examples, or its mistakes; never raises."""
+    """Return the contents of a profile file without its examples, or its mistakes; never raises."""
     cut = None
     if _SMALL < len(text) <= LARGEST and program_of(file) != ENVIRONMENT:
         cut = _cut(text)
@@ -67,7 +67,7 @@ def read_profile_lazily(file: str, text: str) -> ProfileFile | tuple[ProfileFaul
 
 
 def _cut(text: str) -> tuple[str, Mapping[str, str]] | None:
-    """Return the text of the program itself, and of each subcommand; None if it is not clear."""
+    """Return the text of the program itself, and of each subcommand; None if it cannot be split."""
     own: list[str] = []
     subcommands: dict[str, list[str]] = {}
     examples: list[str] = []
@@ -90,7 +90,7 @@ def _cut(text: str) -> tuple[str, Mapping[str, str]] | None:
 
 
 def _closed(part: str) -> bool:
-    """Tell whether no text of several lines goes on after a part."""
+    """Return whether a part ends outside any multi-line string."""
     return part.count('"""') % 2 == 0 and part.count("'''") % 2 == 0
 
 

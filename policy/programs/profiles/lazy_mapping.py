@@ -9,10 +9,10 @@ _T = TypeVar("_T")
 
 
 class LazyMapping(Mapping[str, _T], Generic[_T]):
-    """A mapping whose values are worked out once each, when they are first asked for.
+    """A mapping whose values are computed when they are first needed.
 
-    `names` are found by themselves. `others`, asked where none of them fits, gives further names
-    with their values.
+    `names` are the known keys. `others` is called for a key that is none of these, and returns
+    further keys with their values.
     """
 
     __slots__ = ("_found", "_make", "_names", "_others")
@@ -52,7 +52,7 @@ class LazyMapping(Mapping[str, _T], Generic[_T]):
         if self._others is None:
             return
         for name, value in self._others().items():
-            # A name of its own goes before another name of something else.
+            # An own name takes precedence over another name of another entry.
             if name not in self._names:
                 self._found.setdefault(name, value)
         self._others = None

@@ -12,14 +12,14 @@ from policy.programs.profiles.profile import Follows, Links, Option, Profile, Va
 from policy.programs.profiles.section import Pairs, Section, inherited_style
 
 _T = TypeVar("_T")
-# Subcommands that are like others that are like others.
+# Depth of subcommands that are `like` others, which are `like` others.
 _DEEPEST = 4
 _NO_SUBCOMMANDS: Mapping[str, Profile] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Above:
-    """What a subcommand has from the program around it unless it says otherwise."""
+    """Values that a subcommand inherits from the enclosing program unless it sets its own."""
 
     options: Mapping[str, Option] = field(default_factory=dict)
     always: Pairs = ()
@@ -32,7 +32,7 @@ class _Above:
 
 
 def profile_of(name: str, sections: Sequence[Section]) -> Profile:
-    """Return the profile of a program; what a later section says goes before or is added."""
+    """Return the profile of a program; a later section overrides or extends earlier ones."""
     return _profile(name, sections, above=_Above())
 
 
@@ -127,7 +127,7 @@ def _subcommands(sections: Sequence[Section], above: _Above) -> Mapping[str, Pro
 def _models(
     sub: Section, siblings: Sequence[Mapping[str, Section]], *, depth: int = 0
 ) -> tuple[Section, ...]:
-    """Return the options of the subcommand that another is like."""
+    """Return the options of the subcommand that another is `like`."""
     found: tuple[Section, ...] = ()
     if sub.like is None or depth > _DEEPEST:
         return found
@@ -140,7 +140,7 @@ def _models(
 
 
 def _with_plus(options: Mapping[str, Option]) -> Mapping[str, Option]:
-    """Return the options of one letter as they are spelled with a `+`."""
+    """Return the one-letter options in their spelling with a `+`."""
     return {
         "+" + spelling[1]: replace(option, name="+" + spelling[1], spellings=("+" + spelling[1],))
         for spelling, option in options.items()
@@ -149,7 +149,7 @@ def _with_plus(options: Mapping[str, Option]) -> Mapping[str, Option]:
 
 
 def _variant(variant: Variant, options: Mapping[str, Option]) -> Variant:
-    """Return a variant that calls its options by their canonical names."""
+    """Return a variant with options by their canonical names."""
     others = {
         _name(spelling, options): replace(
             options.get(spelling, other),
@@ -174,7 +174,7 @@ def _name(spelling: str, options: Mapping[str, Option]) -> str:
 
 
 def _override(options: dict[str, Option], later: Mapping[str, Option]) -> None:
-    """Put the later options in place of those of the same spelling."""
+    """Replace options by later ones with the same spelling."""
     for option in later.values():
         for spelling in option.spellings:
             options[spelling] = option

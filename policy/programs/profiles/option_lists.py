@@ -16,15 +16,15 @@ _PLAIN = re.compile(r"[^=\s|]+")
 
 @dataclass(frozen=True, slots=True)
 class OptionListError:
-    """Why a list or a role cannot be read, and what to write instead."""
+    """Why a list or a role is not valid, and what to write instead."""
 
     message: str
     help: str = ""
 
 
-# The spellings of an option, and what is glued on to it (`?` any text, `#` digits) if that is said.
+# The spellings of an option, and its glued value if there is one (`?` any text, `#` digits).
 Group: TypeAlias = tuple[tuple[str, ...], Takes | None]
-# After a role: no `*` covers the option, which does harm or does not; operands follow.
+# Marks after a role: `guarded` and `spelled` (whether a `*` covers the option), `last`.
 _MARKS = frozenset({"guarded", "spelled", "last"})
 _GLUED: dict[str, Takes] = {"?": "glued", "#": "number"}
 
@@ -69,7 +69,7 @@ def _is_spelling(spelling: str, style: Style) -> bool:
 
 
 def option(spellings: tuple[str, ...], *, takes: Takes, guarded: bool = False) -> Option:
-    """Return an option that touches nothing; or, if `guarded`, does harm that is not told."""
+    """Return an option without effects; or, if `guarded`, with unknown harmful ones."""
     return Option(
         name=spellings[-1],
         spellings=spellings,
@@ -83,7 +83,7 @@ def option(spellings: tuple[str, ...], *, takes: Takes, guarded: bool = False) -
 def read_option(
     spellings: tuple[str, ...], role: str, *, glued: Takes | None
 ) -> Option | OptionListError:
-    """Return an option whose role is spelled out: `write`, `code last`, `flag read-tree .`."""
+    """Return an option with an explicit role: `write`, `code last`, `flag read-tree .`."""
     words = role.split()
     flag = words[:1] == ["flag"]
     words = words[1:] if flag else words
@@ -94,7 +94,7 @@ def read_option(
     if flag and name in _MARKS:
         marks, name = {*marks, name}, "text"
     if name == "text" and not more and "guarded" in marks:
-        # Harm without a role of its own is harm that is not known.
+        # A guarded option without a role has unknown effects.
         name = "guarded"
     for role in (name, *more):
         wrong = _wrong_role(role, flag=flag)

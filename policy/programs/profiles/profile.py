@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-# Roles that take this word and those after it.
+# Roles that take this word and all words after it.
 MANY_WORDS = frozenset(
     {
         "argv...", "argv-more...", "argv-until", "env-argv...", "named-argv...",
@@ -15,21 +15,20 @@ MANY_WORDS = frozenset(
     }
 )  # fmt: skip
 
-# How words are told apart: `gnu` takes options anywhere, clusters `-rf` and unique beginnings of
-# long names; `posix` is the same until the first operand; `words` has whole words with one dash
-# (`find`, `java`), `listed` the same and no others, however they begin (`echo`), `pairs` has
-# `name=value` (`dd`).
+# How options are parsed: `gnu` accepts options anywhere, clusters `-rf` and unique prefixes of long
+# names; `posix` is the same until the first operand; `words` has whole words with one dash (`find`,
+# `java`), `listed` the same and only those listed (`echo`), `pairs` has `name=value` (`dd`).
 Style: TypeAlias = Literal["gnu", "posix", "words", "listed", "pairs"]
 Takes: TypeAlias = Literal["nothing", "value", "glued", "number"]
-# Which of what a program writes may be links afterwards: what it writes with all below it, or only
-# what is below; all, as it makes links; all, as it takes along links that there are; what stands
-# beside; nothing.
+# Which of the written files may be links afterwards: `trees`: what it writes, with everything below
+# it; `below`: only what is below; `made`: all, as it creates links; `carried`: all, as it copies
+# existing links; `beside`: what is next to them; `never`: none.
 Links: TypeAlias = Literal["trees", "below", "made", "carried", "beside", "never"]
-# In which trees symbolic links that stand below are followed: in all, only in those that are
-# written (`cp -r` writes through links of its target), in none.
+# In which trees symbolic links are followed: in all, only in those that are written (`cp -r` writes
+# through links of its target), in none.
 Follows: TypeAlias = Literal["always", "written", "never"]
 
-# What is passed over below folders that are read: names that begin with a dot, or nothing.
+# What is skipped below folders that are read: names that begin with a dot, or nothing.
 Leaves: TypeAlias = Literal["hidden", "nothing"]
 
 # The spelling of an option that is a number: `head -5`, `git log -20`.
@@ -42,10 +41,11 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 class Option:
     """An option. `name` is canonical: the last of its spellings.
 
-    `takes` a value that follows or is glued on, one that can only be glued on (`--color=auto`),
-    digits that can only be glued on (`perl -l0`), or nothing. `role` says what the value does, see
-    `roles`; `text` is what it does it to where the option takes nothing. `more` are the roles of
-    further values (`jq --arg NAME VALUE`). `last`: the words after it are operands (`python -c`).
+    `takes`: a value that follows or is glued on, one that can only be glued on (`--color=auto`),
+    digits that can only be glued on (`perl -l0`), or nothing. `role` is the effect of the value,
+    see `roles`; `text` is the object of that effect where the option takes no value. `more` are the
+    roles of further values (`jq --arg NAME VALUE`). `last`: the words after it are operands
+    (`python -c`).
     """
 
     name: str
@@ -60,10 +60,10 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """What holds instead where one of the options `given` is there; None leaves it as it is.
+    """The differences if one of the options `given` is present; None means no difference.
 
-    One of `given` may be spelled with its value, `-m=pip`. `also` asks for one of others besides.
-    `options` are what options do then, by canonical name.
+    One of `given` may be spelled with its value, `-m=pip`. `also` requires one of others as well.
+    `options` are the options with another meaning, by canonical name.
     """
 
     given: frozenset[str]
@@ -80,7 +80,7 @@ class Variant:
     leaves_out: Leaves | None = None
 
     def holds(self, given: Set[str]) -> bool:
-        """Tell whether it holds with the options of these canonical names."""
+        """Return whether it applies, given the canonical names of the options."""
         return not self.given.isdisjoint(given) and not (self.also and self.also.isdisjoint(given))
 
 
@@ -88,22 +88,22 @@ class Variant:
 class Profile:
     """One program or subcommand.
 
-    `operands` are roles by place; one that ends in `...` takes any number, and others may follow
-    it. `bare` holds effects (role, text) of a command without operands, `always` those of any.
+    `operands` are roles by position; one that ends in `...` takes any number, and others may follow
+    it. `bare` are the effects (role, text) of a command without operands, `always` those of any.
     `means` maps globs of operands to options that they stand for. `stdin` is the role of standard
     input where there are no operands. `hides`: it may run commands that its words do not show.
-    `free`: it needs no pattern of its own when all that it runs is covered.
+    `free`: it needs no pattern of its own if everything that it runs is covered.
 
-    `plus`: options of one letter may begin with `+` too, and are then others (`set +e`).
-    `at_options`: a word `@FILE` stands for the words in that file.
-    `settings` are globs of what can be set without harm where a word has the role `config`.
+    `plus`: one-letter options may begin with `+` too, with another meaning (`set +e`).
+    `at_options`: a word `@FILE` stands for the words in that file. `settings` are globs of harmless
+    settings, for words with the role `config`.
 
-    `siblings` are other programs of which the same is true, each under its own name.
+    `siblings` are other programs with the same profile, each under its own name.
 
-    `follows_links` says in which of its trees it goes through the symbolic links that it meets.
-    `leaves_out` says what it passes over below its trees, unless an option says otherwise.
+    `follows_links`: in which of its trees it follows symbolic links. `leaves_out`: what it skips
+    below its trees, unless an option overrides that.
 
-    `options` are found by each of their spellings, `subcommands` by each of their names.
+    `options` has an entry for each of their spellings, `subcommands` for each of their names.
     """
 
     name: str
@@ -128,8 +128,8 @@ class Profile:
     links: Links = "trees"
     follows_links: Follows = "always"
     leaves_out: Leaves = "nothing"
-    # Found once, as they are asked for with every command: whether some option does harm, and
-    # whether operands may be a command.
+    # Computed once, since every command needs them: whether some option is guarded, and whether
+    # operands may be a command.
     has_guarded: bool = field(init=False, repr=False, compare=False)
     runs_operands: bool = field(init=False, repr=False, compare=False)
 

@@ -13,7 +13,7 @@ from policy.programs.profiles.variables import Variables, read_variables
 from policy.values import quote
 
 SUFFIX = ".toml"
-# The one file that speaks of no program but of variables of the environment.
+# The only file that describes environment variables in place of a program.
 ENVIRONMENT = "environment"
 
 LARGEST = 500_000  # characters
@@ -23,9 +23,9 @@ _LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileFile:
-    """A profile file that was read: its program is the file's name without `.toml`.
+    """The contents of a profile file: its program is the file's name without `.toml`.
 
-    `replaces` says that what earlier files tell of the program does not hold.
+    `replaces`: earlier files about the program are disregarded.
     """
 
     file: str
@@ -37,12 +37,12 @@ class ProfileFile:
 
 
 def program_of(file: str) -> str:
-    """Return the program that a profile file is about, from the file's name."""
+    """Return the program that a profile file describes, from the file's name."""
     return file.rpartition("/")[2].removesuffix(SUFFIX)
 
 
 def read_profile_file(file: str, text: str) -> ProfileFile | tuple[ProfileFault, ...]:
-    """Return what a profile file says, or its mistakes; never raises."""
+    """Return the contents of a profile file, or its mistakes; never raises."""
     faults = Faults(file=file, text=text)
     table = _toml(faults)
     if table is None:
@@ -77,7 +77,7 @@ def _toml(faults: Faults) -> dict[str, object] | None:
     except ValueError as error:
         said = str(error)
         line = _LINE.search(said)
-        # What is not ended is missed at the end.
+        # An unterminated value is reported at the end of the file.
         last = faults.text.rstrip().count("\n") + 1 if _AT_END in said else 0
         faults.found.append(
             ProfileFault(

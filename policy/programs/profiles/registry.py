@@ -1,8 +1,7 @@
 """`Profiles`: the profiles of programs, by every name that each has.
 
-Reading hundreds of files takes longer than a service may need to start, so each is read when its
-program is first asked for, and all are looked at for a name that is no file's. What is remembered
-changes no answer.
+Parsing hundreds of files at startup would take too long, so a file is parsed when its program is
+first needed, and all are scanned for a name that is not a file's. The cache changes no answer.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-# Every policy has profiles, and few speak of commands.
+# Imported in functions: every policy has profiles, and few have rules about commands.
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from types import MappingProxyType
@@ -26,7 +25,7 @@ from policy.programs.profiles.section import Section
 from policy.programs.profiles.variables import VariableRole, Variables
 from policy.values import quote
 
-# The other names of a program stand before the first table of its file.
+# The other names of a program are before the first table of its file.
 _NAMES = re.compile(r"^(names|siblings)\s*=\s*\[([^\]]*)\]", re.MULTILINE)
 _FIRST_TABLE = re.compile(r"^\[", re.MULTILINE)
 _NAME = re.compile(r"\"([^\"]*)\"|'([^']*)'")
@@ -35,7 +34,7 @@ _WILD = frozenset("*?[")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _File:
-    """One file of a layer of texts, which may be read when they are asked for."""
+    """One file in a mapping that may load texts lazily."""
 
     name: str
     layer: Mapping[str, str] = field(repr=False)
@@ -47,7 +46,7 @@ class _File:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OtherNames:
-    """Programs by their other names, and by globs that fit names."""
+    """Programs by their other names, and by globs of names."""
 
     names: Mapping[str, str]
     globs: tuple[tuple[str, str], ...]
@@ -55,10 +54,10 @@ class _OtherNames:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Profiles:
-    """What is known of programs. Build with `of`.
+    """The profiles of programs. Build with `of`.
 
-    With `whole`, the scripts and patterns that are understood by it are read by the whole reader,
-    plain ones too: the same, and slower.
+    With `whole`, scripts and patterns are always parsed by the full parser: slower, with the same
+    result.
     """
 
     _layers: tuple[Mapping[str, str], ...]
@@ -70,12 +69,12 @@ class Profiles:
 
     @staticmethod
     def of(*layers: Mapping[str, str]) -> Profiles:
-        """Return what texts by file name say; a later layer adds to the programs of an earlier."""
+        """Return profiles from texts by file name; a later layer extends an earlier one."""
         return Profiles(_layers=layers)
 
     @property
     def _files(self) -> Mapping[str, tuple[_File, ...]]:
-        """The files by the program they tell of; the layers are listed when it comes to that."""
+        """The files by the program they describe; listed on first use."""
         if not self._known:
             self._known.append(_files_of(self._layers))
         return self._known[0]
@@ -86,7 +85,7 @@ class Profiles:
         return tuple(sorted(set(self._files) - {profile_file.ENVIRONMENT}))
 
     def profile(self, name: str) -> Profile | None:
-        """Return what is known of a program by any of its names (exactly: `G` is not `g`)."""
+        """Return the profile of a program by any of its names (case-sensitive: `G` is not `g`)."""
         if name in self._read:
             return self._read[name]
         program = self._program(name)
@@ -98,7 +97,7 @@ class Profiles:
         return found
 
     def variable(self, name: str) -> VariableRole | None:
-        """Return what is known of a variable of the environment, None if nothing is."""
+        """Return the role of an environment variable, None if it is not known."""
         if name in self._roles:
             return self._roles[name]
         files = self._files.get(profile_file.ENVIRONMENT, ())
@@ -121,7 +120,7 @@ class Profiles:
         return tuple(found)
 
     def files(self, names: Container[str] | None = None) -> tuple[ProfileFile, ...]:
-        """Return the files of these names that can be read, or all, with their examples."""
+        """Return the valid files of these names, or all, with their examples."""
         return tuple(
             read
             for file in self._in_order()
@@ -156,7 +155,7 @@ class Profiles:
         return next((program for glob, program in other.globs if fnmatchcase(name, glob)), None)
 
     def _other(self) -> _OtherNames:
-        """Return the other names of all programs, for which every file has to be looked at."""
+        """Return the other names of all programs; this scans every file."""
         if not self._others:
             self._others.append(_other_names_of(self._layers))
         return self._others[0]
@@ -187,7 +186,7 @@ def _other_names_of(layers: Sequence[Mapping[str, str]]) -> _OtherNames:
 
 
 def _other_names(text: str) -> tuple[str, ...]:
-    """Return the other names of a program without reading the whole file."""
+    """Return the other names of a program without parsing the whole file."""
     table = _FIRST_TABLE.search(text)
     top = text if table is None else text[: table.start()]
     return tuple(
@@ -208,7 +207,7 @@ def _read_parts(name: str, text: str) -> ProfileFile | tuple[ProfileFault, ...]:
 
 
 def _read(files: Sequence[_File]) -> Profile:
-    """Return what the files of one program say; of one that cannot be read, that it may do all."""
+    """Return the profile from the files of one program; with an invalid file it may do anything."""
     sections: list[Section] = []
     for file in files:
         read = _read_parts(file.name, file.text)

@@ -18,7 +18,7 @@ __all__ = [
     "verbs_of_role",
 ]
 
-# What a word in each role touches. `None` stands for running something.
+# The accesses of a word in each role. `None` stands for running something.
 _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "text": (),
     "read": ("reads",),
@@ -83,7 +83,7 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "written-pathspec": ("writes",),
     "line-range": ("reads",),
     "listed-input": ("reads",),
-    # Names that are left out of the folders that are read, or brought back.
+    # Names that are excluded from the folders that are read, or included again.
     "only-files": (),
     "only-type": (),
     "leaves": (),
@@ -131,18 +131,19 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "jq": ("reads",),
     "sql": (None, "reads", "writes"),
     "unknown": (None, "reads", "writes", "connects", "sends"),
-    # Harm of an option that nothing else tells: a pattern that spells the option covers it.
+    # Harmful effects of an option that no other role describes: a pattern that spells the option
+    # covers it.
     "guarded": ("reads", "writes", "connects"),
     "unseen": (None,),
     "hides": (None,),
-    # Another host that is connected to: noted with all options, as one may undo another.
+    # A redirect to another host: evaluated with all options, as one may override another.
     "redirect": (),
     "no-redirect": (),
     "redirect-limit": (),
 }
 
 ROLES = frozenset(_TOUCHES)
-# Roles whose text decides whether it does harm: a program of a small language, a setting, a place.
+# Roles whose text determines whether they are harmful: an embedded program, a setting, a place.
 _BY_TEXT = frozenset(
     {
         "sed", "awk", "awk-input", "jq", "sql", "config", "assignment", "place-read",
@@ -151,14 +152,14 @@ _BY_TEXT = frozenset(
         "mailbox", "module", "user-at-host",
     }
 )  # fmt: skip
-# Roles of programs in a small language: what they work on is another operand, or the input.
+# Roles of embedded programs: their input is another operand, or standard input.
 PROGRAMS = frozenset({"sed", "awk", "jq", "sql"})
-# Roles without a word of their own: they stand after `flag`, in `bare` and in `always`.
+# Roles without a word: used after `flag`, in `bare` and in `always`.
 WORDLESS = frozenset({"unseen", "hides", "redirect", "no-redirect"})
 
 
 def leads_elsewhere(role: str, folder: Word | None) -> bool:
-    """Tell whether an option makes a program work by what stands in a folder not plainly below."""
+    """Return whether an option makes a program use a folder that may not be below its own."""
     if role == "project-folder" and folder is not None and folder.known:
         return folder.text.startswith(("/", "~")) or ".." in folder.text.split("/")
     return role in ("read-folder", "project-folder")
@@ -170,15 +171,15 @@ def bare_role(role: str) -> str:
 
 
 def takes_many(role: str) -> bool:
-    """Tell whether any number of operands have this role."""
+    """Return whether any number of operands have this role."""
     return role.endswith("...") or role in MANY_WORDS
 
 
 def verbs_of_role(role: str) -> tuple[Verb | None, ...]:
-    """Return the verbs of what a word in this role may touch, and None if it may run something."""
+    """Return the accesses of a word in this role, with None if it may run something."""
     return _TOUCHES[role]
 
 
 def is_harmful_role(role: str) -> bool:
-    """Tell whether an option of this role does harm whatever its value is."""
+    """Return whether an option of this role is harmful whatever its value is."""
     return role not in _BY_TEXT and any(verb != "reads" for verb in _TOUCHES[role])

@@ -1,4 +1,4 @@
-"""Reads one table of a profile file, and notes its mistakes."""
+"""Reads one table of a profile file, and records its mistakes."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _NO_OPTIONS: Mapping[str, Option] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """What one table says of a program or subcommand; None and empty where it says nothing."""
+    """One table about a program or subcommand; None and empty where it sets nothing."""
 
     names: tuple[str, ...] = ()
-    # Others of which the same is true; of subcommands, each with its other names.
+    # Other programs with the same profile; for subcommands, each with its other names.
     siblings: tuple[tuple[str, ...], ...] = ()
     style: Style | None = None
     options: Mapping[str, Option] = field(default_factory=lambda: _NO_OPTIONS)
@@ -63,7 +63,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Here:
-    """Where in which file a table is read, and the style of the table around it."""
+    """The position of a table in a file, and the style of the enclosing table."""
 
     faults: Faults
     path: Path
@@ -76,7 +76,7 @@ class _Here:
 def read_section(
     table: Mapping[str, Any], faults: Faults, *, path: Path = (), style: Style = "gnu"
 ) -> Section:
-    """Return what a table says, noting every mistake; keys of the whole file are left out."""
+    """Return the contents of a table, recording every mistake; top-level keys are skipped."""
     style = _style(table, _Here(faults=faults, path=path, style=style))
     here = _Here(faults=faults, path=path, style=style)
     for key in table:
@@ -104,7 +104,7 @@ def read_section(
 
 
 def inherited_style(style: Style) -> Style:
-    """Return the style of subcommands that do not give their own."""
+    """Return the style of subcommands that do not set their own."""
     return "gnu" if style == "posix" else style
 
 

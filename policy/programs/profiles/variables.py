@@ -24,19 +24,19 @@ class Variables:
     globs: tuple[tuple[str, VariableRole], ...] = ()
 
     def role(self, name: str) -> VariableRole | None:
-        """Return what is known of a variable; None if nothing is."""
+        """Return the role of a variable; None if it is not known."""
         found = self.exact.get(name)
         if found is not None:
             return found
         return next((role for glob, role in self.globs if fnmatchcase(name, glob)), None)
 
     def over(self, earlier: Variables) -> Variables:
-        """Return these with what only the earlier ones say."""
+        """Return these roles, completed by the earlier ones."""
         return Variables({**earlier.exact, **self.exact}, (*self.globs, *earlier.globs))
 
 
 def read_variables(table: Mapping[str, Any], faults: Faults) -> Variables:
-    """Return the variables of `environment.toml`, noting every mistake."""
+    """Return the variables of `environment.toml`, recording every mistake."""
     exact: dict[str, VariableRole] = {}
     globs: list[tuple[str, VariableRole]] = []
     for key in table:

@@ -1,6 +1,6 @@
 """Words that may be addresses, images or databases: what each connects to.
 
-Of what is listed here it is known that it is no address; anything else may be one.
+A word is not an address only if it is known not to be one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MAY_BECOME_URL = re.compile(r"[A-Za-z0-9+.-]*(?::/?)?\Z")
 _DATABASE_URL = re.compile(r"postgres(?:ql)?://(?:[^/?#@]*@)?([^/?#@]*)(?:/[^?#]*)?\Z")
 _PLAIN_HOST = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]+)?|\[[0-9A-Fa-f:.]+\](?::[0-9]+)?")
 _PAIR = re.compile(r"\s*([a-z_]+)\s*=\s*([^\s'\\]*|'[^'\\]*+')(?=\s|\Z)")
-# Settings of a connection that neither lead elsewhere nor name a file.
+# Settings of a connection that neither change the host nor name a file.
 _HARMLESS_KEYS = frozenset(
     """
     dbname user password port connect_timeout application_name fallback_application_name sslmode
@@ -30,7 +30,7 @@ _SHORT_NAME = "docker.io"
 
 
 def read_database(word: Word) -> ProgramEffects:
-    """Return what the name of a database connects to: a URL or `host=db.example port=1` is one."""
+    """Return what the name of a database connects to: a URL or `host=db.example port=1`."""
     text = word.text
     if not word.known:
         return _ANYWHERE
@@ -65,7 +65,7 @@ def _hosts(listed: str) -> ProgramEffects:
 
 
 def read_image(word: Word) -> ProgramEffects:
-    """Return the registry that the name of an image begins with: `registry.example/app:1`."""
+    """Return the registry at the beginning of an image's name: `registry.example/app:1`."""
     transport, scheme, rest = word.text.partition("://")
     name = rest if scheme and transport == "docker" else word.text
     registry, slash, _ = name.partition("/")
@@ -85,7 +85,7 @@ def read_image(word: Word) -> ProgramEffects:
 
 
 def read_url_or_name(word: Word) -> ProgramEffects:
-    """Return what a word connects to that is a URL, or else a name known to the program."""
+    """Return what a word connects to: a URL, or else a name known to the program."""
     if word.known:
         url = _SOURCE.match(word.text)
         return (

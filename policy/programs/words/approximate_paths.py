@@ -1,4 +1,4 @@
-"""Notes the effects of words that name more or less than what is accessed."""
+"""Records the effects of words that name more or less than the accessed files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from policy.programs.words.remotes import is_web_url
 from policy.programs.words.sibling_files import sibling_files
 from policy.shell import Word
 
-# Roles of words that are more than the name of a file: how they are split, and what of it is done.
+# Roles of words that contain more than a file name: how to split them, and the access.
 _PARTED = {
     "certificate": (split_certificate, "read"),
     "keyed-read": (split_keyed, "read"),
@@ -22,7 +22,7 @@ _PARTED = {
     "report-write": (split_report, "write-tree"),
 }
 
-# Roles of words that name something by a part of them, or something besides.
+# Roles of words that name a resource in part of them, or something else as well.
 INSIDE = frozenset(
     {
         "address", "argument", "at-file", "at-host", "certificate", "host-list", "keyed-read",
@@ -30,10 +30,10 @@ INSIDE = frozenset(
     }
 )  # fmt: skip
 
-# Roles of parts of names, of folders that some operands are in, and of what leads elsewhere.
+# Roles of parts of names, of folders for some operands, and of tunnels.
 PARTS = frozenset({"members", "members-write", "piped-write", "prefix", "suffix", "tunnel"})
 
-# Roles of files that are named by less or more than they are in the end.
+# Roles of words whose files differ from the given name.
 NEARLY = frozenset(
     {
         "globbed-read", "numbered-write", "read-beside", "read-write-beside", "joined-read",
@@ -41,16 +41,16 @@ NEARLY = frozenset(
     }
 )  # fmt: skip
 
-# What some programs expand in a URL.
+# Characters that some programs expand in a URL.
 _URL_GLOB = frozenset("{}[]*?")
 
-# Where a path goes up again from a folder that it has named.
+# A `..` after a folder that the path has named.
 _UP_AGAIN = re.compile(r"(?<=[^/])/+\.\.(?=/|$)")
 _AT_FILE = re.compile(r"(?:^@|=[@<])(.*)", re.DOTALL)
 
 
 def note_inside(effects: CommandEffects, role: str, word: Word, label: str, *, option: str) -> None:
-    """Note what is named by a part of a word, or by what stands in a file."""
+    """Record what a part of a word names, or what a file lists."""
     match role:
         case "argument":
             _argument(effects, word, option=option)
@@ -80,18 +80,18 @@ def note_inside(effects: CommandEffects, role: str, word: Word, label: str, *, o
 
 
 def _argument(effects: CommandEffects, word: Word, *, option: str) -> None:
-    """Note the file that a word for a script may name, by itself or behind `--option=`."""
+    """Record the file that an argument of a script may name, by itself or in `--option=`."""
     if word.known and word.text.startswith("-"):
         _, _, text = word.text.partition("=")
         if text:
             effects.touch("read", replace(word, text=text), option=option)
     elif word.shape != "opaque":
-        # What only the shell can know is most often no file: `build.py "$VERSION"`.
+        # A value that only the shell knows is rarely a file: `build.py "$VERSION"`.
         effects.touch("read", word, option=option)
 
 
 def _address(effects: CommandEffects, word: Word, *, option: str) -> None:
-    """Note a URL, or the file or host that a browser takes any other word for."""
+    """Record a URL, or the file or host that a browser takes any other word for."""
     effects.touch("host", word, option=option)
     note_local_url(effects, word)
     if not (word.known and "://" in word.text):
@@ -99,7 +99,7 @@ def _address(effects: CommandEffects, word: Word, *, option: str) -> None:
 
 
 def note_part(effects: CommandEffects, role: str, word: Word, label: str, *, option: str) -> None:
-    """Note a word that is a part of names, or the folder of the operands after it."""
+    """Record a part of names, or the folder of the operands after it."""
     match role:
         case "members":
             effects.members = (*effects.members, word)
@@ -119,7 +119,7 @@ def note_part(effects: CommandEffects, role: str, word: Word, label: str, *, opt
 
 
 def note_nearly(effects: CommandEffects, role: str, word: Word, label: str, *, option: str) -> None:
-    """Note the file that a program makes of the name that it is given."""
+    """Record the file whose name a program derives from the given one."""
     match role:
         case "globbed-read" if not _URL_GLOB.isdisjoint(word.text):
             effects.not_known("reads", f"which files `{label}` reads is not known")
@@ -130,7 +130,7 @@ def note_nearly(effects: CommandEffects, role: str, word: Word, label: str, *, o
         case "write-parents" | "write-into-parents":
             effects.touch(role.removesuffix("-parents"), word, option=option)
             for place in _UP_AGAIN.finditer(word.text):
-                # The folder on the way is made, though the way leads out of it again.
+                # The intermediate folder is created, though `..` leaves it again.
                 way = replace(word, text=word.text[: place.start()])
                 effects.touch("write", way, option=option)
         case "joined-read":
@@ -146,21 +146,21 @@ def note_nearly(effects: CommandEffects, role: str, word: Word, label: str, *, o
 
 
 def note_local_url(effects: CommandEffects, word: Word) -> None:
-    """Note the file that a URL names in place of a host."""
+    """Record the file that a URL names in place of a host."""
     before = word.text.lstrip().lower()
     local = before.startswith("file:")
     if local and word.known and _URL_GLOB.isdisjoint(before):
         effects.touch("read", word, option="")
         return
     begun = bool(before) and not word.known and "file:".startswith(before)
-    # What stands for several schemes may stand for this one too.
+    # A word that stands for several schemes may stand for this one too.
     several = before.startswith(("{", "[")) and "://" in before
     if local or begun or several:
         effects.not_known("reads", f"which file `{effects.name}` reads is not known")
 
 
 def note_suffixes(effects: CommandEffects) -> None:
-    """Note what is written beside the files that are, under names with something added."""
+    """Record the files with suffixes that are written beside the others."""
     written = [
         effect
         for effect in effects.found
@@ -176,7 +176,7 @@ def note_suffixes(effects: CommandEffects) -> None:
 
 
 def _piped_write(effects: CommandEffects, word: Word, label: str, *, option: str) -> None:
-    """Note a file that is written, or the command that is run behind a `|` or `!`."""
+    """Record a file that is written, or the command that runs after a `|` or `!`."""
     piped = word.text.startswith(("|", "!"))
     if piped:
         effects.runs("command", replace(word, text=word.text[1:]), label)
@@ -187,7 +187,7 @@ def _piped_write(effects: CommandEffects, word: Word, label: str, *, option: str
 
 
 def _joined(effects: CommandEffects, verb: Verb, word: Word, label: str) -> None:
-    """Note what is named by a path below another, which is touched with all below it."""
+    """Record the tree at a path below another path."""
     if word.home or word.text.startswith("/"):
         effects.found.append(Effect(verb=verb, word=word, tree=True))
     if word.shape == "opaque" or ".." in word.text.split("/"):
@@ -195,7 +195,7 @@ def _joined(effects: CommandEffects, verb: Verb, word: Word, label: str) -> None
 
 
 def _beside(effects: CommandEffects, word: Word) -> None:
-    """Note what is written under the name of a file with another end."""
+    """Record the file that is written under the name of another with a different ending."""
     if word.shape == "opaque":
         effects.not_known("writes", f"which file `{effects.name}` writes is not known")
     elif not (word.known and word.text == "-"):

@@ -10,7 +10,7 @@ from policy.values import escape_glob
 
 
 def copied_file_name(target: Word, source: Word) -> Word | None:
-    """Return the name of a file in a folder; None where the folder's says all that is known."""
+    """Return the path of a file copied into a folder; None where the folder's word covers it."""
     if target.shape == "opaque":
         return None
     folder = target.text.rstrip("/") + "/"

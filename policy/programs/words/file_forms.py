@@ -20,16 +20,16 @@ _HOST_KEYS = frozenset({"src", "source"})
 
 @dataclass(frozen=True, slots=True)
 class PathspecPart:
-    """The tree that a pathspec is below, empty for none, and globs of the names that it means."""
+    """The tree that a pathspec is below, empty for none, and globs of the names that it matches."""
 
     path: str
     names: tuple[str, ...] = ()
 
 
 def read_pathspec(text: str) -> PathspecPart | None:
-    """Return what a revision or path of git names: `HEAD:src`, `:!x`, `*.py`; None if unknown.
+    """Return the files of a revision or path of git: `HEAD:src`, `:!x`, `*.py`; None if unknown.
 
-    git replaces wildcards itself, and they cross folders. A path of a revision counts from the
+    git expands wildcards itself, and they cross folders. A path of a revision is relative to the
     folder that the command runs in.
     """
     if _EXCLUDES.match(text):
@@ -43,7 +43,7 @@ def read_pathspec(text: str) -> PathspecPart | None:
     folder = path[: wild.start()].rpartition("/")[0] or "."
     name = path.rpartition("/")[2]
     before, _, after = name.partition("*")
-    # What stands before a `*` may be the name of a folder.
+    # The text before a `*` may be the name of a folder.
     names = (name, f"*{after}") if before and after else (name,)
     return PathspecPart(folder, names)
 
@@ -53,7 +53,7 @@ def read_form(text: str) -> ProgramEffects:
     names = dict.fromkeys(_headers(text))
     if (opened := _FORM.match(text)) is not None:
         listed = text[opened.end() :]
-        # A name may hold what ends it elsewhere: then both readings count.
+        # A name may contain the terminator: then both readings count.
         names |= dict.fromkeys((listed, *(part.partition(";")[0] for part in listed.split(","))))
     return ProgramEffects(
         touched=tuple(TouchedResource("reads", name.strip('"')) for name in names if name)
@@ -62,22 +62,22 @@ def read_form(text: str) -> ProgramEffects:
 
 def _headers(text: str) -> list[str]:
     """Return the files that the headers of a field are read from: `a=x;headers=@b.txt`."""
-    # Blanks may stand around each part, and a value in quotes.
+    # Blanks may surround each part, and a value may be quoted.
     return [part.partition(";")[0].strip() for part in _HEADERS.split(text)[1:]]
 
 
 def split_keyed(word: Word) -> tuple[Word, ...]:
-    """Return what stands after the keys of `key=a.txt`, `id=x,src=a.txt` or a plain name."""
+    """Return the values after the keys of `key=a.txt`, `id=x,src=a.txt` or a plain name."""
     parts = [part.rpartition("=")[2] for part in word.text.split(",")]
     first = replace(word, text=parts[0]) if parts[0] == word.text else None
     if first is not None:
         return (first,)
-    # What is not known of the word is not known of any part of it.
+    # Every part of an unknown word is unknown.
     return tuple(replace(word, text=part, home=False) for part in parts)
 
 
 def split_certificate(word: Word) -> tuple[Word, ...]:
-    """Return the files that `a.pem:password` may name: a colon may be of the name as well."""
+    """Return the files that `a.pem:password` may name: the colon may be part of the name."""
     file, colon, _ = word.text.replace("\\:", ":").partition(":")
     return (word, replace(word, text=file)) if colon and file else (word,)
 
@@ -91,7 +91,7 @@ def split_report(word: Word) -> tuple[Word, ...]:
 
 
 def read_output_format(text: str) -> ProgramEffects:
-    """Return the files that a format of what is printed names: `@format.txt`, `%output{a.txt}`."""
+    """Return the files that an output format names: `@format.txt`, `%output{a.txt}`."""
     if text.startswith("@"):
         return ProgramEffects(touched=(TouchedResource("reads", text[1:]),))
     named = [part.partition("}")[0] for part in text.split(_OUTPUT)[1:]]
@@ -101,7 +101,7 @@ def read_output_format(text: str) -> ProgramEffects:
 
 
 def read_mount(text: str) -> ProgramEffects:
-    """Return the tree of this machine that a container gets: `/src:/app:ro`, `type=bind,src=/a`."""
+    """Return the host tree that a container mounts: `/src:/app:ro`, `type=bind,src=/a`."""
     host, mode = _mounted(text)
     if not host.startswith(("/", ".", "~")):
         return NOTHING
@@ -112,7 +112,7 @@ def read_mount(text: str) -> ProgramEffects:
 
 
 def _mounted(text: str) -> tuple[str, str]:
-    """Return what is mounted, and `ro` if it is only read."""
+    """Return the mounted path, and `ro` if it is read-only."""
     if "=" not in text.partition(",")[0]:
         host, _, rest = text.partition(":")
         return host, "ro" if "ro" in rest.partition(":")[2].split(",") else ""

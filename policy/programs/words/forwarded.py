@@ -1,6 +1,6 @@
 """Whether a word that is passed on to an unknown program may make it load code.
 
-`npm test -- --watch` hands on a flag; `npm test -- --reporter=./evil.js` a file that is run.
+`npm test -- --watch` passes on a flag; `npm test -- --reporter=./evil.js` a file that runs.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 
 from policy.shell import Word
 
-# Names of options by which programs load code, or a configuration that may name some.
+# Names of options by which programs load code, or a configuration that may name code.
 _LOADING = frozenset(
     """
     c config configuration configfile conf e eval exec execute import import-mode init init-file
@@ -20,7 +20,7 @@ _LOADING = frozenset(
     parser prefix project-config rootdir root d define system-properties init-script i
     """.split()
 )
-# What such an option may be given without harm: reporters and formats that programs come with.
+# Harmless values of such options: built-in reporters and formats.
 _BUILT_IN = frozenset(
     """
     basic blob checkstyle cobertura compact default doc dot dots false full github github-actions
@@ -35,12 +35,12 @@ _LONG = 3
 
 
 def may_load_code(word: Word, before: Word | None) -> bool:
-    """Tell whether a word may make the program that it is handed on to load code from a file.
+    """Return whether a word may make the receiving program load code from a file.
 
     `before` is the word before it, of which it may be the value.
     """
     if not word.known:
-        # A word that is not known may be such an option; one that names files begins as they do.
+        # An unknown word may be such an option; one that names files begins as they do.
         return word.text[:1] in ("", "-") or _is_loading(before)
     text = word.text
     if not text.startswith("-") or text in ("-", "--"):
@@ -49,7 +49,7 @@ def may_load_code(word: Word, before: Word | None) -> bool:
     if equals:
         harmless = value.lower() in _BUILT_IN if _loads(name) else not _PATH.search(value)
         return not harmless
-    # A file may be glued to an option of one letter: `-r./evil.js`.
+    # A file may be glued to a one-letter option: `-r./evil.js`.
     return len(text) >= _LONG and not text.startswith("--") and "/" in text
 
 

@@ -9,7 +9,7 @@ from policy.values import escape_glob
 
 
 def names_beginning_with(prefix: Word) -> Word:
-    """Return a word for the files whose names begin as a word says."""
+    """Return a word for the files whose names begin with a prefix."""
     if prefix.known:
         return replace(prefix, text=escape_glob(prefix.text) + "*", shape="glob", many=True)
     return replace(prefix, text=prefix.text + "*") if prefix.shape == "glob" else prefix
@@ -18,7 +18,7 @@ def names_beginning_with(prefix: Word) -> Word:
 def names_ending_with(word: Word, suffix: str) -> Word:
     """Return a word for a file's name with a suffix; a `*` in it stands for anything.
 
-    sed puts the name in the place of the `*`: the file is another in the same folder.
+    sed replaces the `*` by the file's name: the result is another file in the same folder.
     """
     if word.shape == "opaque":
         return word

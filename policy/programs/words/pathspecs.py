@@ -1,8 +1,8 @@
 """Pathspecs and ranges of git: what each reads or writes.
 
-git replaces wildcards itself, and they cross folders: `*.e*` is `.env` in any folder below. What
-git shows of a tree are the files that changed, which only the repository knows: the tree itself
-counts as listed, and what is spelled as read.
+git expands wildcards itself, and they cross folders: `*.e*` matches `.env` in any folder below. Of
+a tree git shows the files that changed, which only the repository knows: the tree itself counts as
+listed, and spelled files as read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PATHSPECS = _CHANGED | _WRITTEN | {"pathspec", "line-range"}
 
 
 def note_pathspec(effects: CommandEffects, role: str, word: Word) -> None:
-    """Note what a word in one of these roles reads, or writes."""
+    """Record what a word in one of these roles reads or writes."""
     if role == "line-range":
         _line_range(effects, word)
     elif not word.known:
@@ -39,9 +39,9 @@ def note_pathspec(effects: CommandEffects, role: str, word: Word) -> None:
 
 
 def may_leave_repository(words: Sequence[Word]) -> bool:
-    """Tell whether git may compare these as they lie on the disk, as `--no-index` does.
+    """Return whether git may compare two paths on the disk, as `--no-index` does.
 
-    It does so with two of them if one lies outside of the repository.
+    It does so if one of the two is outside the repository.
     """
     two = len(words) == 2 or any(word.many for word in words)
     return two and any(_may_be_outside(word) for word in words)
@@ -52,7 +52,7 @@ def _may_be_outside(word: Word) -> bool:
 
 
 def note_sources(effects: CommandEffects, role: str, word: Word) -> None:
-    """Note a file, or a folder of which only files that the program is made for are touched."""
+    """Record a file, or a folder of which only the program's source files are accessed."""
     verb: Verb = "writes" if role == "source-write-tree" else "reads"
     folder = effects.folder
     effects.found.append(Effect(verb=verb, word=word, tree=True, folder=folder, listed=True))
@@ -72,7 +72,7 @@ def _lists(role: str, part: PathspecPart) -> bool:
 
 
 def _spelled(effects: CommandEffects, role: str, word: Word, part: PathspecPart) -> None:
-    """Note the file that is spelled, or all those that a wildcard may stand for."""
+    """Record the spelled file, or all those that a wildcard may stand for."""
     spelled = [replace(word, text=part.path)]
     if part.names:
         spelled = [_named(f"{part.path}/{name}", word) for name in part.names]
@@ -109,7 +109,7 @@ def _unclear(effects: CommandEffects, role: str, word: Word) -> None:
 
 
 def _line_range(effects: CommandEffects, word: Word) -> None:
-    """Note the file of `1,10:a.py` and `:name:a.py`; expressions before it may hold colons too."""
+    """Record the file of `1,10:a.py` and `:name:a.py`; the range may contain colons too."""
     if not word.known:
         effects.not_known("reads", f"which file `{effects.name}` reads is not known")
         return

@@ -10,17 +10,17 @@ from policy.shell import Word
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _HELPER = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
-# `user@host:`, `host:` or `[::1]:`, each read in time that grows with the text.
+# `user@host:`, `host:` or `[::1]:`; matching takes linear time.
 _HOST_FIRST = re.compile(
     r"(?:[^/:\[]++|[^/:]*\[[^/:\[@]*+@[^/:\[]++|(?:[^/:]*@)?\[[^\]/]{0,99}+\]):"
 )
-# `name@https://…` and `name @ https://…`, as packages are told where they come from.
+# `name@https://…` and `name @ https://…`, the sources of packages.
 _SOURCE = re.compile(r"[^/:]*@\s*([A-Za-z][A-Za-z0-9+.-]*://.*)", re.DOTALL)
 _RUNS = "a remote that is reached by a program of its own"
 
 
 def is_web_url(text: str) -> bool:
-    """Tell whether a text that may be a file is fetched instead."""
+    """Return whether a text in place of a file is a URL to fetch."""
     scheme = _SCHEME.match(text)
     return scheme is not None and scheme[1].lower() in ("http", "https", "ftp")
 
@@ -32,7 +32,7 @@ def scheme_of(text: str) -> str:
 
 
 def read_remote(text: str) -> ProgramEffects:
-    """Return what a URL, `user@host:path`, a folder or a configured name of a remote touches."""
+    """Return what a remote accesses: a URL, `user@host:path`, a folder or a configured name."""
     if _HELPER.match(text):
         return ProgramEffects(touched=(TouchedResource("connects", None),), gap=_RUNS)
     if scheme := _SCHEME.match(text):
@@ -47,12 +47,12 @@ def read_remote(text: str) -> ProgramEffects:
         return ProgramEffects(touched=_connects(_as_ssh(text)))
     if "/" in text:
         return _local(text)
-    # Which host a configured name leads to stands in the repository.
+    # The host of a configured name is in the repository's configuration.
     return ProgramEffects(touched=(TouchedResource("connects", None),))
 
 
 def read_module(word: Word) -> ProgramEffects:
-    """Return what a package of Go touches: a folder, or the host that its path begins with."""
+    """Return what a package of Go accesses: a folder, or the host that its path begins with."""
     text = word.text
     if text.startswith(("/", "./", "../")) or text in (".", "..") or text.endswith(".go"):
         return ProgramEffects(touched=(TouchedResource("reads", text if word.known else None),))
@@ -66,7 +66,7 @@ def read_module(word: Word) -> ProgramEffects:
 
 
 def read_user_at_host(word: Word) -> ProgramEffects:
-    """Return the host of `user@db.example`, none of a name alone."""
+    """Return the host of `user@db.example`, none for a name alone."""
     _, sign, host = word.text.rpartition("@")
     if not word.known:
         return ProgramEffects(touched=(TouchedResource("connects", None),))
@@ -74,7 +74,7 @@ def read_user_at_host(word: Word) -> ProgramEffects:
 
 
 def read_copy_place(text: str, verb: Literal["reads", "writes"]) -> ProgramEffects:
-    """Return what a place that is copied from or to touches: another host, or a path."""
+    """Return what the source or target of a copy accesses: another host, or a path."""
     if scheme := _SCHEME.match(text):
         local = scheme[1].lower() == "file"
         return ProgramEffects(touched=(TouchedResource(verb, text),) if local else _connects(text))
@@ -85,7 +85,7 @@ def read_copy_place(text: str, verb: Literal["reads", "writes"]) -> ProgramEffec
 
 
 def as_url(text: str) -> str:
-    """Return `user@host:path` as the URL that effects name, any other text as it is."""
+    """Return `user@host:path` as a URL, any other text unchanged."""
     if _SCHEME.match(text) or not _HOST_FIRST.match(text):
         return text
     return _as_ssh(text)
@@ -100,7 +100,7 @@ def _connects(text: str) -> tuple[TouchedResource, ...]:
 
 
 def _as_ssh(text: str, *, scheme: str = "ssh") -> str:
-    """Return `user@host:path` as a URL, so that the port is not taken out of the path."""
+    """Return `user@host:path` as a URL, so that the port is not read from the path."""
     match = _HOST_FIRST.match(text)
     assert match is not None
     user_and_host, path = text[: match.end() - 1], text[match.end() :].lstrip(":")

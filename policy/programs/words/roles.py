@@ -1,4 +1,4 @@
-"""Notes the effects of a word, by its role."""
+"""Records the effects of a word, by its role."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from policy.shell import Word
 
 
 def note_word(effects: CommandEffects, role: str, word: Word, *, option: str = "") -> bool:
-    """Note what a word does in its role; tell whether its text makes it do harm."""
+    """Record the effects of a word in its role; return whether its text is harmful."""
     if role == "text":
         _text(effects, word)
         return False
@@ -59,13 +59,13 @@ def note_word(effects: CommandEffects, role: str, word: Word, *, option: str = "
 
 
 def _text(effects: CommandEffects, word: Word) -> None:
-    """Note the folder that the shell lists for a program that takes the names for mere words."""
+    """Record the folder that the shell lists for a program that uses the names only as text."""
     if word.shape == "glob" and ("/" in word.text or effects.command.folders != ()):
         effects.touch("list-file", word, option="")
 
 
 def note_input(effects: CommandEffects, role: str, text: Word) -> None:
-    """Note what is done with a text that is given as input."""
+    """Record what is done with a text that is given as input."""
     if role == "command":
         effects.run(
             effects.nesting.script(text, label=effects.name, folder=effects.folder, fed=False)
@@ -75,12 +75,12 @@ def note_input(effects: CommandEffects, role: str, text: Word) -> None:
 
 
 def note_text(effects: CommandEffects, role: str, text: str) -> None:
-    """Note an effect that a profile spells out, `?` where it is not known on what."""
+    """Record an effect from a profile; `?` is an unknown resource."""
     if role == "redirect":
         effects.redirects.by_itself = True
         return
     if role == "list" and text == "?":
-        # Without a file the names come from the input.
+        # Without a file operand the names come from standard input.
         role = "listed-input"
     if text != "?":
         note_word(effects, role, Word(text))
@@ -96,12 +96,12 @@ def note_text(effects: CommandEffects, role: str, text: str) -> None:
 
 
 def _other(effects: CommandEffects, role: str, word: Word, label: str) -> None:
-    """Note a folder, what is not known, or what is run."""
+    """Record a folder, an unknown word, or a command."""
     match role:
         case "listed-input":
             effects.not_known("reads", f"`{effects.name}` reads files that its input names")
         case "read-folder" | "project-folder":
-            # What lies there is taken for configuration, or for what to run.
+            # Files there are used as configuration, or run.
             effects.touch("read", word, option="")
             effects.folder = (*effects.folder, word)
         case "folder":

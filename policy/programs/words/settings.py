@@ -10,7 +10,7 @@ _NAME = re.compile(r"[^=\s]+")
 
 
 def is_harmless_setting(text: str, harmless: Iterable[str]) -> bool:
-    """Tell whether one of the globs of harmless names fits the name of a setting."""
+    """Return whether one of the globs of harmless names matches the name of a setting."""
     name = _NAME.match(text.strip())
     if name is None:
         return False

@@ -1,7 +1,7 @@
 """Files that a program writes beside the one it is given.
 
-`gzip a` writes `a.gz`, `gunzip a.gz` writes `a`; which of the two it does stands in its options, so
-both count.
+`gzip a` writes `a.gz`, `gunzip a.gz` writes `a`; which of the two depends on options, so both
+count.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _SUFFIXES = {
     "gpg": ("gpg", "asc", "sig"),
 }
 _EVERY = tuple(dict.fromkeys(suffix for listed in _SUFFIXES.values() for suffix in listed))
-# What a suffix stands for that is taken off.
+# Replacements for suffixes that are removed.
 _INSTEAD = {"tgz": ".tar", "taz": ".tar", "tbz": ".tar", "tbz2": ".tar", "txz": ".tar",
             "tlz": ".tar", "tzst": ".tar", "tlz4": ".tar", "z": "", "pgp": ""}  # fmt: skip
 
 
 def sibling_files(program: str, name: str) -> tuple[str, ...]:
-    """Return the names of what may be written for a file."""
+    """Return the names of the files that may be written for a file."""
     made = tuple(f"{name}.{suffix}" for suffix in _SUFFIXES.get(program, _EVERY))
     stem, dot, suffix = name.rpartition(".")
     if dot and suffix in _INSTEAD:
@@ -40,5 +40,5 @@ def sibling_files(program: str, name: str) -> tuple[str, ...]:
 
 
 def _without_dot(program: str, name: str) -> tuple[str, ...]:
-    """Return what bzip2 makes of a name whose end it does not know."""
+    """Return the name that bzip2 derives from a name with an unknown ending."""
     return (f"{name}.out",) if program in ("bzip2", "bunzip2") else ()

@@ -1,6 +1,6 @@
 """Words that choose among names, or name a file in a form of their own.
 
-What is known to be harmless is listed; of anything else it is not known what it does.
+Harmless values are listed; any other value may be harmful.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FORMATS = frozenset(
 )
 _TEMPLATED = frozenset({"jsonpath", "jsonpath-as-json", "custom-columns", "go-template"})
 _NAME = re.compile(r"[A-Za-z0-9_]*(?:[+-][A-Za-z0-9_]+)*")
-# What a variable of a client may be: words of SQL or of the client would be run.
+# Harmless variables of a client: others may run SQL or commands of the client.
 _VARIABLE = re.compile(r"(?!PROMPT|HISTFILE|EDITOR)[A-Za-z_][A-Za-z0-9_]*(?:=[\w.,:/@+ -]*)?")
 _FILTER = re.compile(
     r"!|(?:[-+HSPR]|include|exclude|hide|show|protect|risk)(?:,?[/!Csrpx]*)[ _].*|clear\b.*",
@@ -46,7 +46,7 @@ def read_listing_format(word: Word) -> ProgramEffects:
 
 
 def read_password_source(word: Word) -> ProgramEffects:
-    """Return the file that a password of openssl is taken from: `file:a.txt`."""
+    """Return the file that a password of openssl is read from: `file:a.txt`."""
     kind, colon, rest = word.text.partition(":")
     if (colon and kind in ("pass", "env", "fd")) or (word.known and word.text == "stdin"):
         return NOTHING
@@ -56,14 +56,14 @@ def read_password_source(word: Word) -> ProgramEffects:
 
 
 def read_clock(word: Word) -> ProgramEffects:
-    """Return what an operand of `date` does: a format begins with `+`, a time sets the clock."""
+    """Return the effects of an operand of `date`: a format (`+…`), or a time for the clock."""
     return (
         NOTHING if word.text.startswith("+") else unknown_effects("a time that the clock is set to")
     )
 
 
 def read_name_or_script(word: Word) -> ProgramEffects:
-    """Return what the name of a format does that may be a script in its place."""
+    """Return the effects of a format that is given by name or as a script."""
     if word.known and _NAME.fullmatch(word.text):
         return NOTHING
     named = word.text if word.known else None
@@ -73,14 +73,14 @@ def read_name_or_script(word: Word) -> ProgramEffects:
 
 
 def read_name_or_file(word: Word) -> ProgramEffects:
-    """Return the file that may stand in place of a name."""
+    """Return the file that may be given in place of a name."""
     if word.known and _NAME.fullmatch(word.text):
         return NOTHING
     return ProgramEffects(touched=(TouchedResource("reads", word.text if word.known else None),))
 
 
 def read_client_variable(word: Word) -> ProgramEffects:
-    """Return what a variable of psql does, whose value is put into lines that it runs."""
+    """Return the effects of a variable of psql, whose value is put into lines that it runs."""
     if word.known and _VARIABLE.fullmatch(word.text):
         return NOTHING
     return unknown_effects("a variable that may be a command of its own")
@@ -97,7 +97,7 @@ def read_filter_rule(word: Word) -> ProgramEffects:
 
 
 def read_page(word: Word) -> ProgramEffects:
-    """Return the file that stands in place of a page of the manual; it may take in others."""
+    """Return the file in place of a page of the manual; it may include others."""
     if word.known and "/" not in word.text:
         return NOTHING
     named = (TouchedResource("reads", word.text),) if word.known else ()
@@ -105,7 +105,7 @@ def read_page(word: Word) -> ProgramEffects:
 
 
 def read_mailbox(word: Word) -> ProgramEffects:
-    """Return to whom a message goes; `|command` and `/a/file` are no persons."""
+    """Return the recipient of a message; `|command` and `/a/file` are not persons."""
     if not word.known or word.text.startswith("|"):
         gap = "" if word.text[:1] not in ("", "|") else "a recipient that may be a command"
         return ProgramEffects(

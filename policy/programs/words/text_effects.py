@@ -1,4 +1,4 @@
-"""Notes the effects of words that are programs or settings in themselves."""
+"""Records the effects of words that are programs or settings in themselves."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ _WHAT: dict[Verb, str] = {
 # Languages whose words name whole trees.
 _TREES = frozenset({"remote", "source-remote", "mount", "module"})
 _REMOTES = frozenset({"remote", "source-remote"})
-# Of those, which read no other files of a tree than their program is made for.
+# Those that read only the source files of a tree.
 _SOURCES = frozenset({"source-remote", "module"})
 
-# What their programs are there for: to fetch images, to send mail.
+# Their programs are meant to connect: to fetch images, to send mail.
 _MEANT = frozenset({"image", "mailbox", "module", "user-at-host"})
 
 
 def note_shaped(effects: CommandEffects, role: str, word: Word, label: str) -> bool:
-    """Note a setting, a variable or a place on some host; tell whether it does harm."""
+    """Record a setting, a variable or a place on some host; return whether it is harmful."""
     match role:
         case "config":
             effects.redirects.setting(word, label.rpartition(" ")[2])
@@ -72,7 +72,7 @@ def note_shaped(effects: CommandEffects, role: str, word: Word, label: str) -> b
 
 
 def note_program(effects: CommandEffects, role: str, word: Word) -> bool:
-    """Note what a program in a small language does; tell whether it does harm."""
+    """Record the effects of an embedded program; return whether it is harmful."""
     read, unknown = LANGUAGES[role]
     if not word.known:
         if role in _REMOTES:
@@ -85,12 +85,12 @@ def note_program(effects: CommandEffects, role: str, word: Word) -> bool:
         return bool(unknown)
     doings = read(word.text) if word.text else NOTHING
     _do(effects, role, word, doings)
-    # That an operand is a remote is no more harm than that it is a host.
+    # A remote as an operand is no more harmful than a host.
     return bool(doings.gap) if role in _REMOTES else doings.guarded
 
 
 def note_awk_input(effects: CommandEffects, word: Word) -> bool:
-    """Note the file or the socket that an operand of awk names; tell whether it connects."""
+    """Record the file or the socket that an operand of awk names; return whether it connects."""
     if not reads_socket(word.text):
         effects.touch("read", word, option="")
         return False
@@ -103,7 +103,7 @@ def note_awk_input(effects: CommandEffects, word: Word) -> bool:
 
 
 def note_read(effects: CommandEffects, role: str, word: Word) -> bool:
-    """Note what a word does that has a reader of its own; tell whether that is harm."""
+    """Record the effects of a word with its own reader; return whether it is harmful."""
     doings = WORD_READERS[role](word)
     _do(effects, role, word, doings)
     plain = role in _MEANT and not doings.gap
@@ -127,7 +127,7 @@ def _place(effects: CommandEffects, word: Word, verb: Verb) -> bool:
         effects.not_known("connects", "a place that may be on another host is not known")
         return True
     for touched in named.touched:
-        # The spelled word keeps its shape: what is not known of it stays so.
+        # The spelled word keeps its shape: unknown parts stay unknown.
         tree = touched.verb == verb
         spelled = word if tree else replace(word, text=touched.name or "")
         folder = effects.folder if tree else ()
@@ -136,7 +136,7 @@ def _place(effects: CommandEffects, word: Word, verb: Verb) -> bool:
 
 
 def _do(effects: CommandEffects, role: str, word: Word, doings: ProgramEffects) -> None:
-    """Note what a word does."""
+    """Record the effects of a word."""
     for touched in doings.touched:
         if touched.name is None and role in _REMOTES and not doings.gap:
             effects.untold(

@@ -1,7 +1,7 @@
 """Whether the input of a program may contain commands that it runs.
 
-Programs that talk to people take lines that begin with an escape for commands of their own, some
-of which start a shell: `~!` in a message for `mail`, `!` behind `^]` in `telnet`.
+Interactive programs treat lines that begin with an escape as commands, some of which start a shell:
+`~!` in a message for `mail`, `!` after `^]` in `telnet`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ _PRINTING = ("echo", "printf")
 
 
 def has_input(command: SimpleCommand) -> bool:
-    """Tell whether the script puts something on the input of a command."""
+    """Return whether the script provides the input of a command."""
     return command.stdin is not None or command.piped or _reads_a_file(command)
 
 
 def may_be_typed(command: SimpleCommand) -> bool:
-    """Tell whether something on the input of a command may be a command of its program."""
+    """Return whether the input of a command may contain a command of its program."""
     if command.stdin is not None:
         return _may_escape(command.stdin)
     if _reads_a_file(command):
