@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from policy.config_edit import Configured, configure
     from policy.decision import Decision, GenerationId
     from policy.diagnostics import Diagnostic
-    from policy.generation import Generation, Settings
+    from policy.generation import Generation, Settings, load
     from policy.model import (
         Caller,
         ConfigurationRefused,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         Verdict,
     )
     from policy.service import ToolFilter, build_tool_service
-    from policy.store import PolicyStore, Reloaded, Status, load
+    from policy.store import PolicyStore, Reloaded, Status
     from policy.tools import ToolOutput
 
 __all__ = [
@@ -109,7 +109,7 @@ _MODULES = {
     "Settings": "policy.generation",
     "Status": "policy.store",
     "configure": "policy.config_edit",
-    "load": "policy.store",
+    "load": "policy.generation",
     "ToolFilter": "policy.service",
     "ToolOutput": "policy.tools",
     "build_tool_service": "policy.service",

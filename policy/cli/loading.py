@@ -15,8 +15,7 @@ import click
 from policy.catalog import Catalog
 from policy.cli.fast_paths import fast_paths
 from policy.diagnostics import Diagnostic, Format, render, visible
-from policy.generation import Built, Generation
-from policy.store import read_policy
+from policy.generation import Built, Generation, read_policy
 
 # What is asked for by its place on disk.
 Where: TypeAlias = str | os.PathLike[str]

@@ -17,7 +17,8 @@ from policy.cli.fast_paths import fast_paths
 from policy.cli.loading import exit_with
 from policy.cli.options import format_option
 from policy.diagnostics import visible
-from policy.store import Freezer, Status, first_error, health_record, read_policy
+from policy.generation import read_policy
+from policy.store import Freezer, Status, first_error, health_record
 
 # The exit status by how things stand.
 CODES = {"up": 0, "down": 1, "stale": 3, "frozen": 4}

@@ -7,7 +7,6 @@ changed since.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import socket
 from collections.abc import Awaitable, Callable, Mapping
@@ -116,6 +115,8 @@ class FactSource:
         `ask` is pure and fast; a name or tree that it needs is looked up without blocking the loop,
         and `ask` is called again with the answer.
         """
+        import asyncio
+
         for _ in range(_ROUNDS):
             if hosts.trees is not None and hosts.trees.wanted:
                 await hosts.trees.settle()
@@ -153,6 +154,8 @@ class FactSource:
 
 async def look_up_host(name: str, *, seconds: float = 5.0) -> tuple[str, ...] | None:
     """Return the addresses of a host name from the system's resolver; None without an answer."""
+    import asyncio
+
     try:
         async with asyncio.timeout(seconds):
             found = await _LOOK_UPS.run(_all_addresses, name)

@@ -5,8 +5,6 @@ A long look-up never blocks the loop, and never takes a thread that tools or rel
 
 from __future__ import annotations
 
-import asyncio
-
 from policy.environment.lookups import MOST_SECONDS, DiskLookups
 from policy.model import DiskAnswer, DiskQuery
 from policy.runtime import NoThreadFree, Threads
@@ -39,6 +37,8 @@ class JudgedTrees:
 
     async def settle(self) -> None:
         """Answer all queries in `wanted`, without blocking the loop."""
+        import asyncio
+
         wanted, self.wanted = tuple(self.wanted), {}
 
         def look() -> None:

@@ -1,7 +1,9 @@
 """Builds a generation from a policy's folder: files, settings, catalogue, checks, program."""
 
 from policy.generation.builder import Builder, Built, build, unexpected
+from policy.generation.collector_pause import no_collecting
 from policy.generation.decoding import decode
+from policy.generation.deprecated import accept_cache, chosen_engine
 from policy.generation.folder import (
     ReadFile,
     Signature,
@@ -14,6 +16,7 @@ from policy.generation.folder import (
     with_file,
 )
 from policy.generation.generation import Generation
+from policy.generation.loader import load, read_policy
 from policy.generation.protected_files import (
     ProtectedFiles,
     approvals_protected,
@@ -42,16 +45,21 @@ __all__ = [
     "Settings",
     "Signature",
     "Snapshot",
+    "accept_cache",
     "approvals_protected",
     "audit_protected",
     "build",
+    "chosen_engine",
     "comments",
     "content_digest",
     "decode",
     "is_cut",
+    "load",
+    "no_collecting",
     "parse_toml",
     "place_of",
     "read_folder",
+    "read_policy",
     "read_settings",
     "shipped_profile_texts",
     "shipped_profiles",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
 from collections.abc import Callable, Mapping
@@ -44,6 +43,9 @@ class Listeners(Generic[Told]):
 
     def tell(self, news: Told) -> None:
         """Call every registered listener; an exception is logged and does not stop the others."""
+        # Imported here, as in `threads`.
+        import asyncio
+
         for listener in self._listening.values():
             # CancelledError too: it is the listener's error, not a cancellation of this code.
             try:

@@ -7,7 +7,6 @@ raises NoThreadFree. The threads are daemons: the process does not wait for them
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import threading
 from collections.abc import Callable
@@ -34,14 +33,17 @@ class Threads:
         self._work = work
         self._most = most
         self._patience = patience
-        self._free: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
-        self._free = WeakKeyDictionary()
+        # The semaphore of each event loop.
+        self._free: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
     async def run(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
         """Return the function's result; raise NoThreadFree if no thread became free in time.
 
         Cancellation ends the wait, not the function, which keeps its thread until it returns.
         """
+        # Imported here: it is a tenth of what one `placet decide` imports, and that awaits nothing.
+        import asyncio
+
         loop = asyncio.get_running_loop()
         free = self._free.setdefault(loop, asyncio.Semaphore(self._most))
         try:

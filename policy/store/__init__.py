@@ -2,7 +2,6 @@
 
 from policy.store.freezer import Freeze, Freezer, FreezeRefused, Freezing
 from policy.store.health import health_record
-from policy.store.loader import load, read_policy
 from policy.store.proposing import propose_rule
 from policy.store.status import Reloaded, Status, first_error
 from policy.store.store import PolicyStore
@@ -17,7 +16,5 @@ __all__ = [
     "Status",
     "first_error",
     "health_record",
-    "load",
     "propose_rule",
-    "read_policy",
 ]

@@ -28,9 +28,12 @@ from policy.generation import (
     ProtectedFiles,
     Signature,
     Snapshot,
+    accept_cache,
     approvals_protected,
     audit_protected,
+    chosen_engine,
     is_cut,
+    no_collecting,
     place_of,
     read_folder,
     signature,
@@ -40,8 +43,6 @@ from policy.generation import (
 from policy.model import Caller, Facts, ToolCall
 from policy.program import ALL_SHORTCUTS, Shortcuts
 from policy.runtime import Threads
-from policy.store.collector_pause import no_collecting
-from policy.store.deprecated import accept_cache, chosen_engine
 from policy.store.freezer import Freezer
 from policy.store.no_generation import refuse_without_generation
 from policy.store.status import Reloaded, Status, first_error

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.daemon.agents import AGENTS, Unmapped, mapped
+from policy.daemon.agents import AGENTS
+from policy.daemon.agents.mapping import Unmapped, mapped
 from policy.daemon.context import HookContext
 from policy.daemon.decider import Decider
 from policy.daemon.request import Answer, Request

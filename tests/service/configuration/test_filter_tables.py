@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from policy import PermissionDenied, ToolCall, ToolFilter, build_tool_service
 from policy.diagnostics import Severity
+from policy.generation import read_policy
 from policy.service import Allow, Confirm, Deny
-from policy.store import read_policy
 from tests.examples import examples
 from tests.service.configuration.office import Office, tool
 

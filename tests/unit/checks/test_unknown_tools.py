@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from policy.checks.names.scopes import Scope
-from policy.store import read_policy
+from policy.generation import read_policy
 
 
 def test_the_names_of_a_scope_are_gone_through_once(

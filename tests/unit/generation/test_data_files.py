@@ -6,8 +6,7 @@ import pytest
 
 from policy import ToolCall
 from policy.diagnostics import Diagnostic
-from policy.generation import Built
-from policy.store import read_policy
+from policy.generation import Built, read_policy
 
 RULES = """\
 policy for every agent

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from policy.diagnostics import Diagnostic
-from policy.generation import read_folder, shipped_profiles
+from policy.generation import load, read_folder, shipped_profiles
 from policy.generation.profiles import profiles_of
 from policy.model import PolicyInvalid
 from policy.programs import Profiles, analyse_script
-from policy.store import load
 from policy.values import Unreadable
 
 RULES = "policy for every agent\n\ndefault deny\n"

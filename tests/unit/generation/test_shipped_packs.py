@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from policy.generation import read_policy
 from policy.generation.shipped import shipped_packs, used_packs
 from policy.model import Source
-from policy.store import read_policy
 from policy.syntax import parse
 
 NAMES = ("placet:git", "placet:network", "placet:secrets", "placet:shell")

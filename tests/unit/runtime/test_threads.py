@@ -34,7 +34,7 @@ async def test_what_finds_no_thread_in_time_is_told_so() -> None:
     threads = Threads("tests", most=2, patience=0.05)
     busy = [asyncio.create_task(threads.run(go.wait, PATIENCE)) for _ in range(2)]
     await asyncio.sleep(0)
-    with pytest.raises(NoThreadFree, match="all 2 threads for tests are taken"):
+    with pytest.raises(NoThreadFree, match="all 2 threads for tests are busy"):
         await threads.run(int)
     go.set()
     assert await asyncio.gather(*busy) == [True, True]

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy.diagnostics import Diagnostic
-from policy.generation import Built
-from policy.store import read_policy
+from policy.generation import Built, read_policy
 from policy.verify.literals import same_json
 
 RULES = """\

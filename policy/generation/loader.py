@@ -6,17 +6,13 @@ import os
 from datetime import UTC, datetime
 
 from policy.catalog import Catalog, builtin_catalog
-from policy.generation import (
-    Builder,
-    Built,
-    Generation,
-    ProtectedFiles,
-    read_folder,
-    state_protected,
-)
+from policy.generation.builder import Builder, Built
+from policy.generation.collector_pause import no_collecting
+from policy.generation.deprecated import accept_cache, chosen_engine
+from policy.generation.folder import read_folder
+from policy.generation.generation import Generation
+from policy.generation.protected_files import ProtectedFiles, state_protected
 from policy.program import ALL_SHORTCUTS, Shortcuts
-from policy.store.collector_pause import no_collecting
-from policy.store.deprecated import accept_cache, chosen_engine
 from policy.syntax import Engine
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from policy.store.collector_pause import no_collecting
+from policy.generation.collector_pause import no_collecting
 
 
 @pytest.fixture(autouse=True)
