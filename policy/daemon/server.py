@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import logging
 import os
 import signal
 import socket
@@ -19,6 +20,7 @@ from policy.daemon.protocol import LONGEST_LINE, Malformed, line_of, message_in
 from policy.daemon.request import Answer, Request
 from policy.runtime import Threads
 
+_LOG = logging.getLogger(__name__)
 IDLE_VARIABLE = "PLACET_DAEMON_IDLE"
 _IDLE = 1800.0  # seconds
 _LOADING = Threads("loading policies for hooks", most=1)
@@ -131,6 +133,10 @@ class _Daemon:
             return line_of(await self._said_to(message_in(line)))
         except Malformed as problem:
             return line_of({"kind": "malformed", "problem": str(problem)})
+        except Exception as error:  # noqa: BLE001 - the client then decides for itself
+            _LOG.error("a call could not be decided: %s", type(error).__name__)
+            _LOG.debug("a call could not be decided", exc_info=error)
+            return line_of({"kind": "failed", "problem": type(error).__name__})
 
     async def _said_to(self, message: dict[str, Any]) -> dict[str, Any]:
         """Return the message that a message is answered by."""

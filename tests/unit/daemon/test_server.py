@@ -100,6 +100,21 @@ def test_a_message_that_is_none_is_told_so(rules: Path) -> None:
     assert served(rules, ask) == ["malformed"] * 3
 
 
+def test_a_call_that_cannot_be_decided_is_left_to_the_client(
+    rules: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def ask(where: str) -> tuple[str, str]:
+        broken = message(rules, "/x", project="/srv/\0")
+        with pytest.raises(NoDaemon, match="failed"):
+            ask_daemon(broken)
+        return str(exchange(where, line_of(broken))["problem"]), decision(
+            ask_daemon(message(rules, "/x"))
+        )
+
+    assert served(rules, ask) == ("ValueError", "deny")
+    assert "ValueError" in caplog.text
+
+
 def test_a_client_that_leaves_early_harms_nobody(rules: Path) -> None:
     def ask(where: str) -> str:
         for sent in (b"", b'{"kind"'):
