@@ -1,4 +1,4 @@
-"""A program and a call become a decision: `decide` for an admitted call, `answer` for a raw one."""
+"""Decides calls: `decide` takes an admitted call, `answer` a raw one; both return a `Decision`."""
 
 from policy.decision.compiled import decide_compiled
 from policy.decision.decider import Answer, answer, decide

@@ -1,9 +1,9 @@
-"""An admitted call in, its decision out: by generated code, or where that will not do, at length.
+"""Decides admitted calls with generated code, or with closures where the code does not apply.
 
-The code says which rules a call meets. What follows from a set of rules that are met (the verdict,
-the reasons in order) is the same for every call that meets them, so it is worked out once a set and
-kept by tool and layers: nothing about a call, its caller or the world is remembered. Guests, and
-values that the code does not expect, go the long way.
+The generated code reports which rules match a call. What follows from a set of matching rules (the
+verdict, the reasons in order) is the same for every call they match, so it is computed once per set
+and cached by tool and layers: nothing about a call, its caller or the facts is cached. Guests, and
+values that the code does not expect, are decided by the closures.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from policy.evaluation import Evaluation, Undecided
 from policy.model import Caller, Facts, ToolCall
 from policy.program import Program
 
-# A tool with many rules has many sets of them; sets beyond these are worked out each time.
+# A tool with many rules has many sets of them; sets beyond this number are computed each time.
 _MOST_SETS: Final = 1024
 
 
@@ -50,7 +50,7 @@ def decide_compiled(
         try:
             found = plan.outcomes[met]
         except KeyError:
-            # What is no tuple stands for no set of rules, and is kept under nothing.
+            # An answer that is not a tuple is no set of rules and is not cached.
             found = _new(plan, met)
     if not isinstance(found, RuleSetOutcome):
         return decide_interpreted(
@@ -68,7 +68,7 @@ def decide_compiled(
 
 
 def _new(plan: CompiledPlan, met: tuple[int, ...] | UndecidedRules | None) -> RuleSetOutcome | None:
-    """Return what follows where one layer alone has a say, from rules first met together."""
+    """Return the outcome of a new set of matching rules, where only one layer counts."""
     if isinstance(met, UndecidedRules):
         return _of_one(plan, (met.met,), (met.undecided,))
     return None if met is None else _kept(plan, met, _of_one(plan, (met,), ((),)))
@@ -79,8 +79,8 @@ def _of_one(
     met: tuple[tuple[int, ...]],
     undecided: tuple[tuple[tuple[int, Undecided], ...]],
 ) -> RuleSetOutcome:
-    """Return what follows where one layer alone has a say, and wants no rewrite."""
-    found = RuleJudgement()
+    """Return the outcome where only one layer counts and no rewrite matches."""
+    found = Judgement()
     plan.join(found, RuleAnswers(met, undecided), None)
     join_tool(found, plan.spec, floor=False)
     return _outcome(found)
@@ -88,8 +88,8 @@ def _of_one(
 
 def _beside_others(
     program: Program, plan: CompiledPlan, call: ToolCall, caller: Caller, facts: Facts
-) -> RuleSetOutcome | RuleJudgement | None:
-    """Return what follows where others than one layer have a say: the floor, if nobody else."""
+) -> RuleSetOutcome | Judgement | None:
+    """Return the outcome where more than one layer counts: the floor, or several layers."""
     shared: Evaluation | None = None
     if plan.but_floor is not None and caller.parent is None:
         shared = Evaluation(plan.spec, call.input, caller=caller, facts=facts, slots=program.slots)
@@ -106,10 +106,10 @@ def _of_several(
     caller: Caller,
     facts: Facts,
     root: Evaluation | None,
-) -> RuleSetOutcome | RuleJudgement | None:
-    """Return what follows where several layers, several callers or the floor have a say.
+) -> RuleSetOutcome | Judgement | None:
+    """Return the outcome where several layers, several callers or the floor count.
 
-    `root` is the call as this caller's, if it was looked at before.
+    `root` is the evaluation of the call for this caller, if there is one already.
     """
     asked = ask_layers(program, plan, call, caller, facts, root)
     if asked is None:
@@ -132,7 +132,7 @@ def _outcome(found: RuleJudgement) -> RuleSetOutcome:
 
 
 def _kept(plan: CompiledPlan, key: object, outcome: RuleSetOutcome) -> RuleSetOutcome:
-    """Keep what follows from rules that are met, as long as there is room."""
+    """Cache the outcome of a set of matching rules, as long as there is room."""
     if len(plan.outcomes) < _MOST_SETS:
         plan.outcomes[key] = outcome
     return outcome

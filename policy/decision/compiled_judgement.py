@@ -1,7 +1,6 @@
-"""An input in, what the rules come to on it by generated code out; or None where that will not do.
+"""Judges a call with generated code, for every caller of the chain and for the floor.
 
-The code of every caller's layers is asked, and the floor. Guests, and values that the code does not
-expect, are left to the closures.
+Returns None for guests, and for values that the code does not expect: the closures judge those.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from policy.evaluation import Evaluation, Truth
 from policy.model import Caller, Facts, ToolCall
 from policy.program import Program
 
-# Agents' names come from models: what is remembered of callers is bounded.
+# Agents' names come from models, so the number of cached callers is bounded.
 _MOST_CALLERS: Final = 4096
 
 
@@ -34,16 +33,16 @@ def judge_compiled(
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """What the layers of every caller of a chain, and the floor, came to on one call."""
+    """What the layers of every caller of a chain, and the floor, returned for one call."""
 
     callers: tuple[tuple[CompiledPlan, RuleAnswers, Evaluation], ...]
     floor: Truth
 
     def key(self) -> object:
-        """Return what the outcome can be kept under, None where something was undecided."""
+        """Return the key to cache the outcome under, None where a rule was indeterminate."""
         if self.floor is not False or not all(asked.settled for _, asked, _ in self.callers):
             return None
-        # By the callers' plans too: another chain may meet rules of the same numbers.
+        # Includes the callers' plans: another chain may match rules with the same numbers.
         return tuple((plan, asked.met) for plan, asked, _ in self.callers)
 
 
@@ -55,11 +54,11 @@ def ask_layers(
     facts: Facts,
     root: Evaluation | None,
 ) -> Chain | None:
-    """Ask the layers of every caller of the chain, and the floor; None where code will not do.
+    """Ask the layers of every caller of the chain, and the floor; None where code does not apply.
 
-    `root` is the call as this caller's, if it was looked at before.
+    `root` is the evaluation of the call for this caller, if there is one already.
     """
-    # Shared, so that what a call does is read once for all of them.
+    # Shared, so that the call's effects are read only once.
     if root is None:
         root = Evaluation(plan.spec, call.input, caller=caller, facts=facts, slots=program.slots)
     callers: list[tuple[CompiledPlan, RuleAnswers, Evaluation]] = []
@@ -76,9 +75,9 @@ def ask_layers(
     return Chain(tuple(callers), floor)
 
 
-def judged(chain: Chain) -> RuleJudgement:
-    """Return the reasons and wishes that follow from what the layers came to."""
-    found = RuleJudgement()
+def judged(chain: Chain) -> Judgement:
+    """Return the reasons and wanted changes that follow from the answers of the layers."""
+    found = Judgement()
     for plan, asked, shared in chain.callers:
         plan.join(found, asked, shared)
     join_tool(found, chain.callers[0][0].spec, floor=chain.floor)
@@ -86,7 +85,7 @@ def judged(chain: Chain) -> RuleJudgement:
 
 
 def plan_for(program: Program, call: ToolCall, caller: Caller) -> CompiledPlan | None:
-    """Return the plan of a tool for a caller, made if need be; None for who goes the long way."""
+    """Return the plan of a tool for a caller, made on first use; None for callers without one."""
     known_as = _known_as(program, caller)
     plans = program.quick.get(known_as)
     if plans is None:
@@ -111,10 +110,10 @@ def plan_for(program: Program, call: ToolCall, caller: Caller) -> CompiledPlan |
 
 
 def _known_as(program: Program, caller: Caller) -> str | tuple[str, str]:
-    """Return all of a caller that decides which layers bind it."""
+    """Return everything about a caller that decides which layers apply to it."""
     return (caller.agent, caller.role) if program.by_agent else caller.role
 
 
 def _is_plain(caller: Caller) -> bool:
-    """Tell whether only the layers have a say on a caller, whose role compares as it stands."""
+    """Return whether only the layers count for a caller, and its role compares as it is written."""
     return not is_bounded(caller) and is_plain_text(caller.role)

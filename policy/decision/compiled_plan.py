@@ -1,4 +1,4 @@
-"""The rules on one tool for callers bound by the same layers, ready to be asked by their code."""
+"""The compiled rules on one tool, for callers to whom the same layers apply."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Numbers: TypeAlias = tuple[int, ...]
 
 
 class RuleSetOutcome:
-    """What follows from a set of rules that are met; made once, and never written to again."""
+    """What follows from a set of matching rules; made once and never changed."""
 
     __slots__ = ("reasons", "shadowed", "verdict")
 
@@ -31,22 +31,22 @@ class RuleSetOutcome:
 
 @dataclass(frozen=True, slots=True)
 class RuleAnswers:
-    """What the rules of each layer came to: the numbers of those met, and the undecided ones."""
+    """The answers of each layer's rules: the numbers of those that match, and the indeterminate."""
 
     met: tuple[Numbers, ...]
     undecided: tuple[tuple[tuple[int, Undecided], ...], ...]
 
     @property
     def settled(self) -> bool:
-        """Whether every rule was decided."""
+        """Whether no rule was indeterminate."""
         return not any(self.undecided)
 
 
 class CompiledPlan:
     """A tool's rules for some layers.
 
-    `only` is the one function where nothing else has a say, and `but_floor` where nothing else but
-    the floor has. What follows from the rules that a call meets is kept in `outcomes`.
+    `only` is the one function to call where nothing else counts, and `but_floor` where only the
+    floor counts besides. Outcomes of sets of matching rules are cached in `outcomes`.
     """
 
     __slots__ = ("_asks", "_rules", "but_floor", "floor", "only", "outcomes", "plan", "spec")
@@ -67,7 +67,7 @@ class CompiledPlan:
     def ask(
         self, call: ToolCall, caller: Caller, facts: Facts, shared: Evaluation
     ) -> RuleAnswers | None:
-        """Ask the rules of every layer; None where some value is not as the code expects it."""
+        """Ask the rules of every layer; None where some value is not what the code expects."""
         met: list[Numbers] = []
         undecided: list[tuple[tuple[int, Undecided], ...]] = []
         for ask in self._asks:
@@ -82,8 +82,8 @@ class CompiledPlan:
                 undecided.append(())
         return RuleAnswers(tuple(met), tuple(undecided))
 
-    def join(self, found: RuleJudgement, asked: RuleAnswers, call: Evaluation | None) -> None:
-        """Add what the layers say; `call` is what wanted rewrites are worked out with."""
+    def join(self, found: Judgement, asked: RuleAnswers, call: Evaluation | None) -> None:
+        """Add the answers of the layers; `call` is what wanted rewrites are computed with."""
         truths: list[TruthOf] = []
         layers: list[LayerPlan] = []
         for place, layer in enumerate(self.plan.layers):
@@ -91,7 +91,7 @@ class CompiledPlan:
             said: dict[int, Truth] = {id(rules[number]): True for number in met}
             said.update((id(rules[number]), why) for number, why in undecided)
             truths.append(_looked_up(said))
-            # All others are not met: of thousands, none need be asked.
+            # All others do not match: of thousands, none need be asked.
             layers.append(layer.only((*met, *(number for number, _ in undecided))))
         join_layers(found, ToolPlan(layers=tuple(layers)), truths, call)
 

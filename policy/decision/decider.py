@@ -1,4 +1,4 @@
-"""A program and a call in, a decision out: pure, total, and every error moves towards deny."""
+"""Decides calls by a program: pure and total; every error makes the outcome stricter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from policy.program import Program
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A decision on a raw call, with what admission made of it: one of the two is None."""
+    """A decision on a raw call, and what admission returned; one of the other two is None."""
 
     decision: Decision
     admitted: Admitted | None
@@ -30,7 +30,7 @@ def answer(
     *,
     generation: GenerationId | None = None,
 ) -> Answer:
-    """Admit a raw call and decide it; what is no call is denied by `schema`."""
+    """Admit a raw call and decide it; an input that is not a valid call is denied by `schema`."""
     outcome: Admitted | Refused | None = _known_unknown(program, tool)
     if outcome is None:
         raw = RawCall(tool=tool, input=input)
@@ -55,14 +55,14 @@ def answer(
     return Answer(decision=_refusal(outcome, generation=generation), admitted=None, refused=outcome)
 
 
-# Looking for the name that was meant costs more than all else: a model that got a name wrong gets
-# it wrong again. The catalogue of a program never changes, so neither does what is near a name.
+# Finding similar names is the most expensive step here, and a model that got a name wrong tends to
+# repeat it. The catalogue of a program never changes, so neither do the names similar to a name.
 _MOST_UNKNOWN = 1024
 _LONGEST_NAME = 200
 
 
 def _known_unknown(program: Program, tool: object) -> Refused | None:
-    """Return why no tool has a name that was asked for before."""
+    """Return the cached refusal of an unknown tool name."""
     return program.unknown.get(tool) if type(tool) is str else None
 
 
@@ -83,12 +83,12 @@ def decide(
     generation: GenerationId | None = None,
     repairs: tuple[str, ...] = (),
 ) -> Decision:
-    """Decide an admitted call. Never raises; a call of no known tool is denied by `schema`."""
+    """Decide an admitted call. Never raises; a call of an unknown tool is denied by `schema`."""
     spec = program.catalog.get(call.tool)
     if spec is None:
         return unknown_tool(call, generation)
     if call.tool != spec.name:
-        # The name that versions share is that of the newest, and the decision says which it is.
+        # The name that versions share resolves to the newest; the decision contains the full name.
         call = ToolCall(tool=spec.name, input=call.input)
     if program.shortcuts.generated:
         return decide_compiled(program, call, caller, facts, generation, repairs)

@@ -1,4 +1,4 @@
-"""What a decision says: the verdict, the call that would run, and every reason in order."""
+"""`Decision`: the verdict on a call, the call that would run, and every reason in order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from policy.model import Reason, ToolCall, Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationId:
-    """Which policy decided: a number that grows with each load, and the digest of its files."""
+    """Which policy decided: a number that grows with each load, and a digest of the files."""
 
     number: int
     digest: str
@@ -22,8 +22,8 @@ class Decision:
     """The answer to one call.
 
     `call` is what would run, rewrites applied; `asked` is the call as admitted. `reasons` lists
-    every matching rule, those that carry the verdict first. `shadowed` lists what shadow rules
-    would have said; it never weighs.
+    every matching rule, those that carry the verdict first. `shadowed` lists the reasons of shadow
+    rules, which never change a verdict.
     """
 
     verdict: Verdict
@@ -52,5 +52,5 @@ def decided(
     *,
     generation: GenerationId | None,
 ) -> Decision:
-    """Return the decision on a call that came to no rules."""
+    """Return the decision on a call to which no rules were applied."""
     return Decision(verdict=verdict, call=call, asked=call, reasons=reasons, generation=generation)

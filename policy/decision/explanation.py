@@ -1,6 +1,6 @@
-"""Why a decision fell as it did: every rule on the tool, which clause decided, and why not others.
+"""Explains decisions: every rule on the tool, whether it matched, and the outcome of each clause.
 
-For people, never for the agent: what would have been allowed is an oracle for a poisoned model.
+For people, never for the agent: an explanation of what would be allowed helps a hijacked model.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Outcome: TypeAlias = Literal["holds", "fails", "indeterminate"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClauseOutcome:
-    """What one clause came to on this call; `why` only where it could not be decided."""
+    """The outcome of one clause for this call; `why` is set only where it is indeterminate."""
 
     keyword: str
     text: str
@@ -30,7 +30,7 @@ class ClauseOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleOutcome:
-    """One rule that fits the tool: whether it matched, and what its clauses came to."""
+    """One rule that covers the tool: whether it matched, and the outcome of its clauses."""
 
     reason: Reason
     kind: Literal["allow", "ask", "deny", "rewrite", "shadow"]
@@ -42,7 +42,7 @@ class RuleOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerOutcome:
-    """What one layer had to say for one caller of the chain."""
+    """What one layer contributed for one caller of the chain."""
 
     layer: str
     agent: str
@@ -53,7 +53,7 @@ class LayerOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """The whole account of one decision. `needed` says what would let the call pass."""
+    """The explanation of one decision. `needed` lists what would have to change for an allow."""
 
     decision: Decision
     layers: tuple[LayerOutcome, ...]
@@ -62,7 +62,7 @@ class Explanation:
 
 
 def explain(program: Program, decision: Decision, *, caller: Caller, facts: Facts) -> Explanation:
-    """Explain a decision on an admitted call; a refused call has no layers to speak of."""
+    """Explain a decision on an admitted call; for a refused call there are no layers to list."""
     layers = _layer_outcomes(program, decision.asked, caller=caller, facts=facts)
     return Explanation(
         decision=decision,
@@ -165,7 +165,7 @@ def _resources(
 
 
 def _needed(decision: Decision, layers: tuple[LayerOutcome, ...]) -> tuple[str, ...]:
-    """Say what stands between the call and an allow, each point a sentence of its own."""
+    """Return what stands between the call and an allow, one sentence per point."""
     if decision.verdict is Verdict.ALLOW:
         return ()
     blocking = [r for r in decision.reasons if r.verdict.rank > Verdict.ALLOW.rank]
@@ -178,19 +178,19 @@ def _needed(decision: Decision, layers: tuple[LayerOutcome, ...]) -> tuple[str, 
 def _hindrance(reason: Reason) -> str:
     who = f"`{reason.rule}`"
     if reason.rule in ("none", "default"):
-        return "some `allow` must match"
+        return "an `allow` must match"
     if reason.undecided:
-        return f"{who} must be able to decide: {reason.undecided}"
+        return f"{who} must not be indeterminate: {reason.undecided}"
     if reason.clause:
         return f"{who} must not match: `{reason.clause}`"
     if reason.message:
-        return f"{who} must be content: {reason.message}"
+        return f"{who} must no longer apply: {reason.message}"
     verb = "denies" if reason.verdict is Verdict.DENY else "asks about"
     return f"{who} {verb} every such call"
 
 
 def _or_approval(reason: Reason) -> str:
-    """Return whose approval would do as well, where not anybody's would."""
+    """Return whose approval would do as well, if only certain people may give it."""
     if reason.verdict is not Verdict.ASK or reason.terms is None or reason.terms.plain:
         return ""
     return f", or {approval_words(reason.terms)} is given"
@@ -208,5 +208,5 @@ def _missed(rule: RuleOutcome) -> str:
 
 def _wanted(clause: ClauseOutcome) -> str:
     negated = "" if clause.keyword == "when" else "not "
-    unknown = f" (now undecided: {clause.why})" if clause.why else ""
+    unknown = f" (now indeterminate: {clause.why})" if clause.why else ""
     return f"{negated}`{clause.text}`{unknown}"

@@ -1,7 +1,8 @@
-"""A caller and a tool in; why that caller may not call it, after the layers and only taking, out.
+"""Whether a caller may call a tool, by its role and a guest's scope; checked after the layers.
 
-A scope gives, so its patterns read as those of an `allow` do: a wildcard reaches only the host's
-own tools and those of a server or extension that it spells out, and `*` alone is everything.
+These checks only restrict. A scope grants, so its patterns are read like those of an `allow`: a
+wildcard covers the host application's own tools, and those of a server or extension that the
+pattern names; `*` alone covers every tool.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ def _denied(rule: str, message: str) -> Reason:
     return Reason(rule=rule, verdict=Verdict.DENY, message=message)
 
 
-_ANONYMOUS = _denied("identity", "nobody is known to be calling")
+_ANONYMOUS = _denied("identity", "the caller is anonymous")
 _NO_SCOPE = _denied("scope", "a guest without a scope may call no tool")
 _EXPIRED = _denied("scope", "the guest's scope has expired")
-_NO_CLOCK = _denied("scope", "the guest's scope expires, and the time is not known")
+_NO_CLOCK = _denied("scope", "the guest's scope expires, and the current time is not available")
 _OUTSIDE = _denied("scope", "the tool is outside the guest's scope")
 
 
 def closed_to(caller: Caller, now: datetime | None) -> Reason | None:
-    """Return why this caller may call no tool at all, None if some tool is left."""
+    """Return why this caller may not call any tool, None if it may call some."""
     role = _role(caller)
     if role in ("", "anonymous"):
         return _ANONYMOUS
@@ -37,7 +38,7 @@ def closed_to(caller: Caller, now: datetime | None) -> Reason | None:
 
 
 def scope_of(caller: Caller) -> Callable[[ToolSpec], bool] | None:
-    """Return the test of the tools that a guest may call, None for whoever is no guest."""
+    """Return the test for tools that a guest may call, None for a caller that is not a guest."""
     if _role(caller) != "guest" or caller.scope is None:
         return None
     tests = _tests(caller.scope.allowed_tools)
@@ -45,10 +46,10 @@ def scope_of(caller: Caller) -> Callable[[ToolSpec], bool] | None:
 
 
 def identity_reasons(caller: Caller, spec: ToolSpec, now: datetime | None) -> Iterator[Reason]:
-    """Yield why this caller may not call a tool, if it may not; roles of your own are free.
+    """Yield why this caller may not call a tool; custom roles are not restricted.
 
-    `now` is None where the time is not known. A role that only looks unlike `anonymous` or
-    `guest` is no role of your own.
+    `now` is None where the time is not available. A role that differs from `anonymous` or `guest`
+    only in how it is written is not a custom role.
     """
     role = _role(caller)
     if role in ("", "anonymous"):
@@ -58,7 +59,7 @@ def identity_reasons(caller: Caller, spec: ToolSpec, now: datetime | None) -> It
 
 
 def is_bounded(caller: Caller) -> bool:
-    """Tell whether a caller's role may add reasons to what the layers say."""
+    """Return whether a caller's role may add reasons to those of the layers."""
     return _role(caller) in ("", "anonymous", "guest")
 
 
@@ -89,6 +90,6 @@ def _expiry(scope: GuestScope, now: datetime | None) -> Reason | None:
 
 @lru_cache(maxsize=4096)
 def _tests(allowed: tuple[str, ...]) -> tuple[Callable[[ToolSpec], bool], ...]:
-    """Return the tests of a scope's patterns; what is no pattern fits nothing."""
+    """Return the tests of a scope's patterns; a malformed pattern covers nothing."""
     patterns = [ToolPattern(text=text) for text in allowed]
     return tuple(one.matcher(gives=True) for one in patterns if one.problem is None)

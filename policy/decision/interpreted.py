@@ -1,4 +1,4 @@
-"""An admitted call in, its decision out: by every rule's closure, with rewrites applied."""
+"""Decides admitted calls by evaluating every rule's closure; applies rewrites."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def decide_interpreted(
     generation: GenerationId | None,
     repairs: tuple[str, ...] = (),
 ) -> Decision:
-    """Decide a call of a tool that is known by its full name; `found` is what its rules came to."""
+    """Decide a call of a tool known by its full name; `found` is the judgement of its rules."""
     spec = program.catalog.get(call.tool)
     if spec is None:
         return unknown_tool(call, generation)

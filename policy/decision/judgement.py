@@ -1,7 +1,7 @@
-"""One input judged once: every layer's opinion for every caller of the chain, and what comes after.
+"""Judges one input once: the opinion of every layer for every caller of the chain, then the tool's.
 
 The outcome is a list of reasons, the strictest of which is the verdict, and the changes that the
-matching rewrites want. Nothing here stops early: all matching rules are reasons.
+matching rewrites want. Evaluation never stops early: every matching rule is a reason.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _CONFIRMATION = Reason(
 _PIN = Reason(
     rule="pin", verdict=Verdict.ASK, message="the tool's definition has not been reviewed"
 )
-_FLOOR = "the policy's own files are out of reach of every tool"
+_FLOOR = "no tool may change the policy's own files"
 
 
 @dataclass(slots=True)
-class RuleJudgement:
-    """The reasons found so far, what shadow rules would have said, and the wanted changes."""
+class Judgement:
+    """The reasons found so far, those of shadow rules, and the changes that rewrites want."""
 
     reasons: list[Reason] = field(default_factory=list)
     shadows: list[Reason] = field(default_factory=list)
@@ -47,16 +47,16 @@ class RuleJudgement:
         )
 
 
-# What a rule came to on a call.
+# The truth of a rule's condition for a call.
 TruthOf: TypeAlias = Callable[[RulePlan | RewritePlan], Truth]
 
 
 def judge(
     program: Program, spec: ToolSpec, input: Mapping[str, Any], *, caller: Caller, facts: Facts
-) -> RuleJudgement:
-    """Judge an admitted input by every caller of the chain; the strictest opinion stands.
+) -> Judgement:
+    """Judge an admitted input for every caller of the chain; the strictest opinion counts.
 
-    Every rule's closure is asked: this is what all shortcuts are measured by.
+    Every rule's closure is evaluated: this is the reference for generated code.
     """
     found = RuleJudgement()
     root = Evaluation(spec, input, caller=caller, facts=facts, slots=program.slots)
@@ -78,9 +78,9 @@ def judge(
 def join_layers(
     found: RuleJudgement, plan: ToolPlan, truths: Sequence[TruthOf], call: Evaluation | None
 ) -> None:
-    """Add what the layers say to one caller, given what each layer's rules came to.
+    """Add the reasons of the layers for one caller, given the truth of each layer's rules.
 
-    `call` is what the rewrites' wishes are worked out with; None where none is wanted.
+    `call` is what wanted rewrites are computed with; None where no rewrite matches.
     """
     granted = False
     delegated = plan.layers[0].delegated_to if plan.layers else ()
@@ -97,8 +97,8 @@ def join_layers(
         found.reasons.append(_NO_GRANT)
 
 
-def _give(found: RuleJudgement, layer: LayerPlan, truth: TruthOf) -> bool:
-    """Add the layer's grant: its matching allows, or else the default that counts."""
+def _give(found: Judgement, layer: LayerPlan, truth: TruthOf) -> bool:
+    """Add the layer's grant: its matching `allow` rules, or else the default that counts."""
     allowed = [rule.reason for rule in layer.allows if truth(rule) is True]
     if allowed:
         found.reasons.extend(allowed)
@@ -108,7 +108,7 @@ def _give(found: RuleJudgement, layer: LayerPlan, truth: TruthOf) -> bool:
 
 
 def _met(rules: tuple[RulePlan, ...], truth: TruthOf) -> Iterator[Reason]:
-    """Yield the reasons of rules that take and are met; what is undecidable counts as met."""
+    """Yield the reasons of restricting rules that match; an indeterminate rule is a match."""
     for rule in rules:
         answer = truth(rule)
         if answer is True:
@@ -118,7 +118,7 @@ def _met(rules: tuple[RulePlan, ...], truth: TruthOf) -> Iterator[Reason]:
 
 
 def undecided_reason(reason: Reason, truth: Undecided) -> Reason:
-    """Return a rule's reason for a call on which it could not be decided."""
+    """Return a rule's reason for a call on which its condition is indeterminate."""
     return replace(reason, clause=truth.text or reason.clause, undecided=truth.why)
 
 
@@ -128,7 +128,7 @@ def _rewrite(
     for rewrite in layer.rewrites:
         answer = truth(rewrite)
         if answer is True:
-            assert call is not None, "wishes are worked out with a call"
+            assert call is not None, "wanted changes are computed with a call"
             found.wanted.extend((wish, call) for wish in rewrite.wishes)
             found.rewrites[rewrite.reason.rule] = rewrite.reason
         elif isinstance(answer, Undecided):
@@ -145,12 +145,12 @@ def _shadow(found: RuleJudgement, layer: LayerPlan, truth: TruthOf) -> None:
 
 
 def floor_of(plan: ToolPlan) -> TestOf | None:
-    """Return what tells whether a call writes the policy itself, None where none can."""
+    """Return the test whether a call writes the policy itself, None where the tool cannot."""
     return plan.layers[0].floor if plan.layers else None
 
 
-def join_tool(found: RuleJudgement, spec: ToolSpec, *, floor: Truth) -> None:
-    """Add what only takes: the tool's own word, its pin, and the floor."""
+def join_tool(found: Judgement, spec: ToolSpec, *, floor: Truth) -> None:
+    """Add what only restricts: the tool's own confirmation, its pin, and the floor."""
     if spec.requires_confirmation:
         found.reasons.append(_CONFIRMATION)
     if spec.origin.kind != "host" and not spec.pinned:

@@ -1,4 +1,4 @@
-"""The reasons of a judgement in, the same in the order in which a decision lists them out."""
+"""The order in which a decision lists its reasons."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from policy.model import Reason, Verdict
 def in_order(found: Sequence[Reason], verdict: Verdict) -> tuple[Reason, ...]:
     """Return every reason once: those that carry the verdict first, then the stricter ones first.
 
-    Reasons of one verdict keep the order of layers (the global layer first) and, in a layer, stand
-    by file, line and name; keys of a table by name alone, as their lines may stand in any order.
-    The order never changes a verdict.
+    Reasons of one verdict keep the order of layers (the global layer first) and, in a layer, are
+    sorted by file, line and name; keys of a table by name alone, as their lines may be in any
+    order. The order never changes a verdict.
     """
     if len(found) == 1:
         return (found[0],)

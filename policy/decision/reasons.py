@@ -1,7 +1,7 @@
-"""A decision in, the sentence that people read out: bounded, with nothing hidden.
+"""The sentence that explains a decision to people: bounded, with hidden characters escaped.
 
-It names rules and places, what the rule's author wrote, and what could not be decided, which may
-quote the input. What a model is told is in `policy.service.refusal_messages`.
+It names rules and places, quotes what the rule's author wrote, and tells what was indeterminate,
+which may quote the input. Messages for models are in `policy.service.refusal_messages`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def sentence(decision: Decision) -> str:
 
 
 def described(reason: Reason) -> str:
-    """Return one reason: what its author wrote, or what it is, and the rule's name."""
+    """Return one reason: its author's message or its description, and the rule's name."""
     said = reason.message or _WELL_KNOWN.get(reason.rule)
     if reason.undecided is not None:
-        undecided = f"this could not be decided: {reason.undecided}"
+        undecided = f"indeterminate: {reason.undecided}"
         said = f"{said} ({undecided})" if said else undecided
     name = visible(reason.rule, 120)
     place = f", {visible(reason.file, 120)}:{reason.line}" if reason.file and reason.line else ""
@@ -40,10 +40,10 @@ def described(reason: Reason) -> str:
 _WELL_KNOWN = {
     "none": "no rule allows this",
     "default": "the default for calls that no rule allows",
-    "schema": "this is no call the tool understands",
-    "scope": "outside of what this guest may call",
+    "schema": "the tool does not accept this call",
+    "scope": "outside the scope of this guest",
     "identity": "this caller may not call tools",
-    "floor": "the policy's own files are out of bounds",
+    "floor": "no tool may change the policy's own files",
     "confirmation": "the tool asks for confirmation",
-    "pin": "the tool is new or has changed and was not reviewed yet",
+    "pin": "the tool is new or has changed, and has not been reviewed",
 }

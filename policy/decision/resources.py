@@ -1,4 +1,4 @@
-"""What a call does, for people: each resource in canonical form, and where it comes from."""
+"""The resources that a call accesses, for people: in canonical form, with their origin."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _LONGEST_WORD = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceUse:
-    """One resource of a call: the verb, the canonical resource, and what of the call says so.
+    """One resource of a call: the verb, the canonical resource, and where in the call it is from.
 
-    `argument` is the place in the input (`input.path`); of commands `program` is what touches it
-    and `place` which command of the script that is. `spelled` is the text it was read from where
-    that differs, `leads_to` where links lead and `links` those on the way, `unknown` why it
-    could not be read.
+    `argument` is the field of the input (`input.path`). For commands, `program` is what accesses
+    the resource and `place` which command of the script that is. `spelled` is the original text
+    where it differs, `leads_to` the target of links and `links` those on the way, `unknown` why
+    it could not be read.
     """
 
     verb: str
@@ -47,9 +47,9 @@ class ResourceUse:
 
 
 def resource_uses(effects: CallEffects) -> Iterator[ResourceUse]:
-    """Yield what a call does, verb by verb, each thing once; what others run after those.
+    """Yield what a call does, verb by verb, each access once; those of other programs come last.
 
-    Of a script of one command nobody needs to be told which command it is.
+    For a script of one command, its place is left out.
     """
     alone = sum(1 for command in effects.commands for _ in command.walk()) == 1
     told: set[ResourceUse] = set()
@@ -106,7 +106,7 @@ def _argument(touch: Access | None) -> str:
 def _program(touch: Access | None) -> str:
     if touch is None or touch.by is None:
         return ""
-    program = " ".join(touch.by.program) or "a program that is not known"
+    program = " ".join(touch.by.program) or "an unknown program"
     by = quote(program[:_LONGEST_WORD])
     return f"a redirection of {by}" if touch.origin == "redirection" else by
 

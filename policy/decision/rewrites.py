@@ -1,6 +1,6 @@
-"""Rewrites applied: the changed call, admitted and decided again, and the stricter of the two.
+"""Applies rewrites: changes the call, admits and judges it again, and keeps the stricter outcome.
 
-No rewrite can rescue a denied call: the reasons of both judgements count.
+A rewrite never turns a deny into an allow: the reasons of both judgements count.
 """
 
 from __future__ import annotations
@@ -62,10 +62,8 @@ def _joined(first: RuleJudgement, second: RuleJudgement) -> RuleJudgement:
     )
 
 
-def _denied(
-    base: RuleJudgement, source: RuleJudgement, why: str, *, rules: tuple[str, ...]
-) -> RuleJudgement:
-    """Add a deny of every rule that wants what cannot be; each names the others."""
+def _denied(base: Judgement, source: Judgement, why: str, *, rules: tuple[str, ...]) -> Judgement:
+    """Add a deny for every rule that wants an impossible change; each names the others."""
     names = " and ".join(rules)
     added = [
         replace(source.rewrites[rule], message=f"{why} ({names})")

@@ -1,8 +1,7 @@
-"""What a caller may hope for from a tool before any input is known: hidden, asks, or open.
+"""Whether a tool is visible to a caller before any input is known: hidden, asks, or open.
 
-Conditions on caller and situation are decided by the facts of the moment; one that looks at the
-input may become anything. So only what is certain hides: a tool is hidden when it is denied for
-every input.
+Conditions on the caller and the situation are evaluated with the current facts; a condition on the
+input may become anything. A tool is hidden only when it is certain to be denied for every input.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ def visibility_of(
     *,
     fields: Mapping[str, Any] = EMPTY,
 ) -> Visibility:
-    """Return what this caller may hope for from the tool; an unknown tool is hidden.
+    """Return the tool's visibility for this caller; an unknown tool is hidden.
 
-    With `fields`, of inputs that have exactly these values there. Without, a tool with operations
-    may do what one of them may.
+    With `fields`, for inputs that have exactly these values there. Without, a tool with operations
+    is as visible as its most visible operation.
     """
     spec = program.catalog.get(tool)
     if spec is None or _barred(spec, caller, facts):
@@ -53,14 +52,14 @@ def visibility_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationTag:
-    """The field that says which operation of a tool is meant, and all that it can be."""
+    """The field that names the operation of a tool, and all of its possible values."""
 
     name: str
     values: tuple[str, ...]
 
 
 def operations_in(schema: Mapping[str, Any]) -> OperationTag | None:
-    """Return what tells the operations of a tool apart, None where nothing certain does."""
+    """Return the field that distinguishes a tool's operations, None where none certainly does."""
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, Mapping) or not isinstance(required, (list, tuple)):
         return None
@@ -100,7 +99,7 @@ def _barred(spec: ToolSpec, caller: Caller, facts: Facts) -> bool:
 
 
 class _View:
-    """What the layers that bind one caller of the chain say of a tool."""
+    """What the layers that apply to one caller of the chain decide about a tool."""
 
     def __init__(
         self,
@@ -115,11 +114,11 @@ class _View:
         self._known = frozenset(fields)
 
     def denied(self) -> bool:
-        """Tell whether this caller can call the tool with no input at all."""
+        """Return whether this caller is denied the tool for every input."""
         return not self._may_be_granted() or any(map(self._layer_denies, self._plan.layers))
 
     def may_ask(self) -> bool:
-        """Tell whether some input may have to be approved."""
+        """Return whether some input may need an approval."""
         return any(map(self._layer_asks, self._plan.layers))
 
     def _prospect(self, rule: RulePlan) -> PossibleTruths:

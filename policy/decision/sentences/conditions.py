@@ -1,7 +1,7 @@
-"""Conditions and values as a policy has resolved them, in; words that a model can follow, out.
+"""Conditions and values of a resolved policy as text that a model can follow.
 
-Sets are spelled out, as far as they are short: their names mean nothing to who reads the line.
-What has no better wording is said in the words of the rule.
+Short sets are listed by their members, since the model does not know their names. A condition
+without a phrase of its own is quoted from the rule.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LONGEST_TEXT = 200
 
 
 def code_span(text: str, limit: int = _LONGEST_ITEM) -> str:
-    """Return text as it is spelled, between backticks, with nothing hidden in it."""
+    """Return text as it is written, between backticks, with hidden characters escaped."""
     return f"`{escape_for_people(text, limit).replace('`', chr(39))}`"
 
 
@@ -42,21 +42,21 @@ def condition_text(test: checked.Test) -> str:
         case checked.AnyOf(tests=tests):
             return " or ".join(_part(one) for one in tests)
         case checked.NotOf(test=inner):
-            return _plain(inner, negated=True) or f"it is not so that {_part(inner)}"
+            return _plain(inner, negated=True) or f"it is not true that {_part(inner)}"
         case _:
             return _plain(test, negated=False) or f"{code_span(test.text, _LONGEST_TEXT)} holds"
 
 
 def _part(test: checked.Test) -> str:
-    """Return a condition inside another one, so that it cannot be read apart."""
+    """Return a condition inside another one, so that it reads as one unit."""
     words = condition_text(test)
-    # A quantifier speaks of all that follows it, to the end of its part.
+    # A quantifier applies to everything that follows it, to the end of its part.
     parted = isinstance(test, (checked.AllOf, checked.AnyOf, checked.Quantified))
     return f"({words})" if parted else words
 
 
 def _plain(test: checked.Test, *, negated: bool) -> str | None:
-    """Return one test in words, None where it has none of its own."""
+    """Return the phrase for one test, None where it has none."""
     isnt = "is not" if negated else "is"
     match test:
         case checked.ResourceTest():
@@ -140,7 +140,7 @@ _FACTS: Mapping[tuple[str, ...], str] = {
     ("call", "writes"): "what it writes",
     ("call", "hosts"): "what it connects to",
     ("call", "commands"): "what it runs",
-    ("call", "recipients"): "whom it sends to",
+    ("call", "recipients"): "the recipients it sends to",
     ("tool", "name"): "the tool's name",
     ("tool", "category"): "the tool's category",
     ("tool", "server"): "the tool's server",
@@ -153,17 +153,17 @@ _FACTS: Mapping[tuple[str, ...], str] = {
     ("now",): "the time",
 }
 
-# Reading a text as a URL is not worth a word; what is asked of it is.
+# `url(...)` has no phrase: the fields read from its result have.
 _FUNCTIONS: Mapping[str, str] = {
     "length": "the length of",
-    "min": "the least of",
-    "max": "the greatest of",
+    "min": "the smallest of",
+    "max": "the largest of",
     "url": "",
 }
 
 
 def value_text(held: checked.Value) -> str | None:
-    """Return a value in words: `its `amount``, `"p"`; None where it has none."""
+    """Return a phrase for a value: `its `amount``, `"p"`; None where it has none."""
     match held:
         case checked.Constant(value=constant):
             return _constant(constant)
@@ -189,14 +189,14 @@ def value_text(held: checked.Value) -> str | None:
 
 
 def _operand(held: checked.Value) -> str | None:
-    """Return a value that is reckoned with; what is reckoned before it stands apart."""
+    """Return an operand of arithmetic; an operand that is arithmetic itself goes in parentheses."""
     words = value_text(held)
     apart = words is not None and isinstance(held, (checked.Arithmetic, checked.FunctionCall))
     return f"({words})" if apart else words
 
 
 def field_text(steps: Iterable[str | int]) -> str:
-    """Return the way from the input to a field: `its `box.c[0]``."""
+    """Return the phrase for a field of the input: `its `box.c[0]``."""
     shown = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
     return f"its {code_span(shown.removeprefix('.'))}"
 
@@ -224,7 +224,7 @@ def _key(key: checked.Value) -> str | int | None:
 
 
 def _joined(words: Iterable[str | None], word: str) -> str | None:
-    """Return all of the words as a list, None where one of them is missing."""
+    """Return all of the phrases as a list, None where one of them is missing."""
     found = list(words)
     return None if None in found else listed([one for one in found if one is not None], word)
 
@@ -256,7 +256,7 @@ def _members(members: checked.ValueSet | checked.Value) -> str | None:
 
 
 def items_of(members: checked.ValueSet, word: str = "or") -> str:
-    """Return what is in a set, the first few of many, and what is excepted."""
+    """Return what is in a set, the first few of many, and what is excluded."""
     words = listed(dict.fromkeys(_items(members.included)), word)
     if not members.excluded:
         return words
@@ -278,7 +278,7 @@ def _items(parts: Iterable[checked.SetPart]) -> Iterable[str]:
                 yield str(part)
 
 
-# By verb: that it does so at all, to some of a set, only to that, and to something else.
+# By verb: any access at all, to some of a set, only to it, and to anything outside it.
 _VERBS: Mapping[str, tuple[str, str, str, str]] = {
     "reads": ("reads", "reads files in", "reads only files in", "reads files outside"),
     "writes": ("writes", "writes files in", "writes only files in", "writes files outside"),

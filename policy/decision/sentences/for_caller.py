@@ -1,6 +1,6 @@
-"""A program and a caller in; the lines that tell a model what binds it out, one for each rule.
+"""The lines that tell a model which rules apply to its caller, one for each rule.
 
-Nothing is decided by them, and shadow rules and remarks for the log are not among them.
+They inform only and decide nothing; shadow rules and notes for the log are left out.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _LONGEST_TITLE = 100
 
 
 def lines_for(program: Program, caller: Caller, facts: Facts) -> tuple[str, ...]:
-    """Return what binds a caller and everybody it acts for, each line once, in a fixed order.
+    """Return what applies to a caller and all it acts for, each line once, in a fixed order.
 
-    Rules come first, the global layer's before others, then what tools ask of themselves, then
-    the defaults. Beyond a bound the rest is counted, and the plain defaults stay.
+    Rules come first, the global layer's before others, then what tools require themselves, then
+    the defaults. Beyond a bound only the number of lines is given; the general defaults stay.
     """
     chain = tuple(caller.chain())
     closed = next((why for one in chain if (why := closed_to(one, facts.now))), None)
@@ -53,17 +53,17 @@ def lines_for(program: Program, caller: Caller, facts: Facts) -> tuple[str, ...]
 
 
 def _bounded(lines: tuple[str, ...], last: tuple[str, ...]) -> tuple[str, ...]:
-    """Return all lines, or the first of them, how many there are more, and the last ones."""
+    """Return all lines, or the first of them, the number of the rest, and the last ones."""
     last = last[:_MOST_DEFAULTS]
     room = _MOST_LINES - len(last)
     if len(lines) <= room:
         return (*lines, *last)
-    left = f"{len(lines) - room} more rules are not shown here; they bind all the same."
+    left = f"{len(lines) - room} more rules are not shown here; they apply as well."
     return (*lines[:room], left, *last)
 
 
 class _Layer:
-    """One layer as it binds a caller, beside the layer of every agent."""
+    """One layer as it applies to a caller, beside the global layer."""
 
     def __init__(self, layer: CheckedPolicy, top: CheckedPolicy, program: Program) -> None:
         self._layer = layer
@@ -71,13 +71,13 @@ class _Layer:
         self._catalog = program.catalog
         self._top = top
         self._delegated = [d.tools for d in top.delegations if d.to == layer.key]
-        # What another layer gives counts for that layer alone.
+        # A grant of another layer counts for that layer alone.
         self._within = (
             "" if layer is top else f"for {escape_for_people(layer.key.title, _LONGEST_TITLE)}, "
         )
 
     def rules(self) -> Iterator[str]:
-        """Yield a line for each rule and rewrite that fits some tool there is."""
+        """Yield a line for each rule and rewrite that covers some existing tool."""
         for rule in self._layer.rules:
             specs = () if rule.shadow else self._fitting(rule.tools)
             if specs:
@@ -90,7 +90,7 @@ class _Layer:
                 yield rewrite_sentence(rewrite, self._subject(specs, rewrite.tools))
 
     def named_defaults(self) -> Iterator[str]:
-        """Yield a line for each default that names its tools, and for what is handed over."""
+        """Yield a line for each default that names its tools, and for delegated tools."""
         for default in self._layer.defaults:
             if default.tools is None:
                 continue
@@ -104,20 +104,20 @@ class _Layer:
             yield from self._handed_over()
 
     def plain_defaults(self) -> Iterator[str]:
-        """Yield what holds of everything that no other line speaks of."""
+        """Yield the default for every tool that no other line covers."""
         for default in self._layer.defaults:
             if default.tools is None:
                 yield default_sentence(default, "everything else", within=self._within)
 
     def _handed_over(self) -> Iterator[str]:
-        """Yield that what the global layer delegates has nothing from its plain default."""
+        """Yield that tools which the global layer delegates get no grant from its plain default."""
         selectors = [delegation.tools for delegation in self._layer.delegations]
         specs = tuple(s for s in self._specs if any(tools.fits(s) for tools in selectors))
         if specs:
             yield sentence_with_reason(f"{_named(specs)} is denied otherwise")
 
     def _fills(self, specs: tuple[ToolSpec, ...]) -> bool:
-        """Tell whether the global layer lets this one give these tools."""
+        """Return whether the global layer delegates the grant for these tools to this one."""
         return all(any(tools.fits(spec) for tools in self._delegated) for spec in specs)
 
     def _fitting(self, tools: ToolSelector) -> tuple[ToolSpec, ...]:
@@ -146,7 +146,7 @@ def _names(specs: Iterable[ToolSpec]) -> list[str]:
 
 
 def _scope_lines(caller: Caller, program: Program) -> Iterator[str]:
-    """Yield what a guest's scope denies, by the tools that there are: not every name it fits."""
+    """Yield what a guest's scope denies, by existing tools rather than by its patterns."""
     in_scope, known = scope_of(caller), program.catalog.specs
     if in_scope is None:
         return
@@ -159,7 +159,7 @@ def _scope_lines(caller: Caller, program: Program) -> Iterator[str]:
 
 
 def _tool_lines(program: Program) -> Iterator[str]:
-    """Yield what only takes, whatever the rules say: confirmations, reviews and the floor."""
+    """Yield what only restricts, whatever the rules are: confirmations, reviews and the floor."""
     known = program.catalog.specs
     confirmed = tuple(spec for spec in known if spec.requires_confirmation)
     if confirmed:

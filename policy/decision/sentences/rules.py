@@ -1,4 +1,4 @@
-"""One rule, default or rewrite and the tools it fits, in; one plain sentence for a model out."""
+"""A rule, default or rewrite as one plain sentence for a model."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _DOES = {
 
 
 def rule_sentence(rule: checked.CheckedRule, subject: str, *, within: str = "") -> str:
-    """Return a rule as a sentence; `within` names the one layer whose word an `allow` is."""
+    """Return a rule as a sentence; `within` names the layer that an `allow` counts for."""
     what = f"needs {approval_words(rule.terms)}" if rule.asks else _DOES[rule.verdict]
     return sentence_with_reason(f"{within}{subject} {what}{_circumstances(rule)}", rule.because)
 
 
 def default_sentence(default: checked.CheckedDefault, subject: str, *, within: str = "") -> str:
-    """Return a default as a sentence about what no `allow` speaks of."""
+    """Return a default as a sentence about calls that no `allow` covers."""
     otherwise = "" if default.tools is None else " otherwise"
     return sentence_with_reason(f"{within}{subject} {_DOES[default.verdict]}{otherwise}")
 
@@ -57,7 +57,7 @@ def sentence_with_reason(head: str, because: str | None = None) -> str:
 
 
 def approval_words(terms: Terms) -> str:
-    """Return what approval an ask wants: `an approval by finance`, `an approval by two people`."""
+    """Return what approval an ask requires: `an approval by finance`, `… by two people`."""
     groups = [_one_line(group, _LONGEST_GROUP) for group in terms.groups]
     if not terms.two_people:
         return f"an approval by {listed(groups)}" if groups else "an approval"

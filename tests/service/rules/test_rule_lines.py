@@ -67,7 +67,7 @@ def test_a_guest_is_told_its_scope(tmp_path: Path) -> None:
     )
     assert first == f"{said}: the tool is {why}."
     nobody = service.bound_to(Caller(role="anonymous")).rule_lines()
-    assert nobody == ("Every call is denied: nobody is known to be calling.",)
+    assert nobody == ("Every call is denied: the caller is anonymous.",)
 
 
 def test_a_reload_changes_the_lines(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_the_whole_account_of_a_refusal(tmp_path: Path, monkeypatch: pytest.Monk
         "  runs git push\n"
         "\n"
         "to be allowed\n"
-        "  some `allow` must match\n"
+        "  an `allow` must match\n"
         "  `look` allows it if `runs only look`\n"
         "\n"
         "the layer for every agent, asked by agent default\n"

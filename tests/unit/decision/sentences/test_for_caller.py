@@ -59,7 +59,7 @@ def test_beyond_a_bound_rules_are_counted_and_the_defaults_stay() -> None:
     lines = lines_for(program(f"default deny\nallow u\n{rules}"), ANN, HERE)
     assert len(lines) == 201
     assert lines[-1] == "Everything else is denied."
-    assert lines[-2].endswith("more rules are not shown here; they bind all the same.")
+    assert lines[-2].endswith("more rules are not shown here; they apply as well.")
 
 
 def test_two_rules_that_say_the_same_are_told_once() -> None:
@@ -98,7 +98,7 @@ def test_a_role_sees_the_rules_of_its_own_layer() -> None:
         ("input.x - (1 - 2) > 3", "its `x` - (1 - 2) is more than 3"),
         (
             "2 * max(input.x, 1 + 2) > 3",
-            "2 * (the greatest of its `x` and 1 + 2) is more than 3",
+            "2 * (the largest of its `x` and 1 + 2) is more than 3",
         ),
         (
             '(all v in input.x: v == "x") and input.x == 1',
