@@ -1,4 +1,4 @@
-"""Audit records: what is kept of every call, denied ones included, and where it is written."""
+"""Audit records: what is kept of every call, including refused ones, and the sinks it goes to."""
 
 from policy.audit.bounded_value import bounded
 from policy.audit.digest import digest_of, exact_digest_of

@@ -1,7 +1,7 @@
-"""Copies any value as frozen JSON of bounded size, and marks what was cut.
+"""Copies any value into a frozen JSON value of bounded size, with the cuts marked.
 
-A record must be written whatever was asked, so nothing here depends on the value being JSON, being
-shallow, or being small.
+Every call must be recorded, so nothing here depends on the value being JSON, being shallow, or
+being small.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CUT = "…"
 
 
 class _Budget:
-    """What may still be kept of one value: characters and nodes, shared by all of its parts."""
+    """How many characters and nodes may still be kept of one value; shared by all of its parts."""
 
     def __init__(self, characters: int, nodes: int) -> None:
         self.characters = characters
@@ -102,6 +102,6 @@ def _within(items: Iterable[Any], budget: _Budget) -> Iterable[Any]:
 
 
 def _long_integer(value: int, budget: _Budget) -> str:
-    """Return what stands for an integer whose digits would take long to write."""
+    """Return a placeholder for an integer whose digits would take long to write."""
     budget.cut = True
     return budget.take(f"<integer of {value.bit_length()} bits>")

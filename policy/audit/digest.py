@@ -1,8 +1,8 @@
-"""Digests of JSON values: equal values have one digest, however they are spelled.
+"""Digests of JSON values: equal values have the same digest, however they are written.
 
 Keys are sorted and numbers written by value (`1`, `1.0` and `1e0` are the same number), so that a
-call cannot shed its digest by being spelled another way. What an approval lets run is told apart
-further, by `exact_digest_of`: a tool can see whether it was given `1` or `1.0`.
+call cannot change its digest by being written another way. What an approval lets run is compared
+by `exact_digest_of`, which is stricter: a tool can see whether it was passed `1` or `1.0`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 
 def digest_of(value: Any) -> str | None:
-    """Return `sha256:…` of a JSON value, frozen or not; None for what is no JSON value."""
+    """Return `sha256:…` of a JSON value, frozen or not; None for a value that is not JSON."""
     try:
         text = _text(value)
     except (TypeError, ValueError, RecursionError):
@@ -26,9 +26,9 @@ def digest_of(value: Any) -> str | None:
 
 
 def exact_digest_of(value: Any) -> str | None:
-    """Return a digest that only what a tool cannot tell apart has in common.
+    """Return a digest that two values share only if a tool cannot distinguish them.
 
-    Whole and floating numbers differ in it, and so do `0.0` and `-0.0`.
+    Integers and floats differ in it, and so do `0.0` and `-0.0`.
     """
     try:
         return digest_of(_marked(value))
@@ -37,7 +37,7 @@ def exact_digest_of(value: Any) -> str | None:
 
 
 def _marked(value: Any) -> Any:
-    """Return a value with every floating number, and every text, marked as what it is."""
+    """Return a value in which every float and every string is marked with its type."""
     if isinstance(value, float):
         return f"f{value!r}"
     if isinstance(value, str):
@@ -50,9 +50,9 @@ def _marked(value: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    """Return the one JSON text of all spellings of a value; raise TypeError or ValueError.
+    """Return the canonical JSON text of a value; raise TypeError or ValueError.
 
-    Texts are tagged `s`, so that none passes for the number or the bytes that it spells.
+    Strings are tagged `s`, so that none equals the number or the bytes that it represents.
     """
     kind = type(value)
     if kind is str:
@@ -63,7 +63,7 @@ def _text(value: Any) -> str:
         return "null"
     if kind is bool:
         return "true" if value else "false"
-    # Asked first: `isinstance` of an abstract class costs more than all the rest.
+    # Tested first: `isinstance` with an abstract class costs more than all the rest.
     if kind is dict or kind is MappingProxyType or isinstance(value, Mapping):
         items = sorted(value.items())
         return "{" + ",".join([f"{_key(key)}:{_text(item)}" for key, item in items]) + "}"

@@ -1,4 +1,4 @@
-"""What is kept of one call: `AuditRecord`, and the line of JSON it is written as."""
+"""`AuditRecord`: what is kept of one call, and the line of JSON it is written as."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ Outcome: TypeAlias = Literal[
     "unreachable",
     "interrupted",
 ]
-"""How a call ended. `refused` is an input that is no call; `denied` a verdict; `failed` a tool.
-`answered` is a verdict given to an agent that runs the tool itself: what came of it is not known.
-`interrupted`: the process that ran it ended first, so that nothing is known of its effect.
+"""How a call ended. `refused`: not a valid call; `denied`: by its verdict; `failed`: in the tool.
+`answered`: the verdict went to an agent that runs the tool itself, so the result is not known.
+`interrupted`: the process that ran it ended first, so its effect is not known.
 """
 
 ApprovalResult: TypeAlias = Literal["approved", "denied", "timeout", "none"]
-"""What came of one answer. `none`: nobody answered, or somebody who may not."""
+"""The result of one answer. `none`: nobody answered, or a person who may not answer."""
 
 _LONGEST_TEXT = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """One answer to one question. `by` says who answered; None where nobody did.
+    """One answer to one approval request. `by` is who answered; None where nobody did.
 
-    `rules` are those it is an answer to. `grant` is the standing approval that was given, or that
-    served the call in place of a question.
+    `rules` are the rules it answers. `grant` is the standing approval that was given, or that
+    was used in place of an approval request.
     """
 
     digest: str
@@ -53,13 +53,13 @@ class Approval:
 class AuditRecord:
     """One call from its arrival to its end, refused ones included.
 
-    `asked_tool` and `input` are as they came, `tool` and `final_input` as judged and run; None
-    where the call never got so far. Values are cut to a bounded size, which `cut` tells; the
-    digests are of the whole. `latency_ms` runs from arrival to end, waiting for people included.
-    `error` is the kind of error, `code` its reason, `message` the sentence the model was told.
-    `source` is where the tool comes from, `tokens_used` what it says it used. `ran` is the
-    script that a shell got for the command, where that is more than another spelling. `parent` is
-    the id of the call whose tool made this one.
+    `asked_tool` and `input` are as received, `tool` and `final_input` as judged and run; None
+    where the call did not get that far. Values are cut to a bounded size, in which case `cut` is
+    set; the digests are of the whole values. `latency_ms` runs from arrival to end, including the
+    time spent waiting for people. `error` is the type of error, `code` its reason, `message` the
+    sentence sent to the model. `source` is where the tool comes from, `tokens_used` what it
+    reported. `ran` is the script that a shell got for the command, where it differs by more than
+    spelling. `parent` is the id of the call whose tool made this one.
     """
 
     id: str
@@ -94,15 +94,15 @@ class AuditRecord:
 def record_line(record: AuditRecord) -> bytes:
     """Return the record as one line of ASCII JSON, its line ending included.
 
-    ASCII, so that no value can break the line or steer the terminal it is shown on.
+    ASCII, so that no value can break the line or control the terminal it is shown on.
     """
     return json_line(_document(record))
 
 
 def start_line(record: AuditRecord, run: str) -> bytes:
-    """Return the line of a call that is about to run, in the process that calls itself `run`.
+    """Return the line of a call that is about to run; `run` identifies this process.
 
-    It has the fields of a record; those that only the end can tell are null.
+    It has the fields of a record; those that are known only at the end are null.
     """
     document = _document(record)
     document.update(dict.fromkeys(_OF_THE_END), event="start", run=run)
@@ -110,7 +110,7 @@ def start_line(record: AuditRecord, run: str) -> bytes:
 
 
 def interrupted_line(start: Mapping[str, Any], *, at: datetime) -> bytes:
-    """Return the end of a call whose process ended first, made of the line of its start."""
+    """Return the end of a call whose process ended first, made from the line of its start."""
     document = dict(start)
     del document["run"]
     document.update(

@@ -1,4 +1,4 @@
-"""Questions about a policy, answered without running a tool."""
+"""Verifies a policy without running tools: the tests in rule files, coverage, proposed rules."""
 
 from policy.verify.coverage import unreached_rules
 from policy.verify.examples import ExampleResult, run_examples

@@ -1,4 +1,4 @@
-"""Rules that no test case reached."""
+"""Test coverage of a policy: the rules that matched in no test case."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from policy.verify.examples import ExampleResult
 def unreached_rules(
     program: Program, results: Iterable[ExampleResult]
 ) -> tuple[tuple[str, str], ...]:
-    """Return the rules and rewrites, with their places, that matched in no case.
+    """Return the rules and rewrites, with their positions, that matched in no case.
 
-    A rewrite that took effect is no reason of a decision; it is reached where some case ended in
-    a rewritten call.
+    A rewrite that took effect is not a reason of a decision; it counts as covered if some case
+    ended in a rewritten call.
     """
     reached: set[str] = set()
     rewritten_tools: set[str] = set()

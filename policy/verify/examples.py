@@ -1,4 +1,4 @@
-"""Runs the tests in rule files."""
+"""Runs the tests written inside rule files and returns the result of each case."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from policy.syntax import tree
 from policy.verify.literals import NotData, duration_of, same_json, value_of
 from policy.verify.test_setup import FACTS, NOBODY_SAID, CaseSetup, NotGivable, fact_name, with_fact
 
-# Stands in for the clock of a test that gives none, only to place earlier calls before it.
+# The time in tests that give none, used only to place earlier calls before it.
 _SOME_TIME = datetime(2026, 1, 1, tzinfo=UTC)
 _MOST_SHOWN = 3  # reasons in a message
-_MOST_TIMES = 100_000  # earlier calls put into a history by one `after`
+_MOST_TIMES = 100_000  # earlier calls added to the history by one `after`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleResult:
-    """One case of one test: what was decided, and what is wrong with that, if anything.
+    """One case of one test: the decision, and how it differs from what is expected, if it does.
 
-    `decision` is None where the case could not be asked at all.
+    `decision` is None where the case could not be run.
     """
 
     file: str
@@ -40,7 +40,7 @@ class ExampleResult:
 
     @property
     def passed(self) -> bool:
-        """Whether the case showed what it says."""
+        """Whether the case had the expected result."""
         return not has_errors(self.diagnostics)
 
 
@@ -49,7 +49,7 @@ def run_examples(
 ) -> tuple[ExampleResult, ...]:
     """Return the result of every case, in the order of the files.
 
-    A suite with a base of its own, a pack's, runs over that base alone.
+    A suite with its own base, such as a pack's, runs over that base alone.
     """
     results: list[ExampleResult] = []
     bases: dict[tuple[CheckedPolicy, ...], Program] = {}
@@ -72,7 +72,7 @@ def run_examples(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Runner:
-    """One suite over one program."""
+    """Runs one suite over one program."""
 
     suite: ExampleSuite
     program: Program
@@ -80,7 +80,7 @@ class _Runner:
 
     def run(self, test: tree.Test) -> Iterator[ExampleResult]:
         circumstances = NOBODY_SAID
-        # Said with the next case, so that every result stands at a case.
+        # Reported with the next case, so that every result belongs to a case.
         pending: list[Diagnostic] = []
         for step in test.steps:
             if isinstance(step, tree.Given):
@@ -159,7 +159,7 @@ class _Runner:
 
     def _past(self, past: tree.Past, now: datetime) -> tuple[PastCall, ...]:
         given = value_of(past.call.input)
-        assert isinstance(given, Mapping)  # the grammar takes nothing else
+        assert isinstance(given, Mapping)  # the grammar accepts nothing else
         call = PastCall(
             tool=self._flat_name(past.call.tool),
             input=given,
@@ -171,7 +171,7 @@ class _Runner:
     def _wrong(
         self, case: tree.Case, name: str, *, decision: Decision, becoming: Frozen
     ) -> Diagnostic | None:
-        """Return what the case says that the decision does not, the first of it."""
+        """Return the first difference between the expected and the actual decision."""
         if self.catalog.get(name) is None and case.by != "schema":
             return _unknown_tool(case, name, self.catalog)
         if decision.verdict is not case.verdict:
@@ -197,10 +197,10 @@ class _Runner:
 def _no_call(case: tree.Case, decision: Decision) -> Diagnostic:
     return diagnose(
         "test-of-no-call",
-        "the schema refuses this call, so no rule ever sees it",
+        "the schema refuses this call, so no rule applies to it",
         span=case.span,
         label=_seen(decision),
-        help="correct the call, or write `-> deny by schema` if that is what is tested",
+        help="correct the call, or write `-> deny by schema` if the test is about that",
     )
 
 
@@ -210,17 +210,17 @@ def _failed(case: tree.Case, message: str, *, decision: Decision) -> Diagnostic:
         message,
         span=case.span,
         label=_seen(decision),
-        help="mend the rule, or the test if the rule is what is meant",
+        help="correct the rule, or the test if the rule is right",
     )
 
 
 def _seen(decision: Decision) -> str:
-    """Return the reasons that carry the verdict, with their places, in a few words."""
+    """Return the reasons that carry the verdict, with their positions, in short form."""
     said: list[str] = []
     for reason in decision.deciding[:_MOST_SHOWN]:
         place = f" ({reason.file}:{reason.line})" if reason.file and reason.line else ""
         clause = f": {visible(reason.clause, 120)}" if reason.clause else ""
-        doubt = f", undecided: {visible(reason.undecided, 120)}" if reason.undecided else ""
+        doubt = f", indeterminate: {visible(reason.undecided, 120)}" if reason.undecided else ""
         message = f": {visible(reason.message, 120)}" if reason.message and not clause else ""
         said.append(f"{reason.verdict} by {reason.rule}{place}{clause}{doubt}{message}")
     more = len(decision.deciding) - _MOST_SHOWN
@@ -238,32 +238,32 @@ def _unknown_tool(case: tree.Case, name: str, catalog: Catalog) -> Diagnostic:
         span=case.call.tool.span,
         label="not in the catalogue",
         help=did_you_mean(name, catalog.names)
-        or "a test of a call that nothing can run ends in `-> deny by schema`",
+        or "if no tool of this name is meant to exist, write `-> deny by schema`",
     )
 
 
 def _unknown_fact(name: str, span: Span) -> Diagnostic:
     return diagnose(
         "unknown-fact",
-        f"a test cannot give `{visible(name, 80)}`",
+        f"a test cannot set `{visible(name, 80)}`",
         span=span,
-        help=did_you_mean(name, FACTS) or f"it can give {', '.join(FACTS)} and `context.…`",
+        help=did_you_mean(name, FACTS) or f"it can set {', '.join(FACTS)} and `context.…`",
     )
 
 
 def _wrong_kind(name: str, wanted: str, span: Span) -> Diagnostic:
     return diagnose(
         "unknown-fact",
-        f"`{visible(name, 80)}` cannot be this",
+        f"`{visible(name, 80)}` cannot have this value",
         span=span,
-        help=f"give {wanted}",
+        help=f"write {wanted}",
     )
 
 
 def _no_data(expr: tree.Expr) -> Diagnostic:
     return diagnose(
         "failed-test",
-        "the data of a test is written out, without names and functions",
+        "the data of a test must be literal values, without names and functions",
         span=expr.span,
         help="write the value itself",
     )

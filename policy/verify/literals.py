@@ -1,4 +1,4 @@
-"""The JSON values of literals in tests."""
+"""Converts the literals in a test to JSON values."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from policy.values import is_number, parse_duration
 
 
 class NotData(Exception):
-    """An expression that is no data; carries the expression."""
+    """An expression that is not a literal; carries the expression."""
 
     def __init__(self, expr: tree.Expr) -> None:
-        super().__init__("no data")
+        super().__init__("not a literal")
         self.expr = expr
 
 
@@ -46,7 +46,7 @@ def _value(expr: tree.Expr) -> Any:
 
 
 def _number(value: int | Decimal) -> int | float | Decimal:
-    """Return a number as a call's JSON would give it: a double where it keeps all digits."""
+    """Return a number as a call's JSON would contain it: a double if that keeps all digits."""
     if isinstance(value, int):
         return value
     held = float(value)
@@ -54,13 +54,13 @@ def _number(value: int | Decimal) -> int | float | Decimal:
 
 
 def duration_of(duration: tree.Duration) -> timedelta:
-    """Return a span of time; the longest there is, if it is longer."""
+    """Return a duration, limited to the longest that `timedelta` can hold."""
     read = parse_duration(f"{duration.amount}{duration.unit}")
     return read if isinstance(read, timedelta) else timedelta.max
 
 
 def same_json(left: Any, right: Any) -> bool:
-    """Tell whether two JSON values are equal; `1` and `1.0` are, `1` and `true` are not."""
+    """Return whether two JSON values are equal; `1` and `1.0` are, `1` and `true` are not."""
     if is_number(left) and is_number(right):
         return bool(left == right)
     if isinstance(left, Mapping) and isinstance(right, Mapping):

@@ -1,4 +1,4 @@
-"""The caller and facts of a test case, from its `given` lines."""
+"""The caller and the facts that a test's `given` lines set for its cases."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from policy.values import Unreadable, parse_time
 
 Steps = tuple[str, ...]
 
-# What a test may give, besides `context.…`; the words are those of the language's facts.
+# What a test may set, besides `context.…`; the names are those of the language's facts.
 FACTS: tuple[str, ...] = (
     "agent.name",
     "agent.parent",
@@ -32,20 +32,20 @@ FACTS: tuple[str, ...] = (
 
 
 class NotGivable(Exception):
-    """A fact whose value is of the wrong kind; the message says which kind is right."""
+    """A fact with a value of the wrong type; the message names the right one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CaseSetup:
-    """Who calls in a test, and the world it is called in; links and names are not resolved."""
+class TestSetup:
+    """Who calls in a test, and with which facts; links and host names are not resolved."""
 
     caller: Caller
     facts: Facts
 
 
-# A test that gives no folders is about none in particular: these stand in, so that relative paths
-# and items such as `~/.ssh/**` can be read.
-NOBODY_SAID = CaseSetup(caller=Caller(), facts=Facts(home="/home/user", workspace="/workspace"))
+# Folders for tests that give none, so that relative paths and items such as `~/.ssh/**` can be
+# resolved.
+NOBODY_SAID = TestSetup(caller=Caller(), facts=Facts(home="/home/user", workspace="/workspace"))
 
 
 def fact_name(path: tree.FieldPath) -> str:
@@ -54,10 +54,10 @@ def fact_name(path: tree.FieldPath) -> str:
     return ".".join((path.root, *steps))
 
 
-def with_fact(circumstances: CaseSetup, path: tree.FieldPath, value: Any) -> CaseSetup:
-    """Return the circumstances with one fact given.
+def with_fact(circumstances: TestSetup, path: tree.FieldPath, value: Any) -> TestSetup:
+    """Return the setup with one fact set.
 
-    Raises KeyError for what is no fact a test can give, NotGivable for a value of another kind.
+    Raises KeyError for a fact that a test cannot set, NotGivable for a value of another type.
     """
     steps = tuple(step for step in path.steps if isinstance(step, str))
     if path.root == "context" and steps and len(steps) == len(path.steps):
@@ -82,7 +82,7 @@ def _with(known: Mapping[str, Any], steps: Steps, value: Any) -> Mapping[str, An
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise NotGivable("a text")
+        raise NotGivable("a string")
     return value
 
 
@@ -90,7 +90,7 @@ def _texts(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
     if not isinstance(value, tuple) or not all(isinstance(item, str) for item in value):
-        raise NotGivable("a list of texts")
+        raise NotGivable("a list of strings")
     return value
 
 

@@ -1,1 +1,1 @@
-"""The places records can go, one module each."""
+"""The built-in audit sinks, one module each."""

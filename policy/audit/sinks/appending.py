@@ -1,4 +1,4 @@
-"""Lines appended to a file that several processes append to: whole lines, whoever else writes."""
+"""Appends whole lines to a file that several processes append to."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _KINDS = (
 
 
 class AuditFileUnfit(ValueError):
-    """The path of an audit file names something that is no regular file."""
+    """The path of an audit file names something that is not a regular file."""
 
 
 def require_file(path: Path) -> None:
-    """Raise AuditFileUnfit where something else than a regular file is there, or linked from there.
+    """Raise AuditFileUnfit if `path` names, or links to, something other than a regular file.
 
-    A pipe would make calls wait for whoever reads it, a device forgets, and neither can be
-    shortened again where half a line was taken.
+    A pipe would make calls wait for its reader, a device does not keep what is written, and
+    neither can be truncated again after half a line.
     """
     try:
         mode = path.stat().st_mode
@@ -42,19 +42,19 @@ def require_file(path: Path) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePosition:
-    """Where in which file on which disk; a file keeps its numbers when it is renamed."""
+    """A position in a file, identified by device and inode, which stay when it is renamed."""
 
     device: int
     inode: int
     offset: int
 
     def is_in(self, other: os.stat_result) -> bool:
-        """Tell whether this is in that file."""
+        """Return whether this is a position in that file."""
         return (self.device, self.inode) == (other.st_dev, other.st_ino)
 
 
 class Appending:
-    """A file that is open and locked, to be appended to."""
+    """A file that is open and locked for appending."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
@@ -62,21 +62,21 @@ class Appending:
 
     @property
     def end(self) -> FilePosition:
-        """Where the next line goes."""
+        """The position of the next line."""
         status = self.status
         return FilePosition(device=status.st_dev, inode=status.st_ino, offset=status.st_size)
 
     def append(self, lines: bytes, *, sync: bool) -> None:
         """Append whole lines with a single write; raise OSError, leaving none of it, if it fails.
 
-        Half a line that a crash left is ended first, so that it spoils no other.
+        An incomplete line left by a crash is ended first, so that it does not corrupt the next.
         """
         size = self.status.st_size
         if size and os.pread(self._handle, 1, size - 1) != b"\n":
             lines = b"\n" + lines
         written = os.write(self._handle, lines)
         if written != len(lines):
-            # A full disk takes a part. Nobody else appends meanwhile: the file is locked.
+            # A full disk may take a part. Nobody else appends meanwhile: the file is locked.
             os.ftruncate(self._handle, size)
             raise OSError(f"only {written} of {len(lines)} bytes of a record could be written")
         self.status = os.fstat(self._handle)
@@ -86,9 +86,9 @@ class Appending:
 
 @contextmanager
 def appending(path: Path) -> Iterator[Appending]:
-    """Open the file at `path`, made with access for its owner only, for nobody else meanwhile.
+    """Open and lock the file at `path`, created with access for its owner only.
 
-    Opened each time, so that one that was moved away by a rotation is begun anew.
+    It is opened for each append, so that after a rotation a new file is started.
     """
     until = time.monotonic() + _LOCK_SECONDS
     while True:
@@ -103,14 +103,14 @@ def appending(path: Path) -> Iterator[Appending]:
             if _is_at(path, handle):
                 yield Appending(handle)
                 return
-            # It was moved away while it was waited for.
+            # The file was moved away while this process waited for the lock.
             _require_time(until)
         finally:
             os.close(handle)
 
 
 def _lock(handle: int, *, until: float) -> None:
-    """Wait a moment for others to have written; raise OSError where somebody holds the lock."""
+    """Wait a moment for other writers; raise OSError if the lock is still held."""
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -135,4 +135,4 @@ def _is_at(path: Path, handle: int) -> bool:
 
 
 def _kind(mode: int) -> str:
-    return next((kind for is_kind, kind in _KINDS if is_kind(mode)), "no regular file")
+    return next((kind for is_kind, kind in _KINDS if is_kind(mode)), "not a regular file")

@@ -1,4 +1,4 @@
-"""Finds calls that started in a process that has ended, and have no end of their own."""
+"""Finds calls that were interrupted: starts without an end in the lines of an ended process."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from policy.audit.sinks.processes import EndedProcess
 
 
 def interrupted(audit: Path, runs: Iterable[EndedProcess]) -> list[dict[str, Any]]:
-    """Return the calls that began in one of these processes and never ended, oldest first."""
+    """Return the calls that started in one of these processes and never ended, oldest first."""
     known = {run.run for run in runs}
     begun: dict[str, dict[str, Any]] = {}
     for line in _lines(audit, runs):
-        # Most lines are not read at all: only those that may be a start, or end one.
+        # Most lines are not parsed: only those that may be a start, or the end of one.
         if not begun and b'"event":"start"' not in line:
             continue
         told = _read(line)
         if told.get("event") != "start":
-            # Its input may hold what looks like a start.
+            # Its input may contain text that looks like a start.
             begun.pop(str(told.get("id")), None)
         elif told.get("run") in known:
             begun.setdefault(str(told.get("id")), told)
@@ -30,9 +30,9 @@ def interrupted(audit: Path, runs: Iterable[EndedProcess]) -> list[dict[str, Any
 
 
 def _lines(audit: Path, runs: Iterable[EndedProcess]) -> Iterator[bytes]:
-    """Yield what these processes may have written, each file once, from the first of them on.
+    """Yield what these processes may have written, each file once, from their first line on.
 
-    A file that was renamed is found by its number. What came after it stands in the present one.
+    A renamed file is found by its inode. What came after it is in the present one.
     """
     present = _status(audit)
     first: dict[tuple[int, int], int] = {}
@@ -45,7 +45,7 @@ def _lines(audit: Path, runs: Iterable[EndedProcess]) -> Iterator[bytes]:
         if path is not None:
             yield from _from(path, first[file])
     if present is not None:
-        # All of it, where a process wrote to an earlier one when it was last heard of.
+        # All of it, where a process last recorded a position in an earlier file.
         start = first.get((present.st_dev, present.st_ino), 0) if not moved else 0
         yield from _from(audit, start)
 
@@ -58,7 +58,7 @@ def _from(path: Path, offset: int) -> Iterator[bytes]:
 
 
 def _named(folder: Path, file: tuple[int, int]) -> Path | None:
-    """Return the regular file in a folder that has these numbers."""
+    """Return the regular file in a folder with this device and inode."""
     with os.scandir(folder) as entries:
         for entry in entries:
             status = _status(Path(entry.path)) if entry.inode() == file[1] else None
@@ -83,5 +83,5 @@ def _read(line: bytes) -> dict[str, Any]:
     try:
         read = json.loads(line)
     except ValueError:
-        return {}  # half a line, left by a crash
+        return {}  # an incomplete line, left by a crash
     return read if isinstance(read, dict) else {}

@@ -1,4 +1,4 @@
-"""Records appended to a file, one line of JSON each, never half a line."""
+"""Appends records to a file, one line of JSON each, never an incomplete line."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from policy.audit.sinks.appending import Appending, appending, require_file
 from policy.audit.sinks.interrupted import interrupted
 from policy.audit.sinks.processes import AppendingProcess, ended_processes
 
-# How much others have to read again, at most, to see which calls of ours were running.
+# How much others have to read again, at most, to see which calls of this process were running.
 _LOOK_BACK = 1 << 20
 
 
 class JsonlSink:
-    """Appends records to the file at `path`, made with access for its owner only.
+    """Appends records to the file at `path`, created with access for its owner only.
 
     Several processes may append to one file. With `fsync` a record is on the disk before its call
-    is answered; the start of a call is where its record is required. Raises AuditFileUnfit where
-    `path` is something else than a regular file.
+    is answered, and so is its start where a record is required. Raises AuditFileUnfit if `path`
+    is not a regular file.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, fsync: bool = False) -> None:
@@ -33,7 +33,7 @@ class JsonlSink:
         self._run: AppendingProcess | None = None
 
     def write(self, record: AuditRecord) -> None:
-        """Append the end of a call; raise OSError, leaving no half line, if that fails."""
+        """Append the end of a call; raise OSError, leaving no incomplete line, if that fails."""
         line = record_line(record)
         with self._lock, appending(self.path) as file:
             run = self._own_run()
@@ -46,7 +46,7 @@ class JsonlSink:
                 run.begin_at(file.end)
 
     def write_start(self, record: AuditRecord, *, durable: bool) -> None:
-        """Append the start of a call, on the disk where that is to be durable."""
+        """Append the start of a call, synced to the disk if it must be durable."""
         with self._lock, appending(self.path) as file:
             run = self._own_run()
             if run is None:
@@ -57,7 +57,7 @@ class JsonlSink:
             run.running[record.id] = line
 
     def close_interrupted(self) -> int:
-        """Append the end of each call whose process is gone; return how many there were."""
+        """Append the end of each call whose process has ended; return how many there were."""
         with self._lock, ended_processes(self.path) as runs:
             if not runs:
                 return 0
@@ -69,7 +69,7 @@ class JsonlSink:
             return len(calls)
 
     def _append(self, file: Appending, run: AppendingProcess, line: bytes, *, sync: bool) -> None:
-        """Append a line; to a file that was begun anew, also which calls are running."""
+        """Append a line; to a new file, the starts of running calls first."""
         end = file.end
         if run.begins.is_in(file.status) and run.written <= end.offset:
             file.append(line, sync=sync)
@@ -79,7 +79,7 @@ class JsonlSink:
         run.written = file.end.offset
 
     def _own_run(self) -> AppendingProcess | None:
-        """Return this process's run; one that was forked off begins its own."""
+        """Return this process's run; a forked process starts its own."""
         run = self._run
         if run is not None and run.pid != os.getpid():
             run.leave()

@@ -1,7 +1,7 @@
-"""Which processes append to an audit file, so that others can close the calls of dead ones.
+"""Which processes append to an audit file, and from where on, so that others can end their calls.
 
-Each has a marker in the folder `FILE.runs`: a small file that it keeps locked for as long as it
-lives. A marker that can be locked is one of a process that is gone, whatever has its number now.
+Each has a marker in the folder `FILE.runs`: a small file that it keeps locked while it runs. A
+marker that can be locked belongs to a process that has ended, even if its pid is in use again.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class AppendingProcess:
 
     def __init__(self, audit: Path, begins: FilePosition) -> None:
         self.pid = os.getpid()
-        # The lines of the calls that have begun and not ended.
+        # The lines of the calls that have started and not ended.
         self.running: dict[str, bytes] = {}
         self.begins = begins
-        # Where our last line ended: a file that is shorter by now was emptied.
+        # Where this process's last line ended: a file that is now shorter was truncated.
         self.written = begins.offset
         self.id = uuid.uuid4().hex
         self._path: Path | None = None
@@ -40,7 +40,7 @@ class AppendingProcess:
         try:
             self._path, self._handle = _locked_anew(markers_folder(audit))
         except PermissionError:
-            # The file is ours to append to, its folder is not: starts are kept all the same.
+            # The file is writable, its folder is not: starts are recorded without a marker.
             _LOG.warning(
                 "no folder %s: killed calls will not be closed", markers_folder(audit).name
             )
@@ -49,7 +49,7 @@ class AppendingProcess:
         self.begin_at(begins, sync=True)
 
     def begin_at(self, place: FilePosition, *, sync: bool = False) -> None:
-        """Say that no line before `place` is needed to know which calls are running."""
+        """Record that no line before `place` is needed to know which calls are running."""
         self.begins = place
         if self._path is None:
             return
@@ -66,7 +66,7 @@ class AppendingProcess:
             _sync_folder(self._path.parent)
 
     def leave(self) -> None:
-        """Take the marker away, unless calls are running; forget it in a process forked off."""
+        """Remove the marker, unless calls are running; in a forked process, only forget it."""
         if self._path is None:
             return
         if os.getpid() == self.pid and not self.running:
@@ -80,22 +80,22 @@ class AppendingProcess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedProcess:
-    """A process that is gone, and where its lines begin; None where that is not known."""
+    """A process that has ended, and where its lines begin; None where that is not known."""
 
     run: str
     begins: FilePosition | None
 
 
 def markers_folder(audit: Path) -> Path:
-    """Return the folder of the markers."""
+    """Return the folder of the markers of an audit file."""
     return audit.with_name(f"{audit.name}{RUNS}")
 
 
 @contextmanager
 def ended_processes(audit: Path) -> Iterator[list[EndedProcess]]:
-    """Give the processes that are gone, for nobody else meanwhile; then take their markers away.
+    """Yield the processes that have ended, locked against others; then remove their markers.
 
-    They stay where the block raises.
+    The markers stay if the block raises.
     """
     held: list[tuple[Path, int]] = []
     try:
@@ -122,10 +122,10 @@ def _taken(folder: Path, held: list[tuple[Path, int]]) -> list[tuple[Path, int]]
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            os.close(handle)  # of a process that lives
+            os.close(handle)  # of a running process
             continue
         if os.fstat(handle).st_nlink == 0:
-            os.close(handle)  # somebody else has closed its calls meanwhile
+            os.close(handle)  # another process has ended its calls meanwhile
             continue
         held.append((path, handle))
     return held
@@ -143,18 +143,18 @@ def _read(path: Path, handle: int) -> EndedProcess:
 
 
 def _locked_anew(folder: Path) -> tuple[Path, int]:
-    """Return a new file, and a handle on it, that only this process has locked."""
+    """Return the path and handle of a new file that this process has locked."""
     while True:
         folder.mkdir(mode=0o700, exist_ok=True)
         path = folder / uuid.uuid4().hex
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except FileNotFoundError:
-            continue  # the last of the others has taken the folder away
+            continue  # another process has just removed the folder
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            os.close(handle)  # somebody took it for that of a process that is gone
+            os.close(handle)  # another process took it for the marker of an ended process
             continue
         if os.fstat(handle).st_nlink:
             return path, handle

@@ -1,6 +1,6 @@
-"""Edits of a rule file's text: a rule added, an exception, a part allowed.
+"""Edits of a rule file's text, as proposals make them: a new rule, or an exception to one.
 
-Only what has to change does, and comments stay; `finished` keeps a file in canonical form in it.
+Only what has to change does, and comments stay; `finished` keeps a canonical file canonical.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from policy.verify.proposal.exact_condition import NOWHERE
 
 
 def rule_at(parsed: Parsed, name: str, line: int) -> tree.Rule | None:
-    """Return the rule of this name, or the one without a name at this line."""
+    """Return the rule with this name, or the unnamed one at this line."""
     rules = [found for found in parsed.tree.statements if isinstance(found, tree.Rule)]
     named = [rule for rule in rules if rule.name is not None and rule.name == name]
     if named:
@@ -23,7 +23,7 @@ def rule_at(parsed: Parsed, name: str, line: int) -> tree.Rule | None:
 
 
 def with_rule(parsed: Parsed, rule: tree.Rule) -> str:
-    """Return the text with one rule more, behind the last rule or default."""
+    """Return the text with one more rule, after the last rule or default."""
     anchors = [s for s in parsed.tree.statements if isinstance(s, tree.Rule | tree.Default)]
     text = parsed.tree.source.text
     end = _line_end(text, anchors[-1].span.end) if anchors else len(text)
@@ -31,18 +31,18 @@ def with_rule(parsed: Parsed, rule: tree.Rule) -> str:
 
 
 def with_exception(parsed: Parsed, rule: tree.Rule, conditions: tuple[tree.Expr, ...]) -> str:
-    """Return the text with `unless` these hold in a rule, beside what it leaves out already."""
+    """Return the text with an `unless` in the rule for these conditions, beside any existing."""
     return _excepted(parsed, rule, conditions)
 
 
 def with_allowed_part(
     parsed: Parsed, rule: tree.Rule, conditions: tuple[tree.Expr, ...], *, name: str, tool: str
 ) -> str:
-    """Return the text with a rule `with approval` cut in two.
+    """Return the text with a rule `with approval` split in two.
 
-    It leaves out the calls of which these conditions hold, and a rule behind it allows those of
-    them that it allowed with approval. What the calls touch is only said in the latter: where an
-    `unless` takes away, all would have to be inside for it to hold.
+    The rule now excludes the calls for which these conditions hold, and a new rule after it allows
+    those of them that it allowed with approval. Conditions on accessed resources are only in the
+    new rule: in an `unless`, every resource would have to be inside for it to hold.
     """
     left_out = tuple(c for c in conditions if not isinstance(c, tree.ResourceTest))
     allowed = replace(
@@ -70,14 +70,14 @@ def allowing(name: str, tool: str, conditions: tuple[tree.Expr, ...]) -> tree.Ru
 
 
 def exact_tool(name: str) -> tree.Tools:
-    """Return the selector of one tool."""
+    """Return the selector for exactly one tool."""
     return tree.Tools(
         included=(tree.ToolRef(origin=None, pattern=name, span=NOWHERE),), span=NOWHERE
     )
 
 
 def all_of(conditions: tuple[tree.Expr, ...]) -> tree.Expr:
-    """Return one condition that holds where all of these do."""
+    """Return one condition that holds where all of these hold."""
     flat: list[tree.Expr] = []
     for condition in conditions:
         parts = condition.operands if isinstance(condition, tree.And) else (condition,)
@@ -120,7 +120,7 @@ def _line_end(text: str, offset: int) -> int:
 
 
 def finished(parsed: Parsed, text: str, *, engine: Engine) -> str:
-    """Return a new text, in canonical form if the file was in it; `plain` as in `parse`."""
+    """Return a new text, in canonical form if the file was; `engine` as in `parse`."""
     source = parsed.tree.source
     text = text if text.endswith("\n") else text + "\n"
     if parsed.diagnostics or format_source(parsed) != source.text:

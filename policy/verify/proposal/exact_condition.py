@@ -1,7 +1,7 @@
-"""Conditions that hold for exactly one call.
+"""Conditions, as nodes of the language, that hold for exactly one call of one caller.
 
-Every field is compared, also those that are absent; where the tool's arguments are paths, so are
-the files that they lead to, so that a link put there later is another call.
+Every field is compared, including absent ones; where the tool's arguments are paths, so are the
+files that they resolve to, so that a link created later makes it a different call.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from policy.model import Caller, Facts, Source, ToolCall
 from policy.syntax import tree as t
 from policy.values import PathContext, Unreadable, escape_glob, read_path
 
-LONGEST_VALUE = 2_000  # characters: a rule is there to be read
+LONGEST_VALUE = 2_000  # characters: people have to read the rule
 MOST_FIELDS = 60
-_MOST_DIGITS = 15  # that a double holds for certain
+_MOST_DIGITS = 15  # that a double always keeps
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 NOWHERE = Source(name="", text="").span(0, 0)
 
 
 class Inexpressible(Exception):
-    """A value that no rule can compare exactly; the message says which."""
+    """A value that no rule can compare exactly; the message names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExactCall:
-    """One call as it would run, and the world it would run in."""
+    """One call as it would run, with its caller, facts and tool."""
 
     call: ToolCall
     caller: Caller
@@ -40,7 +40,7 @@ class ExactCall:
 
 
 def exact_conditions(asked: ExactCall) -> tuple[t.Expr, ...]:
-    """Return conditions that hold together for this call only; raise Inexpressible if none do."""
+    """Return conditions that together hold for this call only; raise Inexpressible if none do."""
     found = [*_who(asked.caller), *_where(asked), *_fields(asked), *_files(asked)]
     if len(found) > MOST_FIELDS:
         raise Inexpressible(f"the input has more than {MOST_FIELDS} values")
@@ -48,16 +48,16 @@ def exact_conditions(asked: ExactCall) -> tuple[t.Expr, ...]:
 
 
 def of_tool(spec: ToolSpec) -> t.Expr:
-    """Return the condition that a call is one of this tool, whichever of its versions."""
+    """Return the condition that a call is of this tool, in any of its versions."""
     return _equal(_fact("tool", "name"), text_node(spec.base))
 
 
 def text_node(value: str) -> t.Text:
-    """Return the literal of a text, in which nothing is filled in."""
+    """Return the literal of a string, without interpolation."""
     if len(value) > LONGEST_VALUE:
-        raise Inexpressible(f"a text is longer than {LONGEST_VALUE} characters")
+        raise Inexpressible(f"a string is longer than {LONGEST_VALUE} characters")
     if any("\ud800" <= char <= "\udfff" for char in value):
-        raise Inexpressible("a text is not well-formed")
+        raise Inexpressible("a string is not well-formed Unicode")
     return t.Text(value=value.replace("${", "$${"), span=NOWHERE)
 
 
@@ -69,7 +69,7 @@ def _who(caller: Caller) -> Iterator[t.Expr]:
 
 
 def _where(asked: ExactCall) -> Iterator[t.Expr]:
-    """Say in which workspace, unless it is known that the tool touches no file."""
+    """Yield the condition on the workspace, unless the tool is known to access no files."""
     spec, workspace = asked.spec, asked.facts.workspace
     verbs = {resource.verb for resource in spec.resources}
     touches = bool(verbs & {"reads", "writes", "runs"}) or spec.unseen or not spec.complete
@@ -105,7 +105,7 @@ def _same(place: t.Expr, value: Any) -> Iterator[t.Expr]:
 
 
 def _files(asked: ExactCall) -> Iterator[t.Expr]:
-    """Say which files the arguments lead to; a command is the same one if its text is."""
+    """Yield conditions on the files the arguments lead to; commands are compared by their text."""
     verbs: tuple[t.Verb, ...] = ("reads", "writes")
     for verb in verbs:
         paths = [
@@ -117,7 +117,7 @@ def _files(asked: ExactCall) -> Iterator[t.Expr]:
         if not paths:
             continue
         if all(_is_inside(path, asked.facts.workspace) for path in paths):
-            # An item follows links as the path does; the workspace stays where it is.
+            # An item follows links as the path does; the workspace's path stays the same.
             yield _only(verb, t.Name(name="workspace", span=NOWHERE))
         items = tuple(text_node(path) for path in dict.fromkeys(paths))
         yield _only(verb, t.ListLiteral(items=items, span=NOWHERE))
@@ -133,7 +133,7 @@ def _is_inside(path: str, workspace: str | None) -> bool:
 
 def _path(resource: Resource, value: Any, asked: ExactCall) -> str:
     if not isinstance(value, str):
-        raise Inexpressible("a path is no text")
+        raise Inexpressible("a path is not a string")
     facts = asked.facts
     tree = resource.tree or bool(asked.call.input.get(resource.tree_field or ""))
     context = PathContext(
@@ -148,7 +148,7 @@ def _path(resource: Resource, value: Any, asked: ExactCall) -> str:
     if isinstance(path, Unreadable):
         raise Inexpressible(f"a path cannot be read: {path.reason}")
     if path.resolved is not None and path.resolved != path.lexical:
-        raise Inexpressible("a path leads over a link, which may lead elsewhere tomorrow")
+        raise Inexpressible("a path passes through a link, whose target may change")
     return escape_glob(path.lexical) + ("/**" if tree else "")
 
 

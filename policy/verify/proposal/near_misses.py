@@ -1,4 +1,4 @@
-"""Calls that differ from one in a single thing, and must not pass with it."""
+"""Calls that differ from a given call in one thing each, which a proposal must not allow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearMiss:
-    """One such call, and what is different about it: `of_input` if it is only the input."""
+    """One such call, and how it differs: `of_input` if only in the input."""
 
     call: ToolCall
     caller: Caller
@@ -25,9 +25,9 @@ class NearMiss:
 
 
 def near_misses(asked: ExactCall, tools: tuple[str, ...]) -> Iterator[NearMiss]:
-    """Yield the calls next to this one: by others, elsewhere, with one value changed or added.
+    """Yield calls close to this one: by others, elsewhere, with one value changed or added.
 
-    The same input for each of `tools` is next to it as well.
+    The same input for each of `tools` is included as well.
     """
     caller, facts = asked.caller, asked.facts
     for tool in tools:
@@ -56,7 +56,7 @@ def _callers(caller: Caller) -> Iterator[tuple[Caller, str]]:
 
 
 def _added(asked: ExactCall) -> Iterator[tuple[Any, str]]:
-    """Yield the input with each field that it leaves out, as several kinds of values."""
+    """Yield the input with each field that it leaves out, as values of several types."""
     known = asked.spec.schema.get("properties")
     for name, schema in (known if isinstance(known, Mapping) else {}).items():
         if name in asked.call.input:
@@ -73,7 +73,7 @@ def _of(schema: Any) -> tuple[Any, ...]:
 
 
 def _changed(value: Any, place: str) -> Iterator[tuple[Any, str]]:
-    """Yield `value` with one thing in it changed."""
+    """Yield `value` with one change in it."""
     match value:
         case dict():
             for name, item in value.items():

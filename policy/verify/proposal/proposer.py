@@ -1,8 +1,8 @@
-"""Finds the narrowest text that allows exactly one call; nothing is written.
+"""Proposes the rule text that would allow exactly one call that asks; writes nothing.
 
-What is proposed has been tried: with it, this call is allowed, and no call beside it is judged any
-milder than before. Where people were named to answer, or the tool, the floor or a call that nobody
-can read asks, no text is proposed.
+A proposal has been verified: with it, this call is allowed, and no call close to it gets a less
+strict verdict than before. No text is proposed where a rule names who must answer, or where the
+tool, the floor or an indeterminate condition asks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from policy.verify.proposal.exact_condition import (
 from policy.verify.proposal.near_misses import near_misses
 
 Judge: TypeAlias = Callable[[ToolCall, Caller, Facts], Decision]
-# The judge that the files make with these texts in place of theirs, or why they make none.
+# Returns the judge made from the files with these texts replaced, or why the build failed.
 Rebuild: TypeAlias = Callable[[Mapping[str, str]], Judge | str]
 
 
@@ -33,8 +33,8 @@ Rebuild: TypeAlias = Callable[[Mapping[str, str]], Judge | str]
 class Situation:
     """A call that asks under the policy as it is: `texts` are its rule files, by name.
 
-    `name` is what a new rule is to be called. `tools` are all that calls may name. With `plain`,
-    texts are read by Lark alone.
+    `name` is the name of a new rule. `tools` are all tools that calls may name. `engine` is what
+    parses texts.
     """
 
     asked: ExactCall
@@ -68,27 +68,27 @@ class Edit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """Edits that together allow the call, each of a file of its own."""
+    """Edits that together allow the call, each of a different file."""
 
     edits: tuple[Edit, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoProposal:
-    """Why there is no text to propose; each reason a sentence of its own."""
+    """Why there is no text to propose, one sentence per reason."""
 
     why: tuple[str, ...]
 
 
 class _NoText(Exception):
-    """What asks cannot be lifted by a text of these files; the message says why."""
+    """No text in these files can lift what asks; the message says why."""
 
 
 def propose(situation: Situation) -> Proposal | NoProposal:
-    """Return the narrowest text that allows the call, tried on it and the calls beside it."""
+    """Return the narrowest text that allows the call, verified with calls close to it."""
     decision = situation.decision
     if decision.verdict is not Verdict.ASK:
-        return NoProposal(why=(f"the policy says {decision.verdict} to this call now",))
+        return NoProposal(why=(f"the policy's verdict on this call is now {decision.verdict}",))
     hindrances = tuple(dict.fromkeys(filter(None, map(_hindrance, decision.deciding))))
     if hindrances:
         return NoProposal(why=hindrances)
@@ -98,7 +98,7 @@ def propose(situation: Situation) -> Proposal | NoProposal:
         for reason in dict.fromkeys(decision.deciding):
             _lift(situation, reason, texts, conditions)
     except Inexpressible as error:
-        return NoProposal(why=(f"no rule can say exactly this call: {error}",))
+        return NoProposal(why=(f"no rule can match exactly this call: {error}",))
     except _NoText as error:
         return NoProposal(why=(str(error),))
     problem = _problem(situation, texts)
@@ -110,39 +110,39 @@ def propose(situation: Situation) -> Proposal | NoProposal:
 
 
 def _hindrance(reason: Reason) -> str | None:
-    """Return why no text of a rule lifts what this opinion asks; None where one may."""
+    """Return why no rule text can lift this opinion; None where one may."""
     if reason.undecided is not None:
         return (
-            f"`{reason.rule}` asks because it cannot be decided ({reason.undecided}); a call that "
-            "nobody can read must be asked about each time"
+            f"`{reason.rule}` asks because it is indeterminate ({reason.undecided}); such a call "
+            "must be approved each time"
         )
     known = _NEVER.get(reason.rule)
     if known is not None:
         return known
     if reason.rule.startswith("table:"):
         return (
-            f"the key `{reason.rule.removeprefix('table:')}` of a table asks, and no key is "
-            "narrower than a tool: take it out of the table and say it in a rule"
+            f"the key `{reason.rule.removeprefix('table:')}` of a table asks, and a key cannot be "
+            "narrower than a tool: remove it from the table and write a rule instead"
         )
     terms = reason.terms
     if terms is not None and not terms.plain:
         return (
-            f"`{reason.rule}` names who must answer; only its authors may take that away, by "
+            f"`{reason.rule}` names who must answer; only its authors may remove that, by "
             "changing the rule itself"
         )
     if reason.file is None:
-        return f"`{reason.rule}` stands in no rule file"
+        return f"`{reason.rule}` is not in a rule file"
     return None
 
 
 _NEVER = {
     "confirmation": (
-        "the tool itself asks for confirmation, which no rule takes away; its definition, or "
+        "the tool itself asks for confirmation, which no rule can lift; its definition, or "
         "`requires_confirmation` in placet.toml, would have to change"
     ),
-    "pin": "the tool is new or has changed; reviewing its definition lifts this, no rule does",
-    "floor": "the call may touch the policy's own files; no rule lifts that",
-    "filter": "a filter of the program around the service asks; no rule lifts that",
+    "pin": "the tool is new or has changed; reviewing its definition lifts this, a rule cannot",
+    "floor": "the call may write the policy's own files; no rule can lift that",
+    "filter": "a filter of the host application asks; no rule can lift that",
 }
 
 
@@ -152,10 +152,10 @@ def _lift(
     texts: dict[str, str],
     conditions: tuple[tree.Expr, ...],
 ) -> None:
-    """Write into `texts` what lifts one opinion."""
+    """Edit `texts` so that one opinion no longer asks."""
     file = reason.file or ""
     if file not in texts:
-        raise _NoText(f"`{reason.rule}` stands in {file}, which is no rule file of this folder")
+        raise _NoText(f"`{reason.rule}` is in {file}, which is not a rule file of this folder")
     parsed = parse(Source(name=file, text=texts[file]), engine=situation.engine)
     tool, name = situation.asked.call.tool, _free_name(situation.name, texts)
     if reason.rule == "default":
@@ -163,7 +163,7 @@ def _lift(
     else:
         rule = _rule(parsed, reason)
         if rule.tools != edits.exact_tool(tool):
-            # An exception is made for what the rule is about, and that is not this tool alone.
+            # The exception is for the rule's own subject, which is not this tool alone.
             conditions = (of_tool(situation.asked.spec), *conditions)
         if rule.verdict is Verdict.ASK:
             text = edits.with_exception(parsed, rule, conditions)
@@ -176,7 +176,7 @@ def _rule(parsed: Parsed, reason: Reason) -> tree.Rule:
     # A rule of a pack is known by the pack's name and its own.
     rule = edits.rule_at(parsed, reason.rule.rpartition(".")[2], reason.line or 0)
     if rule is None or rule.verdict is Verdict.DENY:
-        raise _NoText(f"`{reason.rule}` is not where it was when the question was put")
+        raise _NoText(f"`{reason.rule}` is no longer where it was when approval was requested")
     return rule
 
 
@@ -196,12 +196,12 @@ def _problem(situation: Situation, texts: Mapping[str, str]) -> str | None:
     asked = situation.asked
     verdict = judge(asked.call, asked.caller, asked.facts).verdict
     if verdict is not Verdict.ALLOW:
-        return f"with it the policy would still say {verdict}"
+        return f"with it the verdict would still be {verdict}"
     for near in near_misses(asked, situation.tools):
         before = situation.judge(near.call, near.caller, near.facts)
         if near.of_input and before.call == asked.call:
-            continue  # another spelling of this very call, such as one with a default spelled out
+            continue  # the same call written differently, such as with a default written out
         after = judge(near.call, near.caller, near.facts)
         if after.verdict.rank < before.verdict.rank:
-            return f"it would also let through a call with another {near.differs_in}"
+            return f"it would also allow a call with another {near.differs_in}"
     return None
