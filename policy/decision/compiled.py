@@ -80,7 +80,7 @@ def _of_one(
     undecided: tuple[tuple[tuple[int, Undecided], ...]],
 ) -> RuleSetOutcome:
     """Return the outcome where only one layer counts and no rewrite matches."""
-    found = Judgement()
+    found = RuleJudgement()
     plan.join(found, RuleAnswers(met, undecided), None)
     join_tool(found, plan.spec, floor=False)
     return _outcome(found)
@@ -88,7 +88,7 @@ def _of_one(
 
 def _beside_others(
     program: Program, plan: CompiledPlan, call: ToolCall, caller: Caller, facts: Facts
-) -> RuleSetOutcome | Judgement | None:
+) -> RuleSetOutcome | RuleJudgement | None:
     """Return the outcome where more than one layer counts: the floor, or several layers."""
     shared: Evaluation | None = None
     if plan.but_floor is not None and caller.parent is None:
@@ -106,7 +106,7 @@ def _of_several(
     caller: Caller,
     facts: Facts,
     root: Evaluation | None,
-) -> RuleSetOutcome | Judgement | None:
+) -> RuleSetOutcome | RuleJudgement | None:
     """Return the outcome where several layers, several callers or the floor count.
 
     `root` is the evaluation of the call for this caller, if there is one already.

@@ -75,9 +75,9 @@ def ask_layers(
     return Chain(tuple(callers), floor)
 
 
-def judged(chain: Chain) -> Judgement:
+def judged(chain: Chain) -> RuleJudgement:
     """Return the reasons and wanted changes that follow from the answers of the layers."""
-    found = Judgement()
+    found = RuleJudgement()
     for plan, asked, shared in chain.callers:
         plan.join(found, asked, shared)
     join_tool(found, chain.callers[0][0].spec, floor=chain.floor)

@@ -82,7 +82,7 @@ class CompiledPlan:
                 undecided.append(())
         return RuleAnswers(tuple(met), tuple(undecided))
 
-    def join(self, found: Judgement, asked: RuleAnswers, call: Evaluation | None) -> None:
+    def join(self, found: RuleJudgement, asked: RuleAnswers, call: Evaluation | None) -> None:
         """Add the answers of the layers; `call` is what wanted rewrites are computed with."""
         truths: list[TruthOf] = []
         layers: list[LayerPlan] = []

@@ -29,7 +29,7 @@ _FLOOR = "no tool may change the policy's own files"
 
 
 @dataclass(slots=True)
-class Judgement:
+class RuleJudgement:
     """The reasons found so far, those of shadow rules, and the changes that rewrites want."""
 
     reasons: list[Reason] = field(default_factory=list)
@@ -53,7 +53,7 @@ TruthOf: TypeAlias = Callable[[RulePlan | RewritePlan], Truth]
 
 def judge(
     program: Program, spec: ToolSpec, input: Mapping[str, Any], *, caller: Caller, facts: Facts
-) -> Judgement:
+) -> RuleJudgement:
     """Judge an admitted input for every caller of the chain; the strictest opinion counts.
 
     Every rule's closure is evaluated: this is the reference for generated code.
@@ -97,7 +97,7 @@ def join_layers(
         found.reasons.append(_NO_GRANT)
 
 
-def _give(found: Judgement, layer: LayerPlan, truth: TruthOf) -> bool:
+def _give(found: RuleJudgement, layer: LayerPlan, truth: TruthOf) -> bool:
     """Add the layer's grant: its matching `allow` rules, or else the default that counts."""
     allowed = [rule.reason for rule in layer.allows if truth(rule) is True]
     if allowed:
@@ -149,7 +149,7 @@ def floor_of(plan: ToolPlan) -> TestOf | None:
     return plan.layers[0].floor if plan.layers else None
 
 
-def join_tool(found: Judgement, spec: ToolSpec, *, floor: Truth) -> None:
+def join_tool(found: RuleJudgement, spec: ToolSpec, *, floor: Truth) -> None:
     """Add what only restricts: the tool's own confirmation, its pin, and the floor."""
     if spec.requires_confirmation:
         found.reasons.append(_CONFIRMATION)

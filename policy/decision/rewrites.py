@@ -62,7 +62,9 @@ def _joined(first: RuleJudgement, second: RuleJudgement) -> RuleJudgement:
     )
 
 
-def _denied(base: Judgement, source: Judgement, why: str, *, rules: tuple[str, ...]) -> Judgement:
+def _denied(
+    base: RuleJudgement, source: RuleJudgement, why: str, *, rules: tuple[str, ...]
+) -> RuleJudgement:
     """Add a deny for every rule that wants an impossible change; each names the others."""
     names = " and ".join(rules)
     added = [

@@ -36,7 +36,7 @@ class NotGivable(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestSetup:
+class CaseSetup:
     """Who calls in a test, and with which facts; links and host names are not resolved."""
 
     caller: Caller
@@ -45,7 +45,7 @@ class TestSetup:
 
 # Folders for tests that give none, so that relative paths and items such as `~/.ssh/**` can be
 # resolved.
-NOBODY_SAID = TestSetup(caller=Caller(), facts=Facts(home="/home/user", workspace="/workspace"))
+NOBODY_SAID = CaseSetup(caller=Caller(), facts=Facts(home="/home/user", workspace="/workspace"))
 
 
 def fact_name(path: tree.FieldPath) -> str:
@@ -54,7 +54,7 @@ def fact_name(path: tree.FieldPath) -> str:
     return ".".join((path.root, *steps))
 
 
-def with_fact(circumstances: TestSetup, path: tree.FieldPath, value: Any) -> TestSetup:
+def with_fact(circumstances: CaseSetup, path: tree.FieldPath, value: Any) -> CaseSetup:
     """Return the setup with one fact set.
 
     Raises KeyError for a fact that a test cannot set, NotGivable for a value of another type.
@@ -110,7 +110,7 @@ def _moment(value: Any) -> datetime:
 
 def _scope(value: Any) -> GuestScope:
     if not isinstance(value, Mapping) or not value.keys() <= {"allowed_tools", "expires_at"}:
-        raise NotGivable('like {allowed_tools: ["memory_*"], expires_at: "…"}')
+        raise NotGivable('a value like {allowed_tools: ["memory_*"], expires_at: "…"}')
     expires = value.get("expires_at")
     return GuestScope(
         allowed_tools=_texts(value.get("allowed_tools", ())),

@@ -80,7 +80,7 @@ def test_what_would_let_a_call_pass_is_told(tmp_path: Path) -> None:
     assert text.startswith("ask  file_delete ")
     assert "to be allowed\n  `delete` must not match: `writes only workspace`\n" in text
     undecided = told(tmp_path / "rules", "bash_exec", {"command": "$X ls"})
-    assert "now undecided: " in undecided
+    assert "now indeterminate: " in undecided
 
 
 def test_a_clause_that_keeps_a_rule_from_matching_is_marked(tmp_path: Path) -> None:

@@ -135,12 +135,12 @@ def test_the_rewritten_input_is_compared_whole(tmp_path: Path, becoming: str, pa
         ('given agent.nam = "x"', "did you mean `agent.name`?"),
         ('given user.group = ["x"]', "did you mean `user.groups`?"),
         ('given workspce = "/srv"', "did you mean `workspace`?"),
-        ('given tool.category = "x"', "it can give "),
-        ("given now = 3", "give a text"),
-        ('given now = "noon"', "give a time such as"),
-        ('given workspace = "srv"', "give an absolute path"),
-        ("given user.groups = [1]", "give a list of texts"),
-        ('given session.scope = {tools: ["a"]}', "give like"),
+        ('given tool.category = "x"', "it can set "),
+        ("given now = 3", "write a string"),
+        ('given now = "noon"', "write a time such as"),
+        ('given workspace = "srv"', "write an absolute path"),
+        ("given user.groups = [1]", "write a list of strings"),
+        ('given session.scope = {tools: ["a"]}', "write a value like"),
     ],
 )
 def test_what_cannot_be_given_is_said_at_its_place(tmp_path: Path, line: str, help: str) -> None:

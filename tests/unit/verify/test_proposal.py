@@ -222,8 +222,8 @@ def test_a_path_over_a_link_is_not_proposed(tmp_path: Path) -> None:
     [
         ('default allow\n\npay: ask file_write by "finance"\n', "names who must answer"),
         ("default allow\n\npay: ask file_write two people\n", "names who must answer"),
-        ("default deny\n", "the policy says deny"),
-        ("default allow\n", "the policy says allow"),
+        ("default deny\n", "verdict on this call is now deny"),
+        ("default allow\n", "verdict on this call is now allow"),
         (
             "default allow\n\nx: ask file_write\n\n"
             'test "t"\n  given agent.name = "coder", user.id = "ada", workspace = "WORK"\n'
@@ -246,7 +246,7 @@ def test_tables_confirmations_and_what_cannot_be_decided_are_not_lifted(tmp_path
             '[tools.note]\nrequires_confirmation = true\n[permissions.tools]\nfile_list = "ask"\n'
         },
     )
-    assert "cannot be decided" in why(f.propose("file_write", path="a", content="x"))
+    assert "is indeterminate" in why(f.propose("file_write", path="a", content="x"))
     assert "requires_confirmation" in why(f.propose("note", text="x"))
     assert "take it out of the table" in why(f.propose("file_list", path="."))
 
@@ -254,7 +254,7 @@ def test_tables_confirmations_and_what_cannot_be_decided_are_not_lifted(tmp_path
 def test_a_rule_of_a_shipped_pack_is_not_changed(tmp_path: Path) -> None:
     f = folder(tmp_path, 'default allow\n\nuse "placet:git"\n')
     found = f.propose("bash_exec", command="git push --force origin main")
-    assert "no rule file of this folder" in why(found) or "the policy says" in why(found)
+    assert "no rule file of this folder" in why(found) or "the policy's verdict" in why(found)
 
 
 def test_what_cannot_be_compared_exactly_is_not_proposed(tmp_path: Path) -> None:
@@ -312,7 +312,7 @@ def test_hostile_values_stay_values(
     if isinstance(proposal, NoProposal):
         hidden = any(without_invisible(value) != value for value in (text, odd, *tags))
         # A text such as `/` may be a path to the policy itself, which is never allowed for good.
-        floor = "`floor` asks because it cannot be decided" in why(proposal)
+        floor = "`floor` asks because it is indeterminate" in why(proposal)
         assert "digits" in why(proposal) or hidden or floor
         return
     edit = f.apply(proposal)
