@@ -21,7 +21,7 @@ Understand: TypeAlias = Callable[[SimpleCommand, int], Invocation]
 
 DEEPEST = 8
 TOO_DEEP = f"commands are nested more than {DEEPEST} deep"
-TOO_MUCH = "more is run in turn than can be looked at"
+TOO_MUCH = "more nested commands than can be analysed"
 # `env` accepts any name, with which bash finds functions in the environment.
 _ASSIGNMENT = re.compile(r"([^=]*?)(\+?)=(.*)", re.DOTALL)
 ANY_WORDS = Word("", "opaque", many=True)

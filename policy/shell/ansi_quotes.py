@@ -58,7 +58,7 @@ def read_ansi_quotes(text: str, place: int) -> tuple[str, int]:
     try:
         return value.decode(), place + 1
     except UnicodeDecodeError:
-        raise NotReadable("a `$'` whose bytes are no text") from None
+        raise NotReadable("a `$'` whose bytes are not valid text") from None
 
 
 def _meaning(part: re.Match[str]) -> bytes:
@@ -82,7 +82,7 @@ def _meaning(part: re.Match[str]) -> bytes:
 
 def _control(char: str) -> bytes:
     if not char.isascii():
-        raise NotReadable("a control character that is none")
+        raise NotReadable("an invalid control character")
     return b"\x7f" if char == "?" else bytes([ord(char.upper()) & 0x1F])
 
 

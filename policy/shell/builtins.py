@@ -108,11 +108,11 @@ def _declare(words: tuple[Word, ...], shell: ShellState, *, lists: tuple[int, ..
         # With `-i`, `-u` or `-n` the value of a variable differs from the assigned text.
         shell.values = None
     if "f" in options and exported:
-        shell.findings.gap("a function that other shells get")
+        shell.findings.gap("a function exported to other shells")
     if "i" in options and name not in ("export", "readonly"):
-        shell.findings.gap("a variable whose text is computed")
+        shell.findings.gap("a variable whose value is evaluated")
     if "n" in options and name not in ("export", "readonly"):
-        shell.findings.gap("a variable that stands for another one")
+        shell.findings.gap("a variable that refers to another one")
     for place, word in enumerate(words):
         if place and place not in lists:
             check_declared(
@@ -167,7 +167,7 @@ def _set_named(words: tuple[Word, ...], shell: ShellState, spelled: str) -> None
         ):
             shell.findings.replaced_functions = True
     if words[0].text in ("mapfile", "readarray") and any("C" in word.text for word in words[1:]):
-        shell.findings.gap("a command that is called for each line read")
+        shell.findings.gap("a command that runs for each line read")
     if words[0].text == "read":
         shell.forget("REPLY")
     if any(not word.known for word in words[1:]):
@@ -204,12 +204,12 @@ def _set(words: tuple[Word, ...], shell: ShellState) -> None:
                 break
     else:
         return
-    shell.findings.gap("an option of the shell that changes what it reads")
+    shell.findings.gap("a shell option that changes how it reads scripts")
 
 
 def _shopt(words: tuple[Word, ...], shell: ShellState) -> None:
     if any(not word.known or word.text not in _HARMLESS_SHOPT for word in words[1:]):
-        shell.findings.gap("an option of the shell that changes what it reads")
+        shell.findings.gap("a shell option that changes how it reads scripts")
     if any(word.text == "failglob" for word in words):
         shell.findings.failing = True
 
@@ -222,7 +222,7 @@ def _alias(words: tuple[Word, ...], shell: ShellState) -> None:
             shell.findings.gap("an alias that is not known")
         elif equals:
             if is_relied_on(name):
-                shell.findings.gap("an alias by the name of a command of the shell")
+                shell.findings.gap("an alias with the name of a builtin")
             if not word.known or body[-1:] in (" ", "\t"):
                 shell.findings.gap("an alias that is not known")
             shell.aliases = MappingProxyType({**shell.aliases, name: body})

@@ -292,7 +292,7 @@ class CompoundReader:
                 shell.set_value(name, value.text if value.known else value)
                 body = self._body()
                 if cursor.pending:
-                    raise NotReadable("a here-document that its loop does not hold")
+                    raise NotReadable("a here-document that does not end in its loop")
                 shell.settle()
                 shell.forget(name)
         except NotReadable:

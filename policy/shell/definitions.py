@@ -70,7 +70,7 @@ class DefinitionReader:
         if not _FUNCTION_NAME.fullmatch(name):
             raise NotReadable("a function whose name could not be read")
         if is_relied_on(name):
-            findings.gap("a function by the name of a command of the shell")
+            findings.gap("a function with the name of a builtin")
         self.reader.new_lines()
         first, before = len(findings.commands), shell.fork()
         shell.conditional += 1

@@ -85,7 +85,7 @@ def compute_spelled(spelled: str, findings: Findings) -> None:
 def note_joined(spelled: str, findings: Findings) -> None:
     """Record where values become parts of a name: `q$x` may be any variable that begins with q."""
     if _JOINED.search(spelled):
-        findings.gap("arithmetic with a variable whose name is put together")
+        findings.gap("arithmetic with a variable whose name is assembled")
 
 
 def compute_values(spelled: str, findings: Findings) -> None:
@@ -97,7 +97,7 @@ def compute_values(spelled: str, findings: Findings) -> None:
         or _ODD_QUOTES.search(spelled)
         or _is_quoted_inside(spelled)
     ):
-        findings.gap("words that are not known where variables may be named")
+        findings.gap("unknown words where variables may be named")
     names = _IDENTIFIER if _ALTERNATIVE.search(bare) else _VALUE
     findings.computed |= set(names.findall(bare))
 

@@ -76,7 +76,7 @@ class ExpansionReader:
         name = _NAME.match(text, cursor.place)
         after = cursor.place if name is None else name.end()
         if text.startswith("\\\n", after):
-            raise NotReadable("a `$` that is spelled over two lines")
+            raise NotReadable("a `$` that is split over two lines")
         char = text[after : after + 1]
         if char and not quoted and char in (",}" if name is None else ",{}"):
             # Brace expansion comes first: `$x{a,b}` is `$xa $xb`.
@@ -98,7 +98,7 @@ class ExpansionReader:
             cursor.place = plain.end()
             return self._variable(plain[1], quoted=quoted)
         if char == "[":
-            raise NotReadable("arithmetic in the old spelling `$[…]`")
+            raise NotReadable("arithmetic in the old form `$[…]`")
         if char and char in "0123456789@*#?$!-":
             cursor.place += 1
             return self._variable(char, quoted=quoted)
@@ -124,7 +124,7 @@ class ExpansionReader:
         cursor.place += opening
         commands = self.read_inside(cursor, inside)
         if cursor.pending:
-            raise NotReadable("a here-document that its substitution does not hold")
+            raise NotReadable("a here-document that does not end in its substitution")
         if outer and "\n" in cursor.text[start : cursor.place]:
             raise NotReadable("a here-document that begins inside of a substitution")
         cursor.pending = outer
@@ -248,7 +248,7 @@ class ExpansionReader:
     def _on_one_line(self) -> None:
         """Refuse a line continuation in the part that determines what the `${…}` does."""
         if self.cursor.looking_at("\\\n"):
-            raise NotReadable("a `${` that is spelled over two lines")
+            raise NotReadable("a `${` that is split over two lines")
 
     def _assigned(self, name: str, *, element: bool) -> None:
         """Apply `${x:=…}`."""
@@ -356,7 +356,7 @@ class ExpansionReader:
         inner = Cursor(escaped.sub(r"\1", content), cursor.findings)
         commands = self.read_inside(inner, "`…`")
         if inner.pending:
-            raise NotReadable("a here-document that its substitution does not hold")
+            raise NotReadable("a here-document that does not end in its substitution")
         cursor.place = found.end()
         return commands
 
@@ -364,7 +364,7 @@ class ExpansionReader:
 def not_arithmetic(cursor: Cursor) -> None:
     """Refuse a `(` here that begins arithmetic whose second `(` is on a continued line."""
     if _PARTED.match(cursor.text, cursor.place):
-        raise NotReadable("a `((` that is spelled over two lines")
+        raise NotReadable("a `((` that is split over two lines")
 
 
 def _escaped(cursor: Cursor) -> Part:

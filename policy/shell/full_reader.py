@@ -46,7 +46,7 @@ def read_tree(text: str) -> CommandList:
     tree = ScriptReader(Cursor(text, findings), ShellState(findings), ()).read()
     if findings.aliased and findings.gaps:
         # The shell may expand it, and its text is then joined to the text that follows.
-        raise NotReadable("an alias that the shell may replace")
+        raise NotReadable("an alias that the shell may expand")
     return tree
 
 
@@ -71,7 +71,7 @@ def _unfit(text: str) -> str | None:
         return "a script that is too long"
     # Control characters, other blanks and lone surrogates.
     if not text.replace("\n", " ").replace("\t", " ").isprintable():
-        return "a script with characters that cannot be seen"
+        return "a script with unprintable characters"
     if not is_ordinary(text):
         return "a script with invisible characters"
     return None

@@ -44,7 +44,7 @@ class ScriptReader:
         """Parse all of the text."""
         commands = self.read_list()
         if self.cursor.place < len(self.cursor.text):
-            raise NotReadable("something closes that was not opened")
+            raise NotReadable("something is closed that was not opened")
         if self.cursor.pending:
             raise NotReadable("a here-document without its end")
         return commands
@@ -176,7 +176,7 @@ class ScriptReader:
         if cursor.looking_at("\\\n"):
             cursor.skip_blanks()
             if cursor.peek() and cursor.peek() in "&|;>":
-                raise NotReadable("an operator that is spelled over two lines")
+                raise NotReadable("an operator that is split over two lines")
 
     def _pipeline(self, before: ShellState) -> tuple[Pipeline, bool]:
         """Parse commands joined by `|`: each runs in a subshell.

@@ -38,7 +38,9 @@ def printed(text: str) -> str | NotPrintable:
         again = read_tree(form)
     except NotReadable as problem:
         return NotPrintable(str(problem))
-    return form if again == tree else NotPrintable("a script that is read differently once spelled")
+    return (
+        form if again == tree else NotPrintable("a script that is parsed differently once printed")
+    )
 
 
 def runs_as(text: str) -> str | None:

@@ -57,7 +57,7 @@ def read_redirection(words: WordReader, given: Redirected, shell: ShellState) ->
     if start["name"]:
         shell.set_number(start["name"])
     if cursor.text.startswith("\\\n", end):
-        raise NotReadable("an operator that is spelled over two lines")
+        raise NotReadable("an operator that is split over two lines")
     cursor.place = end
     cursor.skip_blanks()
     cursor.findings.count_word()
@@ -133,9 +133,9 @@ def _redirection(op: str, pieces: list[Piece], *, fd: int | None, cursor: Cursor
         op = _copy(op, target, fd=fd, quoted=any(kind == "quoted" for kind, _ in pieces))
         if op == "&>" and not target.known:
             # bash expands the resulting target once more, and runs substitutions in it.
-            cursor.findings.gap("a file after `>&` that is not known, whose text the shell expands")
+            cursor.findings.gap("an unknown file after `>&`, which the shell expands again")
     if op not in (">&", "<&") and _may_connect(target):
-        cursor.findings.gap("a redirection that the shell may make a connection of")
+        cursor.findings.gap("a redirection that may open a network connection")
     return Redirection(op, target, fd)
 
 
@@ -148,7 +148,7 @@ def _copy(op: str, target: Word, *, fd: int | None, quoted: bool) -> str:
     if not target.known:
         return op if op == "<&" or fd not in (None, _STANDARD_OUTPUT) else "&>"
     if op == "<&" or fd is not None or text[:1].isdigit() or text[:1] == "-":
-        raise NotReadable("a copied descriptor that is none")
+        raise NotReadable("a copy of an invalid descriptor")
     if quoted:
         # bash removes quotes twice here, so that another file is written.
         raise NotReadable("a quoted file after `>&`")

@@ -161,7 +161,7 @@ class SimpleReader:
         if cursor.place == start:
             raise NotReadable("a `(` that could not be read")
         if not words and "\\\n" in text[start : cursor.place]:
-            raise NotReadable("a command whose name is spelled over two lines")
+            raise NotReadable("a command whose name is split over two lines")
         if char == "{" and cursor.peek() in ("<", ">") and _ELEMENT.match(text, start):
             raise NotReadable("a descriptor in an element of an array")
         words += to_words(pieces)
@@ -249,7 +249,7 @@ class SimpleReader:
             note_joined(subscript[0], findings)
             findings.computed |= set(_NAME.findall(subscript[0]))
         else:
-            findings.gap("a subscript that is not plain, which is computed")
+            findings.gap("a subscript that is not simple, which the shell evaluates")
 
     def _finish(
         self,

@@ -164,8 +164,8 @@ def check_declared(word: Word, *, makes_list: bool, findings: Findings) -> None:
         return
     if word.known:
         if _LISTED.match(word.text):
-            findings.gap("a list in a text, whose substitutions the shell runs")
+            findings.gap("an array in a text, whose substitutions the shell runs")
     elif not value or value.startswith("("):
         if makes_list:
-            findings.gap("a list in a text that is not known")
+            findings.gap("an array in an unknown text")
         findings.texts.add(f"{named.rstrip('+')}()")

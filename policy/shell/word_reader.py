@@ -80,7 +80,7 @@ class WordReader:
             # The apparent end of the word is part of it, and so may be the text after it.
             raise NotReadable("a pattern with a `(` that its word does not close")
         if self.expansions.nested and _may_have_alternatives(text[start : cursor.place]):
-            raise NotReadable("braces in a word whose quotes stand in each other")
+            raise NotReadable("braces in a word with nested quotes")
         return joined(pieces) if len(pieces) > 1 else pieces
 
     def _special(self, char: str, pieces: list[Piece], *, start: int, braces: int) -> int:
@@ -192,7 +192,7 @@ class WordReader:
         after = self.cursor.peek(2)
         self.cursor.place += 2
         if after.strip() and not (_JOINED.fullmatch(before) and _JOINED.fullmatch(after)):
-            raise NotReadable("a word that is spelled over two lines")
+            raise NotReadable("a word that is split over two lines")
 
     def double_quoted(self, pieces: list[Piece]) -> None:
         """Parse up to the closing `\"`, which is taken too."""

@@ -107,7 +107,7 @@ def _decoder(limits: Limits) -> json.JSONDecoder:
         object_pairs_hook=_object,
         parse_int=lambda digits: int(_counted(digits, limits)),
         parse_float=lambda digits: _number(_counted(digits, limits)),
-        parse_constant=lambda name: _refuse(f"{name} is no JSON number"),
+        parse_constant=lambda name: _refuse(f"{name} is not a JSON number"),
     )
 
 
@@ -128,7 +128,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                _refuse(f"the key {quote(key)} stands twice in one object")
+                _refuse(f"the key {quote(key)} occurs twice in one object")
             seen.add(key)
     return result
 
@@ -152,7 +152,7 @@ def _number(digits: str) -> float | Decimal:
     try:
         spelled = Decimal(digits)
     except DecimalException:
-        _refuse("a number with an exponent beyond all bounds")
+        _refuse("a number with an exponent that is too large")
     return value if Decimal(repr(value)) == spelled else spelled
 
 
@@ -214,14 +214,14 @@ class _Copying:
             case Mapping():
                 return self._copy_object(value, depth)
             case _:
-                _refuse("a value of a kind that JSON does not have")
+                _refuse("a value of a type that JSON does not have")
 
     def _copy_object(self, value: Mapping[Any, object], depth: int) -> dict[str, Any]:
         self._check_depth(depth)
         result: dict[str, Any] = {}
         for key, item in value.items():
             if not isinstance(key, str):
-                _refuse("an object with a key that is no text")
+                _refuse("an object with a key that is not a string")
             result[self._text(key)] = self.copy(item, depth + 1)
         return result
 

@@ -29,10 +29,12 @@ def read_recipient(text: str) -> str | Unreadable:
         return Unreadable(reason=f"not one e-mail address: {quote(text)}")
     local, domain = address.split("@")
     if not local or not _LOCAL.issuperset(local) or local[0] == "." or local[-1] == ".":
-        return Unreadable(reason=f"a local part that mailers may read differently: {quote(text)}")
+        return Unreadable(
+            reason=f"a local part that mail systems may interpret differently: {quote(text)}"
+        )
     name = canonical_name(domain)
     if isinstance(name, Unreadable):
-        return Unreadable(reason=f"an address whose domain is no host name: {quote(text)}")
+        return Unreadable(reason=f"an address whose domain is not a host name: {quote(text)}")
     return f"{local}@{name}"
 
 
@@ -56,7 +58,9 @@ def check_recipient_pattern(pattern: str) -> Unreadable | None:
     if not at or not local or not domain or "@" in local:
         return Unreadable(reason=f"not an address pattern: {quote(pattern)}")
     if has_wildcard(domain) and not domain.startswith("*."):
-        return Unreadable(reason=f"a domain takes a wildcard only as `*.`: {quote(pattern)}")
+        return Unreadable(
+            reason=f"a domain allows a wildcard only as a leading `*.`: {quote(pattern)}"
+        )
     name = canonical_name(domain.removeprefix("*."))
     return name if isinstance(name, Unreadable) else None
 

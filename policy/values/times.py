@@ -53,11 +53,11 @@ def parse_duration(text: str) -> timedelta | Unreadable:
     """Parse a duration like `250ms`, `30s`, `10m`, `2h`, `7d` or `1w`."""
     found = _SPAN.fullmatch(text)
     if found is None:
-        return Unreadable(reason=f"not a span like 30s, 10m, 2h or 7d: {quote(text)}")
+        return Unreadable(reason=f"not a duration like 30s, 10m, 2h or 7d: {quote(text)}")
     try:
         return int(found[1]) * _UNITS[found[2]]
     except OverflowError:
-        return Unreadable(reason=f"a span that is too long: {quote(text)}")
+        return Unreadable(reason=f"a duration that is too long: {quote(text)}")
 
 
 def parse_clock(text: str) -> time | Unreadable:

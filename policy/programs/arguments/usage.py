@@ -97,7 +97,7 @@ class ArgumentUsage:
     def fear_lists(self, program: str, words: Sequence[Word]) -> None:
         """Record that words may come from a file, where a word `@FILE` stands for its contents."""
         if any(word.text.startswith("@") for word in words):
-            self.effects.unclear(f"words of `{program}` stand in a file")
+            self.effects.unclear(f"words of `{program}` are in a file")
 
     def give_options(self, profile: Profile, parts: ParsedArguments) -> None:
         """Record the options before a subcommand."""

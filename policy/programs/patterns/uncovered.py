@@ -63,7 +63,7 @@ def _why(
     if near is None or _nearness(command, near) < _ONE_OF_ITS_PROGRAM:
         if command.gaps:
             return command.gaps[0]
-        return f"no pattern is one of {_name(command)}"
+        return f"no pattern names {_name(command)}"
     near = near.narrowed(command.program)
     tests: tuple[Callable[[Invocation, CommandPattern], str | None], ...] = (
         _place,
@@ -77,7 +77,7 @@ def _why(
         found = test(command, near)
         if found is not None:
             return found
-    return f"{quote(command.command.text)} is not what {quote(near.text)} spells"
+    return f"{quote(command.command.text)} does not match {quote(near.text)}"
 
 
 def _nearness(command: Invocation, pattern: CommandPattern) -> int:

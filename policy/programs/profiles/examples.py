@@ -34,7 +34,7 @@ class Example:
 def read_examples(listed: object, faults: Faults) -> tuple[Example, ...]:
     """Return the examples of a file, recording every mistake."""
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-        faults.add(("examples",), "examples are tables", help="write `[[examples]]`")
+        faults.add(("examples",), "examples must be tables", help="write `[[examples]]`")
         return ()
     lines = [
         number
@@ -52,12 +52,12 @@ def _example(one: Mapping[str, Any], line: int, *, faults: Faults) -> Example:
         if key not in ("run", *_LISTS, *_FLAGS):
             faults.add(
                 ("examples",),
-                f"{quote(key)} is no key of an example",
+                f"{quote(key)} is not a key of an example",
                 help=f"keys are run, {', '.join((*_LISTS, *_FLAGS))}",
             )
     run = one.get("run")
     if not isinstance(run, str):
-        faults.add(("examples",), "an example has a script", help='run = "sort -o out in"')
+        faults.add(("examples",), "an example needs a script", help='run = "sort -o out in"')
         run = ""
     return Example(
         run=run,
@@ -82,7 +82,7 @@ def _list(one: Mapping[str, Any], key: str, faults: Faults) -> tuple[str, ...] |
     listed = [value] if isinstance(value, str) else value
     if isinstance(listed, list) and all(isinstance(item, str) for item in listed):
         return tuple(listed)
-    faults.add(("examples",), f"`{key}` of an example is a list of texts")
+    faults.add(("examples",), f"`{key}` of an example must be a list of strings")
     return None
 
 
@@ -90,5 +90,5 @@ def _flag(one: Mapping[str, Any], key: str, faults: Faults) -> bool | None:
     value = one.get(key)
     if value is None or isinstance(value, bool):
         return value
-    faults.add(("examples",), f"`{key}` of an example is true or false")
+    faults.add(("examples",), f"`{key}` of an example must be true or false")
     return None

@@ -102,7 +102,7 @@ def read_option(
             return wrong
     if glued and rest:
         return OptionListError(
-            "an option whose value is glued on takes one", "leave out the other roles"
+            "an option with a glued value takes no further values", "leave out the other roles"
         )
     takes: Takes = "nothing" if flag else glued or "value"
     return Option(
@@ -119,13 +119,15 @@ def read_option(
 
 def _wrong_role(name: str, *, flag: bool) -> OptionListError | None:
     if name not in ROLES:
-        return OptionListError(f"{quote(name)} is no role", f"roles are {', '.join(sorted(ROLES))}")
+        return OptionListError(
+            f"{quote(name)} is not a role", f"roles are {', '.join(sorted(ROLES))}"
+        )
     if flag and name in MANY_WORDS:
         return OptionListError(f"the role `{name}` takes words, so that the option is no flag")
     if flag:
         return None
     if name in WORDLESS:
-        return OptionListError(f"`{name}` says nothing of a value", f"write `flag {name}`")
+        return OptionListError(f"`{name}` takes no value", f"write `flag {name}`")
     return None
 
 
@@ -134,7 +136,7 @@ def read_effect(text: str) -> tuple[str, str] | OptionListError:
     role, _, what = text.strip().partition(" ")
     if role not in ROLES or role in MANY_WORDS:
         return OptionListError(
-            f"{quote(role)} is no role of an effect",
+            f"{quote(role)} is not a role of an effect",
             "write a role and a text, or `?` where it is not known which: `connect ?`",
         )
     return role, what.strip() or "?"

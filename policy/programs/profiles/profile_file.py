@@ -50,7 +50,7 @@ def read_profile_file(file: str, text: str) -> ProfileFile | tuple[ProfileFault,
     program = program_of(file)
     replaces = table.pop("replace", False)
     if not isinstance(replaces, bool):
-        faults.add(("replace",), "`replace` is true or false")
+        faults.add(("replace",), "`replace` must be true or false")
     examples = read_examples(table.pop("examples", []), faults)
     variables = read_variables(table, faults) if program == ENVIRONMENT else None
     section = Section() if variables is not None else read_section(table, faults)
@@ -82,8 +82,8 @@ def _toml(faults: Faults) -> dict[str, object] | None:
         faults.found.append(
             ProfileFault(
                 file=faults.file,
-                message=f"the file is no TOML: {quote(_LINE.sub('', said).strip())}",
-                help="mend the line, or look at toml.io for how it is written",
+                message=f"the file is not valid TOML: {quote(_LINE.sub('', said).strip())}",
+                help="correct the line; toml.io describes the syntax",
                 line=int(line[1]) if line else last,
             )
         )

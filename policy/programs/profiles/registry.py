@@ -136,7 +136,7 @@ class Profiles:
                 yield ProfileFault(
                     file=file.file,
                     message=f"the name {quote(name)} is that of the program {quote(owner)}",
-                    help=f"say in `{owner}.toml` what is to be known of it",
+                    help=f"describe it in `{owner}.toml`",
                     line=1,
                 )
 

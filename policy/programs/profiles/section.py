@@ -81,7 +81,7 @@ def read_section(
     here = _Here(faults=faults, path=path, style=style)
     for key in table:
         if key not in _KEYS and key != "sub":
-            here.wrong(key, f"{quote(key)} is no key of a profile", help=_KEYS_HELP)
+            here.wrong(key, f"{quote(key)} is not a key of a profile", help=_KEYS_HELP)
     return Section(
         names=_texts(table, "names", here),
         siblings=_siblings(table, here),
@@ -131,7 +131,7 @@ def _style(table: Mapping[str, Any], here: _Here) -> Style:
     for style in _STYLES:
         if table["style"] == style:
             return style
-    here.wrong("style", "that is no style", help=f"styles are {', '.join(_STYLES)}")
+    here.wrong("style", "this is not a style", help=f"styles are {', '.join(_STYLES)}")
     return here.style
 
 
@@ -142,7 +142,7 @@ def _options(table: Mapping[str, Any], here: _Here) -> Mapping[str, Option]:
         for spelling in new.spellings:
             if spelling in found:
                 inner = _Here(faults=here.faults, path=(*here.path, *path), style=here.style)
-                inner.wrong(key, f"the option {quote(spelling)} stands here twice")
+                inner.wrong(key, f"the option {quote(spelling)} is defined twice")
             found[spelling] = new
 
     for key in ("flags", "values", "guarded"):
@@ -158,7 +158,7 @@ def _options(table: Mapping[str, Any], here: _Here) -> Mapping[str, Option]:
 
 def _option(key: str, role: object, here: _Here) -> list[Option]:
     if not isinstance(role, str):
-        here.wrong(key, "the role of an option is a text")
+        here.wrong(key, "the role of an option must be a string")
         return []
     found = []
     for spellings, glued in _groups(key, key, here):
@@ -184,7 +184,9 @@ def _operands(table: Mapping[str, Any], here: _Here) -> tuple[str, ...]:
         plain = bare_role(role)
         if plain not in ROLES or plain in WORDLESS:
             here.wrong(
-                "operands", f"{quote(role)} is no role", help=f"roles: {', '.join(sorted(ROLES))}"
+                "operands",
+                f"{quote(role)} is not a role",
+                help=f"roles: {', '.join(sorted(ROLES))}",
             )
             return ()
     if sum(map(takes_many, roles)) > 1:
@@ -213,7 +215,7 @@ def _each(
 def _stdin(table: Mapping[str, Any], here: _Here) -> str | None:
     role = _text(table, "stdin", here)
     if role and role not in ROLES:
-        here.wrong("stdin", f"{quote(role)} is no role", help="such as `command`, `code`, `sql`")
+        here.wrong("stdin", f"{quote(role)} is not a role", help="such as `command`, `code`, `sql`")
         return None
     return role or None
 
@@ -222,7 +224,7 @@ def _variants(table: Mapping[str, Any], here: _Here) -> tuple[Variant, ...]:
     found = []
     listed = table.get("variant", [])
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-        here.wrong("variant", "variants are tables", help="write `[[variant]]`")
+        here.wrong("variant", "variants must be tables", help="write `[[variant]]`")
         return ()
     inner = _Here(faults=here.faults, path=(*here.path, "variant"), style=here.style)
     for one in listed:
@@ -230,12 +232,14 @@ def _variants(table: Mapping[str, Any], here: _Here) -> tuple[Variant, ...]:
             if key not in _VARIANT_KEYS:
                 inner.wrong(
                     key,
-                    f"{quote(key)} is no key of a variant",
+                    f"{quote(key)} is not a key of a variant",
                     help=f"keys are {', '.join(_VARIANT_KEYS)}",
                 )
         given = _any_of(one, "given", inner)
         if not given:
-            inner.wrong("", "a variant says with which options it holds", help='given = "-e|-f"')
+            inner.wrong(
+                "", "a variant needs the options with which it applies", help='given = "-e|-f"'
+            )
         found.append(_variant(one, given, here=inner))
     return tuple(found)
 
@@ -267,7 +271,9 @@ def _links(table: Mapping[str, Any], here: _Here) -> Links | None:
     for links in _LINKS:
         if table["links"] == links:
             return links
-    here.wrong("links", "`links` is one of a few words", help=f"such as {', '.join(_LINKS)}")
+    here.wrong(
+        "links", "`links` is not one of the known words", help=f"such as {', '.join(_LINKS)}"
+    )
     return None
 
 
@@ -277,7 +283,7 @@ def _follows(table: Mapping[str, Any], here: _Here) -> Follows | None:
     for follows in _FOLLOWS:
         if table["follows_links"] == follows:
             return follows
-    message = "`follows_links` is one of a few words"
+    message = "`follows_links` is not one of the known words"
     here.wrong("follows_links", message, help=f"such as {', '.join(_FOLLOWS)}")
     return None
 
@@ -288,7 +294,7 @@ def _leaves(table: Mapping[str, Any], here: _Here) -> Leaves | None:
     for leaves in _LEAVES:
         if table["leaves_out"] == leaves:
             return leaves
-    message = "`leaves_out` is one of a few words"
+    message = "`leaves_out` is not one of the known words"
     here.wrong("leaves_out", message, help=f"such as {', '.join(_LEAVES)}")
     return None
 
@@ -299,7 +305,9 @@ def _means(table: Mapping[str, Any], here: _Here) -> Mapping[str, str]:
         if isinstance(name, str) and name:
             found[glob] = name
         else:
-            here.wrong("means", "an operand means an option", help='such as "+*" = "--force"')
+            here.wrong(
+                "means", "a value of `means` must be an option", help='such as "+*" = "--force"'
+            )
     return MappingProxyType(found)
 
 
@@ -308,7 +316,7 @@ def _subcommands(table: Mapping[str, Any], here: _Here) -> Mapping[str, Section]
     for name, sub in _table(table, "sub", here).items():
         path = (*here.path, "sub", name)
         if not isinstance(sub, dict) or len(path) > 2 * _DEEPEST:
-            here.faults.add(path, "a subcommand is a table, at most five deep")
+            here.faults.add(path, "a subcommand must be a table, nested at most five deep")
             continue
         found[name] = read_section(sub, here.faults, path=path, style=inherited_style(here.style))
         if found[name].like and found[name].like not in _table(table, "sub", here):
@@ -320,7 +328,7 @@ def _text(table: Mapping[str, Any], key: str, here: _Here) -> str:
     value = table.get(key, "")
     if isinstance(value, str):
         return value
-    here.wrong(key, f"`{key}` is a text")
+    here.wrong(key, f"`{key}` must be a string")
     return ""
 
 
@@ -328,7 +336,7 @@ def _texts(table: Mapping[str, Any], key: str, here: _Here) -> tuple[str, ...]:
     value = table.get(key, [])
     if isinstance(value, list) and all(isinstance(one, str) and one for one in value):
         return tuple(value)
-    here.wrong(key, f"`{key}` is a list of texts")
+    here.wrong(key, f"`{key}` must be a list of strings")
     return ()
 
 
@@ -336,7 +344,7 @@ def _table(table: Mapping[str, Any], key: str, here: _Here) -> Mapping[str, Any]
     value = table.get(key, {})
     if isinstance(value, dict):
         return value
-    here.wrong(key, f"`{key}` is a table")
+    here.wrong(key, f"`{key}` must be a table")
     return {}
 
 
@@ -344,5 +352,5 @@ def _flag(table: Mapping[str, Any], key: str, here: _Here) -> bool | None:
     value = table.get(key)
     if value is None or isinstance(value, bool):
         return value
-    here.wrong(key, f"`{key}` is true or false")
+    here.wrong(key, f"`{key}` must be true or false")
     return None

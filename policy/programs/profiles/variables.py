@@ -45,11 +45,11 @@ def read_variables(table: Mapping[str, Any], faults: Faults) -> Variables:
     for role in _ROLES:
         listed = table.get(role, "")
         if not isinstance(listed, str):
-            faults.add((role,), f"`{role}` is a text of names")
+            faults.add((role,), f"`{role}` must be a string of names")
             continue
         for name in listed.split():
             if name in exact:
-                faults.add((role,), f"the variable {quote(name)} stands here twice")
+                faults.add((role,), f"the variable {quote(name)} is defined twice")
             if any(char in name for char in "*?["):
                 globs.append((name, role))
             else:

@@ -92,7 +92,7 @@ def note_text(effects: CommandEffects, role: str, text: str) -> None:
         if verb is None:
             effects.gap(f"`{effects.name}` may run commands that its words do not show")
         else:
-            effects.untold(verb, f"`{effects.name}` does not say in its words what it {verb}")
+            effects.untold(verb, f"`{effects.name}` does not name what it {verb}")
 
 
 def _other(effects: CommandEffects, role: str, word: Word, label: str) -> None:

@@ -57,9 +57,7 @@ def read_password_source(word: Word) -> ProgramEffects:
 
 def read_clock(word: Word) -> ProgramEffects:
     """Return the effects of an operand of `date`: a format (`+…`), or a time for the clock."""
-    return (
-        NOTHING if word.text.startswith("+") else unknown_effects("a time that the clock is set to")
-    )
+    return NOTHING if word.text.startswith("+") else unknown_effects("a time for the system clock")
 
 
 def read_name_or_script(word: Word) -> ProgramEffects:

@@ -130,14 +130,16 @@ def _read_endpoint(text: str) -> Endpoint | Unreadable:
     authority, tail = rest[:stop], rest[stop:]
     # Some parsers look for the user before they look for the query or fragment.
     if tail[:1] in ("?", "#") and "@" in tail.partition("/")[0]:
-        return Unreadable(reason=f"an `@` that readers take differently: {quote(text)}")
+        return Unreadable(reason=f"an `@` that URL parsers interpret differently: {quote(text)}")
     if "@" in authority:
         user, _, authority = authority.partition("@")
         if not found or not _USER.fullmatch(user) or "@" in authority:
-            return Unreadable(reason=f"an `@` that readers take differently: {quote(text)}")
+            return Unreadable(
+                reason=f"an `@` that URL parsers interpret differently: {quote(text)}"
+            )
     parts = _split_port(authority, DEFAULT_PORTS[scheme] if found else None)
     if parts is None:
-        return Unreadable(reason=f"no host and port can be made out in {quote(text)}")
+        return Unreadable(reason=f"no host and port found in {quote(text)}")
     host, port = parts
     settled = read_host(host)
     if isinstance(settled, Unreadable):
@@ -146,7 +148,7 @@ def _read_endpoint(text: str) -> Endpoint | Unreadable:
     if not found and name in _NEED_NO_SLASHES:
         return Unreadable(reason=f"a scheme without its two slashes: {quote(text)}")
     if _other_reading(rest, name=name, host=host):
-        return Unreadable(reason=f"readers disagree about the host of {quote(text)}")
+        return Unreadable(reason=f"URL parsers disagree about the host of {quote(text)}")
     path = canonical_path(re.split("[?#]", tail, maxsplit=1)[0])
     return Endpoint(scheme=scheme, host=name, port=port, path=path, address=address)
 
@@ -157,7 +159,7 @@ def _problem(text: str) -> str | None:
     if len(text) > _LONGEST:
         return "a URL that is too long"
     if not is_encodable(text):
-        return "a URL that is no valid Unicode"
+        return "a URL that is not valid Unicode"
     if _UNCLEAR.search(text):
         return f"white space, control characters or a backslash in a URL: {quote(text)}"
     if not is_ordinary(text):

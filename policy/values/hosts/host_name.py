@@ -57,7 +57,7 @@ def _read_short_host(text: str) -> tuple[str, Address | None] | Unreadable:
         return Unreadable(reason=f"not a host name: {quote(text)}")
     other = text.lower().removesuffix(".") if text.isascii() else _older_reading(text)
     if other != name:
-        return Unreadable(reason=f"readers disagree about the host {quote(text)}")
+        return Unreadable(reason=f"URL parsers disagree about the host {quote(text)}")
     return name, None
 
 
@@ -74,7 +74,7 @@ def _read_number(text: str, name: str) -> tuple[str, Address | None] | Unreadabl
     """Parse an IPv4 address in any spelling except with leading zeros in a decimal part."""
     spelled = text if text.isascii() else _older_reading(text)
     if spelled is None or _LEADING_ZERO.search(spelled):
-        return Unreadable(reason=f"octal or decimal, readers disagree: {quote(text)}")
+        return Unreadable(reason=f"an address that may be octal or decimal: {quote(text)}")
     address = read_address(name)
     if address is None:
         return Unreadable(reason=f"not an address: {quote(text)}")

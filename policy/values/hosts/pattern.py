@@ -77,7 +77,7 @@ def read_host_pattern(text: str) -> HostPattern | Unreadable:
         return base
     name, below, networks = base
     if networks and tail[1:].isdigit():
-        return Unreadable(reason=f"a network whose address has bits beyond it: {quote(text)}")
+        return Unreadable(reason=f"a network address with host bits set: {quote(text)}")
     return HostPattern(
         name=name, below=below, networks=networks, scheme=scheme, port=number, path=path
     )
@@ -219,12 +219,14 @@ def _read_base(host: str) -> tuple[str | None, bool, tuple[Network, ...]] | Unre
     below = host.startswith("*.")
     bare = host[2:] if below else host
     if "*" in bare or "?" in bare:
-        return Unreadable(reason=f"a host takes a wildcard only as `*.` before it: {quote(host)}")
+        return Unreadable(reason=f"a host allows a wildcard only as a leading `*.`: {quote(host)}")
     name = canonical_name(bare)
     if isinstance(name, Unreadable):
         return name
     if name in NETWORK_WORDS or name == REDIRECTED:
-        return Unreadable(reason=f"the word `{name}` stands alone, in small letters: {quote(host)}")
+        return Unreadable(
+            reason=f"the word `{name}` must be alone and in lower case: {quote(host)}"
+        )
     return name, below, ()
 
 

@@ -21,12 +21,12 @@ def url_parts(text: str) -> Mapping[str, Frozen] | Unreadable:
     Query and fragment are as spelled, and None if absent.
     """
     if not _SCHEME.match(text):
-        return Unreadable(reason=f"not a whole URL: {quote(text)}")
+        return Unreadable(reason=f"not a complete URL: {quote(text)}")
     endpoint = read_endpoint(text)
     if isinstance(endpoint, Unreadable):
         return endpoint
     if endpoint.path is None:
-        return Unreadable(reason=f"a path that servers read differently: {quote(text)}")
+        return Unreadable(reason=f"a path that servers interpret differently: {quote(text)}")
     before, mark, fragment = text.partition("#")
     _, question, query = before.partition("?")
     return MappingProxyType(
@@ -46,7 +46,7 @@ def with_scheme(text: str, scheme: str) -> str | Unreadable:
     found = _SCHEME.match(text)
     endpoint = read_endpoint(text)
     if found is None:
-        return Unreadable(reason=f"not a whole URL: {quote(text)}")
+        return Unreadable(reason=f"not a complete URL: {quote(text)}")
     if isinstance(endpoint, Unreadable):
         return endpoint
     if not _SCHEME_NAME.fullmatch(scheme) or scheme.lower() not in DEFAULT_PORTS:

@@ -86,16 +86,16 @@ def read_path(text: str, context: PathContext, *, tree: bool = False) -> Path | 
         absolute, settled = spelled, normal_path(spelled)
         lexical = normalise(settled)
     if lexical.startswith(_MAY_BE_MAGIC) and _MAGIC.match(lexical):
-        return Unreadable(reason=f"leads to another place for every process: {quote(text)}")
+        return Unreadable(reason=f"leads to a different place for each process: {quote(text)}")
     resolved = None
     if context.resolve is not None:
         exact = _leads(absolute, settled, resolve=context.resolve)
         if exact is None:
             return Unreadable(reason=_lost_way(text, absolute, context.resolve))
         if exact.startswith(_MAY_BE_MAGIC) and _MAGIC.match(exact):
-            return Unreadable(reason=f"leads to another place for every process: {quote(text)}")
+            return Unreadable(reason=f"leads to a different place for each process: {quote(text)}")
         if context.other_names is not None and context.other_names(exact):
-            return Unreadable(reason=f"a file that has other names too (hard links): {quote(text)}")
+            return Unreadable(reason=f"a file with several names (hard links): {quote(text)}")
         resolved = normalise(exact)
     folds = False
     if context.folds is not None:
@@ -189,14 +189,14 @@ def _absolute(text: str, context: PathContext) -> str | Unreadable:
     if spelled.startswith("~"):
         name, _, rest = spelled.partition("/")
         if name != "~":
-            return Unreadable(reason=f"the home of another user: {quote(text)}")
+            return Unreadable(reason=f"the home folder of another user: {quote(text)}")
         if context.home is None:
             return Unreadable(reason="the home folder is not known")
         absolute = f"{context.home}/{rest}"
     else:
         folder = context.cwd if context.cwd is not None else context.workspace
         if folder is None or context.lost:
-            return Unreadable(reason=f"relative to a folder that is not known: {quote(text)}")
+            return Unreadable(reason=f"relative to an unknown folder: {quote(text)}")
         absolute = f"{folder}/{spelled}"
     if len(absolute) > _LONGEST:
         return Unreadable(reason="a path that is too long")

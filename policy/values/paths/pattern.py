@@ -34,7 +34,7 @@ def read_path_pattern(text: str, context_home: str | None = None) -> PathPattern
     if text[:5].lower() == "file:" or "://" in text:
         return Unreadable(reason=f"a URL where a path pattern is needed: {quote(text)}")
     if text.startswith("~") and text != "~" and not text.startswith("~/"):
-        return Unreadable(reason=f"the home of another user: {quote(text)}")
+        return Unreadable(reason=f"the home folder of another user: {quote(text)}")
     foreign = foreign_glob(normalise(text))
     if foreign is not None:
         return Unreadable(reason=foreign)

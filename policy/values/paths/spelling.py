@@ -35,7 +35,7 @@ def _problem(text: str) -> str | None:
     if not text:
         return "an empty path"
     if not is_encodable(text):
-        return "a path that is no valid Unicode"
+        return "a path that is not valid Unicode"
     if has_control(text):
         return f"a path with control characters: {quote(text)}"
     if "\\" in text:
@@ -43,7 +43,7 @@ def _problem(text: str) -> str | None:
     if text != text.strip():
         return f"a path with white space around it: {quote(text)}"
     if not text.isascii() and _compatible_differs(text):
-        return f"another form of Unicode is another path: {quote(text)}"
+        return f"a path that changes with Unicode normalisation: {quote(text)}"
     return None
 
 
@@ -80,9 +80,9 @@ def _from_url(text: str) -> str | Unreadable:
     try:
         decoded = unquote_to_bytes(rest).decode()
     except UnicodeDecodeError:
-        return Unreadable(reason=f"a file URL that is no valid UTF-8: {quote(text)}")
+        return Unreadable(reason=f"a file URL that is not valid UTF-8: {quote(text)}")
     if decoded.count("/") != rest.count("/") or _problem(decoded) or _ENCODED.search(decoded):
-        return Unreadable(reason=f"a file URL that may be decoded otherwise: {quote(text)}")
+        return Unreadable(reason=f"a file URL that may be decoded differently: {quote(text)}")
     return decoded
 
 
@@ -94,5 +94,5 @@ def _from_plain(text: str) -> str | Unreadable:
     if _ENCODED.search(text):
         return Unreadable(reason=f"encoded characters may be decoded or not: {quote(text)}")
     if _VARIABLE.match(text) or "${" in text:
-        return Unreadable(reason=f"a variable may be replaced or not: {quote(text)}")
+        return Unreadable(reason=f"a variable may be expanded or not: {quote(text)}")
     return text

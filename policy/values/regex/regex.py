@@ -101,9 +101,9 @@ def read_regex(source: str, *, plan: Callable[[str], RegexPlan]) -> Regex | Unre
     if len(source) > _LONGEST_SOURCE:
         return Unreadable(reason="the expression is too long")
     if not is_encodable(source):
-        return Unreadable(reason="the expression is no valid Unicode")
+        return Unreadable(reason="the expression is not valid Unicode")
     if _has_byte_class(source):
-        return Unreadable(reason="`\\C` fits single bytes, and text is made of characters")
+        return Unreadable(reason="`\\C` matches single bytes, and strings consist of characters")
     options = re2.Options()
     options.log_errors = False
     try:

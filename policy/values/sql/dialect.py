@@ -74,7 +74,7 @@ class CutText:
 def cut(text: str, dialect: Dialect) -> CutText | Unreadable:
     """Return `text` without its comments, by the rules of this dialect."""
     if odd := _ODD.search(text):
-        return Unreadable(reason=f"a character that ends some readings: {quote(odd[0])}")
+        return Unreadable(reason=f"a character at which some databases stop: {quote(odd[0])}")
     match = _pattern(dialect).match
     pieces: list[str] = []
     quoted: list[int] = []
@@ -82,7 +82,7 @@ def cut(text: str, dialect: Dialect) -> CutText | Unreadable:
     while place < len(text):
         found = match(text, place)
         if len(pieces) == _MOST_PIECES:
-            return Unreadable(reason=f"SQL of more than {_MOST_PIECES} words and blanks")
+            return Unreadable(reason=f"SQL of more than {_MOST_PIECES} tokens")
         if found is None:
             return Unreadable(reason=_stopped(text, place))
         piece, place = found[0], found.end()
@@ -91,7 +91,9 @@ def cut(text: str, dialect: Dialect) -> CutText | Unreadable:
         elif found.lastgroup == "comment":
             piece = " " * len(piece)
         elif not piece.isascii() and _folds_into_ascii(piece):
-            return Unreadable(reason=f"a letter that readers take for another: {quote(piece)}")
+            return Unreadable(
+                reason=f"a letter that some databases fold to another: {quote(piece)}"
+            )
         pieces.append(piece)
     return CutText(text="".join(pieces), quoted=tuple(quoted))
 
@@ -101,8 +103,8 @@ def _stopped(text: str, place: int) -> str:
     if rest.startswith("/*"):
         return f"a comment that databases end, or run, differently: {quote(rest)}"
     if rest.startswith("--"):
-        return f"`--` without a blank, which is no comment everywhere: {quote(rest)}"
-    return f"text that databases cut differently: {quote(rest)}"
+        return f"`--` without a blank, which is not a comment in every database: {quote(rest)}"
+    return f"text that databases split differently: {quote(rest)}"
 
 
 def _folds_into_ascii(word: str) -> bool:

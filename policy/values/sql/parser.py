@@ -68,7 +68,7 @@ def _parsed(own: CutText, dialect: str) -> tuple[exp.Expr, ...] | Unreadable:
     if command is not None:
         return Unreadable(reason=f"a statement whose effects are not known: {quote(command.text)}")
     if tuple(token.end for token in tokens if token.token_type in _QUOTED) != own.quoted:
-        return Unreadable(reason="quotes that readers of SQL take differently")
+        return Unreadable(reason="quotes that SQL parsers interpret differently")
     if _depth(tokens) > _DEEPEST:
         return Unreadable(reason="SQL that is nested too deeply")
     trees = parser(dialect=language, error_level=ErrorLevel.IMMEDIATE).parse(tokens, own.text)

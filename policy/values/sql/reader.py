@@ -37,7 +37,7 @@ def read_sql(text: str, dialect: str | None = None) -> Sql | Unreadable:
     if len(text) > _LONGEST:
         return Unreadable(reason=f"SQL longer than {_LONGEST} characters")
     if not can_read_sql():
-        return Unreadable(reason="SQL without a reader: install `placet[sql]`")
+        return Unreadable(reason="no SQL parser: install `placet[sql]`")
     names = COMMON_DIALECTS if dialect is None else (dialect,)
     found: Sql | None = None
     for name in names:

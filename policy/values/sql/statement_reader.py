@@ -67,7 +67,7 @@ def read_statement(tree: exp.Expr, dialect: Dialect) -> tuple[SqlStatement, ...]
         _described(tree, kind=kind, dialect=dialect),
     ]
     if any(not one.writes and one.kind not in _WRITE_NOTHING for one in found):
-        return Unreadable(reason="a change of something without a name")
+        return Unreadable(reason="a change of an unnamed object")
     return tuple(found)
 
 
@@ -82,15 +82,15 @@ def _unknown_object(tree: exp.Expr) -> str | None:
             if kind not in ("TABLE", "VIEW") and not (
                 kind == "INDEX" and isinstance(tree, exp.Create)
             ):
-                return f"`{tree.key}` of what is no table: {quote(kind.lower())}"
+                return f"`{tree.key}` of something other than a table: {quote(kind.lower())}"
         case exp.TruncateTable() if tree.args.get("is_database"):
             return "a `truncate` of a whole database"
         case exp.Describe() if not isinstance(tree.this, exp.Table):
-            return "a description of what is no table"
+            return "a description of something other than a table"
         case exp.Grant() | exp.Revoke():
             kind = str(tree.args.get("kind") or "TABLE").upper()
             if kind != "TABLE" or not isinstance(tree.args.get("securable"), exp.Table):
-                return f"a `{tree.key}` on what is no table"
+                return f"a `{tree.key}` on something other than a table"
         case _:
             pass
     return None
@@ -108,7 +108,7 @@ def _unknown(node: exp.Expr, dialect: Dialect) -> str | None:
         case exp.Dot() if isinstance(node.expression, exp.Func):
             return "a function of a schema, which may do anything"
         case exp.Table() if not isinstance(node.this, exp.Func) and not is_named(node):
-            return "a table whose name is not in sight"
+            return "a table without a literal name"
         case exp.Insert() | exp.Update() | exp.Delete() | exp.Merge() if any(
             is_common(table) for table, _ in changed_tables(node, dialect)
         ):
@@ -116,9 +116,9 @@ def _unknown(node: exp.Expr, dialect: Dialect) -> str | None:
         case exp.Drop() | exp.TruncateTable() if (
             node.args.get("cascade") or str(node.args.get("option")).upper() == "CASCADE"
         ):
-            return "a `cascade`, which reaches what is not named"
+            return "a `cascade`, which affects unnamed objects"
         case exp.Into() if dialect.parser in ("mysql", "sqlite"):
-            return "a `select … into`, which is no table here"
+            return "a `select … into`, whose target may not be a table"
         case exp.Identifier() if dialect.parser == "tsql" and not node.args.get("quoted"):
             # Without a semicolon between them the next statement looks like a name.
             if node.name.lower() in STATEMENT_WORDS:

@@ -170,8 +170,8 @@ def test_the_call_may_stand_in_a_file(tmp_path: Path) -> None:
     [
         ("", "--input cannot be read"),
         ("{", "--input cannot be read"),
-        ('{"a": 1, "a": 2}', "--input cannot be read: the key `a` stands twice"),
-        ('{"a": NaN}', "--input cannot be read: NaN is no JSON number"),
+        ('{"a": 1, "a": 2}', "--input cannot be read: the key `a` occurs twice"),
+        ('{"a": NaN}', "--input cannot be read: NaN is not a JSON number"),
         ('{}, "workspace": "/"', "--input cannot be read"),
         ("[" * 100_000, "--input cannot be read: nested too deeply"),
         ('{"a": "\udcff"}', "--input cannot be read: not valid Unicode"),

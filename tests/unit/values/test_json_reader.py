@@ -13,9 +13,9 @@ from policy.values import Limits, Unreadable, check_value, read_json
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('{"a": 1, "a": 2}', "stands twice"),
-        ('{"a": 1, "\\u0061": 2}', "stands twice"),
-        ('[{"x": {"b": 1, "b": 1}}]', "stands twice"),
+        ('{"a": 1, "a": 2}', "occurs twice"),
+        ('{"a": 1, "\\u0061": 2}', "occurs twice"),
+        ('[{"x": {"b": 1, "b": 1}}]', "occurs twice"),
         ("NaN", "NaN"),
         ("[Infinity]", "Infinity"),
         ("-Infinity", "Infinity"),

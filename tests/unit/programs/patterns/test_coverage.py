@@ -135,7 +135,7 @@ def test_of_a_set_only_patterns_that_may_fit_are_asked() -> None:
 @pytest.mark.parametrize(
     ("text", "items", "phrase"),
     [
-        ("rm x", ["git *"], "no pattern is one of `rm`"),
+        ("rm x", ["git *"], "no pattern names `rm`"),
         ("sort -o f x", ["sort *"], "`-o` of `sort` writes, runs or connects"),
         ("sort -z x", ["sort *"], "what `-z` of `sort` does is not known"),
         ("git diff --stat", ["git diff"], "`--stat` of `git diff` is not in the pattern"),
@@ -145,8 +145,8 @@ def test_of_a_set_only_patterns_that_may_fit_are_asked() -> None:
         ("A=1 git status", ["git *"], "the variable `A`"),
         ("echo x > f", ["echo *"], "the redirection `>` `f`"),
         ("vim x", ["vim *"], "may run commands that its words do not show"),
-        ("sudo git push", ["sudo *", "git status"], "no pattern is one of `git push`"),
-        ("git push a", ["git push b"], "`git push a` is not what `git push b` spells"),
+        ("sudo git push", ["sudo *", "git status"], "no pattern names `git push`"),
+        ("git push a", ["git push b"], "`git push a` does not match `git push b`"),
         ("awk '{system(1)}'", ["awk *"], "makes `awk` write, run or connect"),
         ("timeout 5 $x", ["git *"], "name is not known"),
     ],
