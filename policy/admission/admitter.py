@@ -1,7 +1,7 @@
 """Admits a raw call: repairs its name and input, or reports why it cannot be a call.
 
-Nothing after this step reads text again: names are resolved, the input is checked against the
-tool's schema, defaults are filled in, and what was mended is noted.
+No later step parses text again: names are resolved, the input is checked against the tool's schema,
+defaults are filled in, and repairs are noted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST_PROBLEMS = 5
 
 
 class CallLike(Protocol):
-    """Anything that names a tool and carries an input; both may be anything at all."""
+    """Any object with a tool name and an input, both of any type."""
 
     @property
     def tool(self) -> Any: ...  # noqa: D102
@@ -34,7 +34,7 @@ class CallLike(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawCall:
-    """A call as it came: `input` is JSON text or bytes, a JSON value, or None for none."""
+    """A call as received: `input` is JSON text or bytes, a JSON value, or None for none."""
 
     tool: Any
     input: Any = None
@@ -42,7 +42,7 @@ class RawCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admitted:
-    """The call to judge, its tool, and a note for everything that was mended."""
+    """The admitted call, its tool, and a note for every repair."""
 
     call: ToolCall
     spec: ToolSpec
@@ -51,7 +51,7 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """Why there is no call: `message` sums up `problems`; `suggestion` is a name to try."""
+    """Why a call was refused: `message` sums up `problems`; `suggestion` is a name to try."""
 
     kind: Literal["not-a-call", "not-found", "validation"]
     tool: str
@@ -61,7 +61,7 @@ class Refused:
 
 
 def no_unnamed_fields(spec: ToolSpec) -> bool:
-    """Let no tool have fields that its schema does not name."""
+    """Return False: no tool accepts fields that its schema does not name."""
     return False
 
 
@@ -75,13 +75,13 @@ def admit(
     open_fields: Callable[[ToolSpec], bool] = no_unnamed_fields,
     limits: Limits = _LIMITS,
 ) -> Admitted | Refused:
-    """Return the call that `raw` means, or why it means none; never raises.
+    """Return the call that `raw` means, or why it is refused; never raises.
 
     Admitting an admitted call again changes nothing.
     """
     name = raw.tool
     if not isinstance(name, str):
-        return _refused("not-a-call", "", "the name of the tool is no text")
+        return _refused("not-a-call", "", "the name of the tool is not a string")
     notes: tuple[str, ...] = ()
     spec = catalog.get(name)
     if spec is None:
@@ -110,16 +110,16 @@ def admit(
 def _read(
     given: Any, spec: ToolSpec, *, limits: Limits
 ) -> tuple[dict[str, Any], tuple[str, ...]] | Refused:
-    """Return the input as writable objects and lists of its own."""
+    """Return the input as a writable copy."""
     if type(given) is dict or isinstance(given, Mapping):
         copied = copy_value(given, limits=limits)
         if isinstance(copied, Unreadable):
-            return _refused("not-a-call", spec.name, f"the input is no JSON: {copied.reason}")
+            return _refused("not-a-call", spec.name, f"the input is not JSON: {copied.reason}")
         return copied, ()
     if given is None or (isinstance(given, (str, bytes)) and not given.strip()):
-        return {}, ("no input taken as `{}`",)
+        return {}, ("no input treated as `{}`",)
     if not isinstance(given, (str, bytes)):
-        return _refused("not-a-call", spec.name, "the input is no JSON object")
+        return _refused("not-a-call", spec.name, "the input is not a JSON object")
     notes: tuple[str, ...] = ()
     value = read_plain_json(given, limits=limits)
     if isinstance(value, str):
@@ -128,9 +128,9 @@ def _read(
     if isinstance(value, Unreadable):
         return _refused("not-a-call", spec.name, f"the input cannot be read: {value.reason}")
     if value is None:
-        return {}, (*notes, "null taken as `{}`")
+        return {}, (*notes, "null treated as `{}`")
     if not isinstance(value, dict):
-        return _refused("not-a-call", spec.name, "the input is no JSON object")
+        return _refused("not-a-call", spec.name, "the input is not a JSON object")
     return value, notes
 
 
@@ -138,7 +138,9 @@ def _check(
     value: dict[str, Any], spec: ToolSpec, gate: InputCheck, *, is_open: bool, limits: Limits
 ) -> tuple[dict[str, Any], tuple[str, ...]] | Refused:
     if gate.fault is not None:
-        return _refused("validation", spec.name, f"no call can be checked: {gate.fault}")
+        return _refused(
+            "validation", spec.name, f"calls of this tool cannot be checked: {gate.fault}"
+        )
     renamed: tuple[str, ...] = ()
     if not is_open and not names_all(value, gate.place):
         value, renamed = rename(value, gate.place)
@@ -149,7 +151,7 @@ def _check(
     if isinstance(tried, str) or not tried[1]:
         mended, notes = repair(value, gate.place, limits=limits)
         if notes and not is_open:
-            # What was text until now may hold fields as well.
+            # A value that was a string before may have fields now.
             mended, more = rename(mended, gate.place)
             notes += more
         again = _coerced(mended, spec, gate) if notes else tried
@@ -170,19 +172,19 @@ def _check(
         if refused is not None:
             return refused
     filled = fill_defaults(result, gate.place) if gate.fills else result
-    # A default that its own schema refuses is left to the tool.
+    # A default that its own schema rejects is left to the tool.
     return (filled if filled is result or gate.accepts(filled) else result), notes
 
 
 def _coerced(
     value: dict[str, Any], spec: ToolSpec, gate: InputCheck
 ) -> tuple[dict[str, Any], bool] | str:
-    """Return the input as the tool's model reads it, and whether the schema accepts that."""
+    """Return the input as parsed by the tool's model, and whether the schema accepts that."""
     if spec.coerce is None:
         return value, gate.accepts(value)
     try:
         result = spec.coerce(value)
-    except Exception as error:  # noqa: BLE001  (a host's own model; whatever it raises refuses)
+    except Exception as error:  # noqa: BLE001  (a model of the host application; any exception refuses)
         if gate.accepts(value):
             return escape_for_people(str(error), 300)
         return value, False
@@ -198,7 +200,7 @@ def _foreign_fields(value: dict[str, Any], spec: ToolSpec, gate: InputCheck) -> 
         near = nearest(str(path[-1]), place.names)
         suggestion = suggestion or near
         hint = f"; did you mean `{escape_for_people(near, 60)}`?" if near else ""
-        problems.append(f"{shown_path(path)} is no field of `{spec.name}`{hint}")
+        problems.append(f"{shown_path(path)} is not a field of `{spec.name}`{hint}")
         if len(problems) == _MOST_PROBLEMS:
             break
     return _refused(

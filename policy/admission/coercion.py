@@ -1,8 +1,8 @@
 """Repairs an input that does not match its schema, where it can mean only one thing.
 
-Only the shape is mended, and only where the schema leaves one reading: text where a number, truth
-value, object or list must stand, one value where a list of such values must, and null where a
-field may be left out.
+Only the type is repaired, and only where the schema leaves one interpretation: a string where a
+number, boolean, object or list is required, one value where a list of such values is required, and
+null where a field is optional.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _TRUTH = {"true": True, "True": True, "false": False, "False": False}
 
 
 def repair(value: Any, place: SchemaNode, *, limits: Limits) -> tuple[Any, tuple[str, ...]]:
-    """Return the mended input, and a note for each thing that was mended."""
+    """Return the repaired input, and a note for each repair."""
     notes: list[str] = []
     mended = _repair(value, place, (), notes=notes, limits=limits)
     return mended, tuple(notes)
 
 
 def model_changes(before: dict[str, Any], after: dict[str, Any]) -> tuple[str, ...]:
-    """Return a note for each field that a tool's own model reads as something else."""
+    """Return a note for each field that a tool's own model converts."""
     notes = [f"{shown_path((name,))}: left out" for name in before if name not in after]
     for name, value in after.items():
         if name in before and not _are_same(before[name], value):
@@ -71,7 +71,7 @@ def _fields(
         if below is None:
             result[name] = item
         elif item is None and not _fits(None, below) and not place.requires(name):
-            notes.append(f"{shown_path((*path, name))}: null taken as absent")
+            notes.append(f"{shown_path((*path, name))}: null treated as absent")
         else:
             result[name] = _repair(item, below, (*path, name), notes=notes, limits=limits)
     return result
@@ -81,16 +81,16 @@ def _reshape(value: Any, place: SchemaNode, path: Path, *, notes: list[str], lim
     if isinstance(value, str):
         read = _read(value, place, limits)
         if read is not None:
-            notes.append(f"{shown_path(path)}: text read as {_word(read)}")
+            notes.append(f"{shown_path(path)}: string read as {_word(read)}")
             return read
     if _is_single(value, place):
-        notes.append(f"{shown_path(path)}: one value taken as a list of one")
+        notes.append(f"{shown_path(path)}: one value treated as a list of one")
         return [value]
     return value
 
 
 def _read(text: str, place: SchemaNode, limits: Limits) -> Any:
-    """Return what a text stands for where only one other kind fits; None if nothing."""
+    """Return the value that a string means if only one other type is possible, else None."""
     if is_only(place, "boolean"):
         return _TRUTH.get(text)
     if not is_only(place, "integer", "number") and not is_only(place, "object", "list"):
@@ -124,12 +124,12 @@ def _fits(value: Any, place: SchemaNode) -> bool:
 
 
 def is_whole(value: float | Decimal) -> bool:
-    """Tell whether a number has no fraction, as 1.0 has none."""
+    """Return whether a number has no fraction, like 1.0."""
     return value.is_integer() if isinstance(value, float) else value == value.to_integral_value()
 
 
 def _is_exact(value: float | Decimal) -> bool:
-    """Tell whether a number is whole, and small enough to have been written as it is."""
+    """Return whether a number is whole, and small enough to be represented exactly."""
     return -_LARGEST_EXACT <= value <= _LARGEST_EXACT and is_whole(value)
 
 
@@ -138,11 +138,11 @@ def _word(value: Any) -> str:
         return "an object"
     if isinstance(value, list):
         return "a list"
-    return "a truth value" if isinstance(value, bool) else "a number"
+    return "a boolean" if isinstance(value, bool) else "a number"
 
 
 def _are_same(one: Any, other: Any) -> bool:
-    """Tell whether two JSON values are the same in kind as well: `1` is not `true`."""
+    """Return whether two JSON values are equal and of the same type: `1` is not `true`."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(
             _are_same(item, other[key]) for key, item in one.items()

@@ -1,8 +1,9 @@
 """Renames fields that the schema does not have to those that they can only mean.
 
-Models write `filePath` or `Path` for `path_file` and `path`. A field is renamed where exactly one
-field of the same object is spelled that way, case, separators and style aside, and where that one
-was not given as well. Nothing is guessed by likeness: a mistyped field is refused with a hint.
+Models write `filePath` or `Path` for `path_file` and `path`. A field is renamed if exactly one
+field of the same object has that name apart from case, separators and style, and the input does not
+have that field as well. Nothing is guessed from similarity: a mistyped field is refused with a
+hint.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from policy.admission.coercion import Path, shown_path
 from policy.admission.schema_node import SchemaNode
 from policy.catalog import spellings
 
-# Longer texts are no names, and spelling them out costs their length.
+# Longer strings are not names, and normalizing them takes time.
 _LONGEST = 80
 
 
 def rename(value: dict[str, Any], place: SchemaNode) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the input with its fields named as the schema does, and a note for each renamed."""
+    """Return the input with the field names of the schema, and a note for each renamed field."""
     notes: list[str] = []
     renamed = _renamed(value, place, (), notes=notes)
     return (renamed, tuple(notes)) if notes else (value, ())
@@ -44,7 +45,7 @@ def _renamed(value: Any, place: SchemaNode, path: Path, *, notes: list[str]) -> 
 
 
 def _meant(value: dict[str, Any], place: SchemaNode) -> dict[str, str]:
-    """Return the names to change: each stands for one field, and no field for two names."""
+    """Return the names to change: each means one field, and no two mean the same."""
     foreign = [n for n in value if place.field(n) is None and len(n) <= _LONGEST]
     if not foreign:
         return {}
@@ -60,7 +61,7 @@ def _only_fit(name: str, known: list[str]) -> str | None:
     for way in wanted:
         fitting = [k for k, ways in spelled if way in ways]
         if fitting:
-            # What is alike but for case must not have other parts than another one that fits.
+            # Names equal but for case must not be split into other words than another match.
             loosest = [k for k, ways in spelled if wanted[-1] in ways] or fitting
             return fitting[0] if len(fitting) == 1 and fitting[0] in loosest else None
     return None

@@ -15,9 +15,9 @@ from policy.model import thaw
 from policy.values import escape_for_people
 
 _MOST_PROBLEMS = 5
-# Listing every problem takes far longer than finding that there is one.
+# Listing all problems takes far longer than finding the first.
 _LARGEST_LISTED = 2_000
-# A pattern from a tool's schema may look around; it must not search for long.
+# A pattern from a tool's schema may use look-around; its search time is limited.
 _MOST_STEPS_BACK = 100_000
 _WORDS = {
     "string": "text",
@@ -32,9 +32,9 @@ _WORDS = {
 
 
 class InputCheck:
-    """The checks of one tool; `fault` says why there are none, and every call is refused.
+    """The input check of one tool; with a `fault`, the reason why there is none, calls are refused.
 
-    `fills` says whether any field may have a default.
+    `fills` is whether any field may have a default.
     """
 
     def __init__(self, spec: ToolSpec) -> None:
@@ -47,7 +47,7 @@ class InputCheck:
         try:
             self._validator = _validator(schema)
             self.place = SchemaNode(schema, schema, top=True)
-        except Exception as error:  # noqa: BLE001  (whatever a stranger's schema makes it raise)
+        except Exception as error:  # noqa: BLE001  (an untrusted schema may make it raise anything)
             self.fault = f"its schema is not valid: {_first_line(str(error))}"
             return
         self.fills = has_defaults(schema)
@@ -55,16 +55,16 @@ class InputCheck:
         self._lists = size <= _LARGEST_LISTED and not is_cyclic
 
     def accepts(self, value: Any) -> bool:
-        """Tell whether a value fits the schema."""
+        """Return whether the schema accepts a value."""
         return self._validator.is_valid(value)
 
     def problems(self, value: dict[str, Any]) -> tuple[str, ...]:
-        """Return what keeps the schema from accepting `value`, one sentence each, a few at most."""
+        """Return why the schema rejects `value`, one sentence each, a few at most."""
         found = list(islice(_plain_problems(value, self.place, ()), _MOST_PROBLEMS))
         if not found and self._lists:
             errors = islice(self._validator.iter_errors(value), _MOST_PROBLEMS)
             found = [_sentence(error) for error in errors]
-        return tuple(found) or ("the input does not fit the tool's schema",)
+        return tuple(found) or ("the input does not match the tool's schema",)
 
 
 def _validator(schema: Any) -> Validator:
@@ -79,9 +79,9 @@ _MOST_GATES = 4096
 
 
 def input_check_of(spec: ToolSpec) -> InputCheck:
-    """Return the gate of a tool, made when it is first asked for."""
+    """Return the check of a tool, created on first use."""
     known = _GATES.get(id(spec))
-    # Holding the definition keeps its id from being used again.
+    # Keeping the definition prevents reuse of its id.
     if known is not None and known[0] is spec:
         return known[1]
     gate = InputCheck(spec)
@@ -92,7 +92,7 @@ def input_check_of(spec: ToolSpec) -> InputCheck:
 
 
 def _plain_problems(value: Any, place: SchemaNode, path: tuple[str | int, ...]) -> Iterator[str]:
-    """Yield the problems that can be told from kinds and required fields alone."""
+    """Yield the problems of types and required fields."""
     kind = kind_of(value)
     wanted = place.kinds
     if "any" not in wanted and kind not in wanted and not _is_number(value, wanted):

@@ -24,9 +24,9 @@ from policy.model import thaw
 
 
 class SchemaNode:
-    """What a schema says of one place of an input; its answers are worked out once.
+    """The schema at one position of an input; its answers are cached.
 
-    A schema may refer to itself, so what stands below a place is made when it is first asked for.
+    A schema may refer to itself, so nodes below are created on first use.
     """
 
     def __init__(self, schema: Schema, root: Schema, *, top: bool = False) -> None:
@@ -42,7 +42,7 @@ class SchemaNode:
         self._fields: dict[str, SchemaNode] = {}
 
     def field(self, name: str) -> SchemaNode | None:
-        """Return the place of a field; None if the schema does not name it."""
+        """Return the node of a field; None if the schema does not name it."""
         found = self._fields.get(name)
         if found is not None:
             return found
@@ -54,29 +54,29 @@ class SchemaNode:
         return found
 
     def names_each(self, names: Collection[str]) -> bool:
-        """Tell whether the schema names every one of these fields."""
+        """Return whether the schema names all of these fields."""
         if self._known.issuperset(names) or (self._free and not self._patterns):
             return True
         return all(self.field(name) is not None for name in names)
 
     def element(self, index: int) -> SchemaNode:
-        """Return the place of an element of a list."""
+        """Return the node of an element of a list."""
         if not self._prefixed:
             return self._every
         return SchemaNode(descend(self.schema, index, self.root) or OPEN, self.root)
 
     def requires(self, name: str) -> bool:
-        """Tell whether the schema requires this field here."""
+        """Return whether the schema requires this field here."""
         return requires(self.schema, name, self.root)
 
     @cached_property
     def kinds(self) -> frozenset[str]:
-        """The kinds of value that fit here."""
+        """The types of value that are accepted here."""
         return kinds_of(self.schema, self.root)
 
     @cached_property
     def defaults(self) -> tuple[tuple[str, Any], ...]:
-        """The fields that have a value where none is given; null is as good as none."""
+        """The fields with a default; null counts as none."""
         found: list[tuple[str, Any]] = []
         for name in self.names:
             child = self.field(name)
@@ -87,7 +87,7 @@ class SchemaNode:
 
     @cached_property
     def _rest(self) -> SchemaNode:
-        # No field of a free map is named, so any name shows what the schema says of them all.
+        # A free map names no field, so any name gives the schema of all its values.
         return SchemaNode(descend(self.schema, "", self.root) or OPEN, self.root)
 
     @cached_property
@@ -115,7 +115,7 @@ def _patterns(schema: Schema, root: Schema) -> tuple[tuple[Callable[[Any], bool]
 
 
 def names_all(value: Any, place: SchemaNode) -> bool:
-    """Tell whether the schema names every field of an input: whether `unnamed` yields nothing."""
+    """Return whether the schema names every field of an input: `unnamed_fields` yields nothing."""
     if isinstance(value, dict):
         if not place.names_each(value):
             return False
@@ -135,7 +135,7 @@ def names_all(value: Any, place: SchemaNode) -> bool:
 def unnamed_fields(
     value: Any, place: SchemaNode, path: tuple[str | int, ...] = ()
 ) -> Iterator[Unnamed]:
-    """Yield every field of an input that the schema does not name: its path, and its place."""
+    """Yield every field of an input that the schema does not name: its path, and its node."""
     if isinstance(value, dict):
         for name, item in value.items():
             below = place.field(name)
@@ -153,7 +153,7 @@ Unnamed = tuple[tuple[str | int, ...], SchemaNode]
 
 
 def fill_defaults(value: Any, place: SchemaNode) -> Any:
-    """Return the input with defaults where fields are missing; the same object if none are."""
+    """Return the input with defaults for missing fields; the same object if nothing changes."""
     if isinstance(value, list):
         items = [
             fill_defaults(item, place.element(i)) if isinstance(item, (dict, list)) else item
@@ -176,7 +176,7 @@ def fill_defaults(value: Any, place: SchemaNode) -> Any:
 
 
 def has_defaults(schema: Any) -> bool:
-    """Tell whether a schema may have a default anywhere: whether the word stands in it as a key."""
+    """Return whether a schema may have a default anywhere: whether it has such a key."""
     todo = [schema]
     while todo:
         part = todo.pop()
@@ -202,6 +202,6 @@ def _default(place: SchemaNode) -> Any:
 
 
 def is_only(place: SchemaNode, *kinds: str) -> bool:
-    """Tell whether values of these kinds, and null, are all that fits here."""
+    """Return whether only values of these types, and null, are accepted here."""
     wanted = place.kinds - {"null"}
     return bool(wanted) and wanted != ANY and wanted <= frozenset(kinds)

@@ -21,18 +21,18 @@ from pydantic import (
 from policy.diagnostics import visible
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]{0,63}$")]
-# A tool is called by more than its name: `ext__plugin__name`, in which a dot would be mended.
+# A tool's full name is `ext__plugin__name`, in which a dot would be repaired.
 ToolName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_\-]{0,63}$")]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 Text = Annotated[str, StringConstraints(max_length=4_000)]
-# JSON has lists; strictness is about what stands in them.
+# JSON has lists; only their items are checked strictly.
 Names = Annotated[tuple[Name, ...], Field(strict=False)]
 Lines = Annotated[tuple[Line, ...], Field(strict=False)]
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 
 def _without_dots(path: str) -> str:
-    """Refuse a path whose parts `.` and `..` would make another one of it."""
+    """Refuse a path with `.` or `..`, which would lead elsewhere."""
     if {".", ".."}.intersection(path.split("/")):
         raise ValueError("no part of it may be `.` or `..`")
     return path
@@ -56,14 +56,14 @@ class _Declaration(BaseModel):
 
 
 class ToolCapability(_Declaration):
-    """A tool that agents may call; its handler is given when the plugin is registered."""
+    """A tool that agents may call; its handler is passed when the plugin is registered."""
 
     type: Literal["tool"] = "tool"
     name: ToolName
 
 
 class HookCapability(_Declaration):
-    """A callback on an event of the host; lower priorities come first."""
+    """A callback on an event of the host application; lower priorities come first."""
 
     type: Literal["hook"] = "hook"
     event: Name
@@ -85,14 +85,14 @@ class ProviderCapability(_Declaration):
 
 
 class GatewayMethodCapability(_Declaration):
-    """A method of the host's gateway."""
+    """A method of the host application's gateway."""
 
     type: Literal["gateway_method"] = "gateway_method"
     input_schema: dict[str, Any] = {}
 
 
 class HttpRouteCapability(_Declaration):
-    """A route of the host's HTTP server."""
+    """A route of the host application's HTTP server."""
 
     type: Literal["http_route"] = "http_route"
     path: HttpPath
@@ -100,14 +100,14 @@ class HttpRouteCapability(_Declaration):
 
 
 class CliCapability(_Declaration):
-    """A subcommand of the host's command line."""
+    """A subcommand of the host application's command line."""
 
     type: Literal["cli"] = "cli"
     usage: Text = ""
 
 
 class ServiceCapability(_Declaration):
-    """Something that runs beside the host, begun and ended with it."""
+    """A service that runs beside the host application, started and stopped with it."""
 
     type: Literal["service"] = "service"
     autostart: bool = False
@@ -178,7 +178,7 @@ _READER: TypeAdapter[CapabilityDeclaration] = TypeAdapter(Tagged)
 
 
 class PluginRefused(Exception):
-    """A plugin that cannot be used: `problems` says why, one sentence each."""
+    """A plugin that cannot be used; `problems` are the reasons, one sentence each."""
 
     def __init__(self, *problems: str) -> None:
         self.problems = problems
@@ -186,7 +186,7 @@ class PluginRefused(Exception):
 
 
 def capability_of(value: Mapping[str, Any]) -> CapabilityDeclaration:
-    """Return a declaration as read from JSON or TOML; raise PluginRefused if it is none."""
+    """Return a declaration as read from JSON or TOML; raise PluginRefused if it is not valid."""
     try:
         return _READER.validate_python(dict(value))
     except ValidationError as error:
@@ -194,12 +194,12 @@ def capability_of(value: Mapping[str, Any]) -> CapabilityDeclaration:
 
 
 def key_of(declaration: CapabilityDeclaration) -> str:
-    """Return what names a capability within its plugin: `tool:my_tool`."""
+    """Return the key of a capability within its plugin: `tool:my_tool`."""
     return f"{declaration.type}:{declaration.name}"
 
 
 def problems_of(error: ValidationError) -> tuple[str, ...]:
-    """Return what is wrong with a declaration, one sentence each, without quoting its values."""
+    """Return the problems of a declaration, one sentence each, without quoting its values."""
     found = error.errors(include_input=False, include_url=False, include_context=False)
     return tuple(f"{_place(detail['loc'])}{_said(detail['msg'])}" for detail in found[:5])
 

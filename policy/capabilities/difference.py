@@ -13,10 +13,10 @@ from policy.diagnostics import visible
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """What one plugin declares against what it is granted, each as `kind:name`.
+    """What one plugin declares and what it is granted, each as `kind:name`.
 
-    `undeclared` are the patterns that grant nothing the plugin declares; `unwanted` is what it
-    declares but does not ask to be granted.
+    `undeclared` are the patterns that match none of its capabilities; `unwanted` are the
+    capabilities that it declares but does not request.
     """
 
     plugin: str
@@ -27,9 +27,10 @@ class Difference:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence for every grant that is in vain."""
+        """One sentence for every grant without effect."""
         return tuple(
-            f"`{visible(pattern, 120)}` is granted to {self.plugin}, which declares no such thing"
+            f"`{visible(pattern, 120)}` is granted to {self.plugin}, which declares no such "
+            "capability"
             for pattern in self.undeclared
         )
 
@@ -52,7 +53,7 @@ def compare(manifest: PluginManifest, grants: Grants) -> Difference:
 
 
 def table(differences: Iterable[Difference]) -> str:
-    """Return differences as lines for people: plugin, capability, and what becomes of it."""
+    """Return differences as lines for people: plugin, capability, and whether it is active."""
     rows = [row for one in differences for row in _rows(one)]
     if not rows:
         return "no plugins\n"
@@ -66,7 +67,7 @@ def _rows(one: Difference) -> list[tuple[str, str, str]]:
         **dict.fromkeys(one.withheld, "withheld: not granted"),
     }
     for key in set(one.unwanted) & set(one.withheld):
-        states[key] = "withheld: not granted, and not asked for"
+        states[key] = "withheld: not granted, and not requested"
     rows = [(one.plugin, key, states[key]) for key in sorted(states)]
     vain = [(one.plugin, visible(key, 120), "granted, but not declared") for key in one.undeclared]
     return [*rows, *vain] or [(one.plugin, "", "declares nothing")]

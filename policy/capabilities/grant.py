@@ -14,12 +14,12 @@ _LONGEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """Patterns of one plugin: a kind, a colon, and a name in which `*` is any text."""
+    """The patterns granted to one plugin: a kind, a colon, and a name in which `*` is any text."""
 
     patterns: tuple[str, ...] = ()
 
     def cover(self, declaration: CapabilityDeclaration) -> bool:
-        """Tell whether a capability is granted."""
+        """Return whether a capability is granted."""
         return any(fits(pattern, declaration) for pattern in self.patterns)
 
 
@@ -27,7 +27,7 @@ NOTHING = Grants()
 
 
 def grants_of(patterns: Iterable[str]) -> Grants:
-    """Return patterns as grants, each once; raise PluginRefused for what is no pattern."""
+    """Return patterns as grants, each once; raise PluginRefused for an invalid pattern."""
     kept = tuple(dict.fromkeys(patterns))
     problems = [problem for pattern in kept if (problem := pattern_problem(pattern))]
     if problems:
@@ -36,21 +36,21 @@ def grants_of(patterns: Iterable[str]) -> Grants:
 
 
 def pattern_problem(pattern: object) -> str | None:
-    """Return why something is no pattern of capabilities; None if it is one."""
+    """Return why a value is not a pattern of capabilities; None if it is one."""
     if not isinstance(pattern, str) or len(pattern) > _LONGEST:
-        return "what is granted is written like `tool:my_tool`"
+        return "a grant is a string such as `tool:my_tool`"
     kind, colon, name = pattern.partition(":")
     if not colon or not name:
-        return f"{quote(pattern)} grants nothing: write a kind and a name, like `tool:my_tool`"
+        return f"{quote(pattern)} is not a grant: write a kind and a name, such as `tool:my_tool`"
     if kind not in KINDS:
-        return f"{quote(kind)} is no kind of capability; there are {', '.join(KINDS)}"
+        return f"{quote(kind)} is not a kind of capability; the kinds are {', '.join(KINDS)}"
     if not name.isascii() or not name.isprintable() or " " in name:
-        return f"{quote(name)} can be the name of no capability"
+        return f"{quote(name)} cannot be the name of a capability"
     return None
 
 
 def fits(pattern: str, declaration: CapabilityDeclaration) -> bool:
-    """Tell whether a pattern names this capability."""
+    """Return whether a pattern matches this capability."""
     kind, _, name = pattern.partition(":")
     return kind == declaration.type and _glob(name)(declaration.name)
 

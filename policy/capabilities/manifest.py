@@ -19,14 +19,14 @@ from policy.capabilities.declaration import Line, PluginRefused, Tagged, Text, k
 from policy.capabilities.grant import pattern_problem
 from policy.catalog import Origin, identifier_problem
 
-# A name that begins or ends in `_` could not be told from its neighbour in `ext__plugin__tool`.
+# A name that begins or ends in `_` would be ambiguous in `ext__plugin__tool`.
 PluginId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9_\-]{0,62}[a-z0-9])?$")]
 
 
 class PluginManifest(BaseModel):
-    """A plugin: who it is, what it contributes, and what it would like to be granted.
+    """A plugin's manifest: its identity, its capabilities, and the grants that it requests.
 
-    `wants` are patterns as grants are written; by default everything it declares.
+    `wants` are patterns in the form of grants; by default everything it declares.
     """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
@@ -64,7 +64,7 @@ class PluginManifest(BaseModel):
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """The patterns that would grant what it asks for."""
+        """The patterns of the grants that it requests."""
         if self.wants is not None:
             return self.wants
         return tuple(key_of(declaration) for declaration in self.capabilities)

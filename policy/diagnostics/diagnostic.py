@@ -19,7 +19,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """A further place that a diagnostic speaks of, and what is to be seen there."""
+    """A further span of a diagnostic, with a remark."""
 
     span: Span
     text: str
@@ -27,7 +27,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """A replacement of the text at `span` that would mend the mistake."""
+    """A replacement of the text at `span` that would correct the mistake."""
 
     span: Span
     replacement: str
@@ -35,10 +35,10 @@ class Fix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
-    """One mistake or doubt: a code, one lower-case sentence, its place, and what to do.
+    """A problem in a policy: a code, one lower-case sentence, its span, and what to do.
 
-    `span` is None where no text is concerned (an empty folder); `file` then says which file, if
-    any. `label` is the short remark under the carets.
+    `span` is None where no text is concerned (an empty folder); `file` then names the file, if any.
+    `label` is the short remark under the carets.
     """
 
     code: str
@@ -65,5 +65,5 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
-    """Tell whether any of the diagnostics keeps the policy from loading."""
+    """Return whether any of the diagnostics is an error, so that the policy does not load."""
     return any(d.severity is Severity.ERROR for d in diagnostics)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-# What ships with Placet lies in no folder of the reader's.
+# Files that ship with Placet are in no folder of the user.
 _SHIPPED = "placet:"
 
 
 def is_shipped(file: str) -> bool:
-    """Tell whether a file comes with Placet and not with the policy."""
+    """Return whether a file ships with Placet rather than with the policy."""
     return file.startswith(_SHIPPED)
 
 
 def display_name(file: str, *, root: str) -> str:
-    """Return a file's name as seen from where `root` (`rules/`) is."""
+    """Return a file's name with the path `root` (`rules/`) to its folder."""
     return file if is_shipped(file) else root + file

@@ -11,17 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-# Nobody mistypes a longer name by a few letters, and a hostile one must not cost its square.
+# Longer names are not typing mistakes, and comparing a hostile one would take quadratic time.
 _LONGEST = 80
-# Shorter names differ by a letter on purpose.
+# Shorter names often differ by one letter on purpose.
 _SHORTEST_SLIP = 5
 _PARTS = re.compile(r"[_\-./\s]+")
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate that `word` most likely stands for, or None if all are far.
+    """Return the candidate most similar to `word`, or None if none is similar.
 
-    Of equally near ones the first in alphabetical order is taken, whatever order they come in.
+    Of equally similar ones, the alphabetically first is returned.
     """
     if len(word) > _LONGEST:
         return None
@@ -36,16 +36,16 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
-    """Return the help ``did you mean `…`?`` for a mistyped word, or "" if nothing is near."""
+    """Return the help ``did you mean `…`?`` for a mistyped word, or "" if nothing is similar."""
     found = nearest(word, candidates)
     return f"did you mean `{found}`?" if found is not None else ""
 
 
 def one_slip_from(word: str, candidates: Iterable[str]) -> tuple[str, ...]:
-    """Return the candidates that are one slip of a letter, or of `_`, away from a word.
+    """Return the candidates that differ from a word by one typing slip in a letter or `_`.
 
     A slip is a letter dropped, added or changed, or two neighbours swapped. Short words and digits
-    never slip: `report1` and `report2` are two names that somebody chose.
+    are excluded: `report1` and `report2` are two deliberate names.
     """
     if not _SHORTEST_SLIP <= len(word) <= _LONGEST:
         return ()
@@ -55,7 +55,7 @@ def one_slip_from(word: str, candidates: Iterable[str]) -> tuple[str, ...]:
 
 
 def _within(word: str, candidates: list[str], limit: int) -> list[tuple[int, int]]:
-    """Return the distance and the number of each candidate that is no further than `limit`."""
+    """Return the distance and the index of each candidate within `limit`."""
     # Imported here: most policies have no slip.
     from rapidfuzz import process
     from rapidfuzz.distance import OSA
@@ -65,7 +65,7 @@ def _within(word: str, candidates: list[str], limit: int) -> list[tuple[int, int
 
 
 def _differ_in_letters(one: str, other: str) -> bool:
-    """Tell whether what stands between the common beginning and end is letters or `_`."""
+    """Return whether the text between the common prefix and suffix is letters or `_`."""
     shorter = min(len(one), len(other))
     start = 0
     while start < shorter and one[start] == other[start]:
@@ -84,7 +84,7 @@ def _has_same_parts(one: str, other: str) -> bool:
 
 
 def _tolerance(word: str) -> int:
-    """Return how many mistakes a word of this length may hold."""
+    """Return how many mistakes a word of this length may have."""
     if len(word) < 2:
         return 0
     return min(1 + len(word) // 6, 3) if len(word) > 3 else 1

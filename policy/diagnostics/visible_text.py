@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Most texts are plain, and need no tables of Unicode.
+# Most text is ASCII, and needs no Unicode tables.
 import unicodedata
 
 from policy.values import escape_for_people
@@ -11,9 +11,10 @@ _NO_LIMIT = 1 << 62
 
 
 def visible(text: str, limit: int | None = None) -> str:
-    r"""Return `text` on one line with nothing hidden or reordered: `\u{202e}` for such characters.
+    r"""Return `text` on one line, with hidden and reordering characters escaped: `\u{202e}`.
 
-    With a `limit`, at most that many characters are shown, and how many are left out: `…[+12]`.
+    With a `limit`, at most that many characters are shown, followed by the number of omitted ones:
+    `…[+12]`.
     """
     if text.isascii() and text.isprintable() and (limit is None or len(text) <= limit):
         return text

@@ -1,6 +1,6 @@
 """What layers do to each other: statements without effect, and contradictions.
 
-Only what is certain is said: a tool that is not known yet may make a statement useful.
+Only certain cases are reported: a tool added later may make a statement useful.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from policy.model import Verdict, strictest
 
 
 def find_conflicts(layers: tuple[CheckedPolicy, ...], catalog: Catalog) -> tuple[Diagnostic, ...]:
-    """Return the diagnostics that need more than one statement to be seen."""
+    """Return the diagnostics that concern more than one statement."""
     scene = _Scene(layers=layers, overlaps=SelectorOverlaps(catalog=catalog))
     return in_order(
         [
@@ -56,7 +56,7 @@ class _Scene:
 
     @property
     def others(self) -> tuple[CheckedPolicy, ...]:
-        """The layers that only tighten, except where the global one delegated."""
+        """The layers that can only restrict, except where the global one delegated."""
         return tuple(p for p in self.layers if p.key.kind != "every")
 
 
@@ -69,7 +69,7 @@ def _plain(policy: CheckedPolicy) -> checked.CheckedDefault | None:
 
 
 def _giving(policy: CheckedPolicy) -> Iterator[ToolSelector]:
-    """Yield the tools of everything in a layer that can give."""
+    """Yield the tools of everything in a layer that can grant."""
     for rule in _live(policy, Verdict.ALLOW):
         yield rule.tools
     for default in policy.defaults:
@@ -89,14 +89,14 @@ def _allows_without_effect(scene: _Scene) -> Iterator[Diagnostic]:
             [*delegated.get(policy.key, ()), *_scoped_tools(policy)], scene.overlaps
         )
         for rule in _live(policy, Verdict.ALLOW):
-            # Its other half, the ask, takes wherever something else gives.
+            # Its other half, the ask, restricts wherever another rule grants.
             if rule.with_approval or _matters(rule.tools, given, scene.overlaps):
                 continue
-            if rule.id.startswith("table:filter."):  # the same list also denies all others
+            if rule.id.startswith("table:filter."):  # the same list also denies all other tools
                 continue
             yield diagnose(
                 "allow-without-effect",
-                f"an `allow` of {policy.key.title} gives nothing by itself",
+                f"an `allow` for {policy.key.title} grants nothing by itself",
                 span=rule.span,
                 severity=Severity.WARNING if rule.id.startswith("table:") else None,
                 help="write `default deny` in this layer, to allow only what its rules name, or "
@@ -105,7 +105,7 @@ def _allows_without_effect(scene: _Scene) -> Iterator[Diagnostic]:
 
 
 def _delegated(scene: _Scene) -> Mapping[LayerKey, list[ToolSelector]]:
-    """Return the tools that the layer of every agent delegates to each other one."""
+    """Return the tools that the layer of every agent delegates to each other layer."""
     found: dict[LayerKey, list[ToolSelector]] = {}
     for delegation in scene.everyone.delegations if scene.everyone is not None else ():
         found.setdefault(delegation.to, []).append(delegation.tools)
@@ -137,12 +137,12 @@ def _unreached_asks(scene: _Scene) -> Iterator[Diagnostic]:
                     "unreached-ask",
                     "nothing allows these tools, so this `ask` never asks",
                     span=rule.span,
-                    help="write `allow … with approval`, or an `allow` that it then tightens",
+                    help="write `allow … with approval`, or add an `allow` for it to restrict",
                 )
 
 
 class _Layer:
-    """What one layer lets through, looked up by the name of a tool."""
+    """What one layer allows, by the name of a tool."""
 
     def __init__(self, policy: CheckedPolicy, overlaps: SelectorOverlaps) -> None:
         self._policy = policy
@@ -159,7 +159,7 @@ class _Layer:
 
     @cached_property
     def scoped(self) -> Mapping[str, Verdict]:
-        """What the layer's `default … for` say of each tool they fit."""
+        """The verdicts of the layer's `default … for` statements for each tool that they match."""
         found: dict[str, list[Verdict]] = {}
         for default in self._policy.defaults:
             if default.tools is not None:
@@ -178,17 +178,17 @@ class _Layer:
 
     @cached_property
     def giving(self) -> GrantedTools:
-        """Everything in the layer that can give or delegate."""
+        """Everything in the layer that can grant or delegate."""
         delegated = (delegation.tools for delegation in self._policy.delegations)
         return GrantedTools([*_giving(self._policy), *delegated], self._overlaps)
 
     def gives(self, name: str) -> bool:
-        """Tell whether an `allow` or a `default … for` of the layer can let a tool through."""
+        """Return whether an `allow` or a `default … for` of the layer can allow a tool."""
         return name in self.allowed or self.scoped.get(name, Verdict.DENY) is not Verdict.DENY
 
 
 class _Grants:
-    """Which tools can get past the defaults at all."""
+    """Which tools can be allowed at all, given the defaults."""
 
     def __init__(self, *, scene: _Scene, everyone: CheckedPolicy) -> None:
         self._overlaps = scene.overlaps
@@ -197,7 +197,7 @@ class _Grants:
         self._layers[everyone.key] = self._everyone
 
     def reach(self, tools: ToolSelector, policy: CheckedPolicy) -> bool:
-        """Tell whether a call of one of `tools` can be anything but denied where `policy` binds."""
+        """Return whether a call of one of `tools` can be allowed where `policy` applies."""
         layer = self._layers[policy.key]
         specs = self._overlaps.fitting(tools)
         if any(self._passes(spec.name, layer) for spec in specs):
@@ -237,7 +237,7 @@ class _Grants:
 
 
 def _leaves(layer: _Layer, name: str) -> bool:
-    """Tell whether another layer's own grant is not `deny` for a tool."""
+    """Return whether another layer's own default is not `deny` for a tool."""
     if name in layer.allowed:
         return True
     scoped = layer.scoped.get(name)
@@ -259,7 +259,7 @@ def _delegations_to_nobody(scene: _Scene) -> Iterator[Diagnostic]:
             continue
         yield diagnose(
             "delegate-to-nobody",
-            f"no file binds {delegation.to.title}, so nobody fills this gap",
+            f"no file applies to {delegation.to.title}, so this delegation has no effect",
             span=delegation.span,
-            help=f"begin a file with `policy for {delegation.to.title}`, or correct the name",
+            help=f"start a file with `policy for {delegation.to.title}`, or correct the name",
         )

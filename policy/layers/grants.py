@@ -11,7 +11,7 @@ from policy.layers.selector_overlap import SelectorOverlaps, fixed_prefix, globs
 
 
 class GrantedTools:
-    """The tools of many selectors, so that one more is not compared with each of them."""
+    """The tools of many selectors, indexed so that another selector is not compared with each."""
 
     def __init__(self, selectors: Iterable[ToolSelector], overlaps: SelectorOverlaps) -> None:
         self._selectors = tuple(selectors)
@@ -21,11 +21,11 @@ class GrantedTools:
         return bool(self._selectors)
 
     def holds_some_of(self, tools: ToolSelector) -> bool:
-        """Tell whether a known tool of these is given."""
+        """Return whether a known tool of these is granted."""
         return any(spec.name in self._known for spec in self._overlaps.fitting(tools))
 
     def may_meet_unknown(self, tools: ToolSelector) -> bool:
-        """Tell whether a tool that is not known yet could be one of these and given."""
+        """Return whether an unknown tool could be one of these and granted."""
         if self._overlaps.catalog.complete:
             return False
         return any(self._meets(glob) for glob in self._overlaps.open_globs(tools))
@@ -36,7 +36,7 @@ class GrantedTools:
         return frozenset(spec.name for tools in self._selectors for spec in fitting(tools))
 
     def _meets(self, glob: str) -> bool:
-        """Tell whether a tool may fit both: with a version it has two names, one for each."""
+        """Return whether a tool may match both: with a version it has two names, one for each."""
         plain, versioned = self._globs
         return plain.meets(glob) or versioned.meets(glob) or plain.meets(f"{glob}{VERSION_MARK}*")
 
@@ -47,7 +47,7 @@ class GrantedTools:
 
 
 class _Globs:
-    """Patterns by what they begin with: two can only meet if one begins as the other does."""
+    """Patterns by their literal prefix: two overlap only if one prefix starts with the other."""
 
     def __init__(self, globs: Iterable[str]) -> None:
         self._by_beginning: dict[str, list[str]] = {}
@@ -57,7 +57,7 @@ class _Globs:
         self._lengths = sorted(set(map(len, self._ordered)))
 
     def meets(self, glob: str) -> bool:
-        """Tell whether some text fits both `glob` and one of these."""
+        """Return whether some string matches both `glob` and one of these."""
         return any(globs_overlap(glob, other) for other in self._alike(glob))
 
     def _alike(self, glob: str) -> Iterator[str]:
@@ -67,7 +67,7 @@ class _Globs:
                 break
             yield from self._by_beginning.get(own[:length], ())
         if len(own) == len(glob):
-            return  # it is one text, and what begins with more than it is no such text
+            return  # the glob is a literal, which a longer prefix cannot match
         at = bisect_left(self._ordered, own)
         while at < len(self._ordered) and self._ordered[at].startswith(own):
             if len(self._ordered[at]) > len(own):

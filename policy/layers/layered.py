@@ -11,22 +11,22 @@ from policy.values import compile_name_glob, normalise, role_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayeredPolicy:
-    """Every layer with all of its rules: nothing is merged, their opinions are joined per call."""
+    """Every layer with all of its rules; their verdicts are combined per call."""
 
     layers: tuple[CheckedPolicy, ...]
 
     def binding(self, *, agent: str, role: str) -> tuple[CheckedPolicy, ...]:
-        """Return the layers that bind an agent in a role, in their order."""
+        """Return the layers that apply to an agent in a role, in order."""
         return tuple(
             layer for layer in self.layers if applies_to(layer.key, agent=agent, role=role)
         )
 
 
 def applies_to(key: LayerKey, *, agent: str, role: str) -> bool:
-    """Tell whether a layer binds this agent in this role.
+    """Return whether a layer applies to this agent in this role.
 
-    Names compare exactly, in the one form of Unicode that all text is compared in, and roles as
-    the check of identities reads them: whoever counts as a guest there is bound as one here.
+    Names are compared exactly, after Unicode normalization, and roles as the identity check reads
+    them: a caller that counts as a guest there counts as one here.
     """
     match key.kind:
         case "every":

@@ -14,16 +14,16 @@ from policy.layers.layered import LayeredPolicy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """The layers as one policy; with errors among the diagnostics it must not take effect."""
+    """The layers as one policy, which must not take effect if a diagnostic is an error."""
 
     policy: LayeredPolicy
     diagnostics: tuple[Diagnostic, ...]
 
 
 def merge(policies: Iterable[CheckedPolicy], catalog: Catalog | None = None) -> Merged:
-    """Put the layers in order, keeping every rule, and report what does nothing across them.
+    """Sort the layers, keeping every rule, and report statements without effect across layers.
 
-    Without a catalogue only what is certain from the names alone is reported.
+    Without a catalogue only what follows from the names is reported.
     """
     layers = sorted(policies, key=lambda p: (p.key.kind != "every", p.key.kind, p.key.names))
     policy = LayeredPolicy(layers=tuple(layers))

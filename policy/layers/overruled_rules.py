@@ -1,8 +1,8 @@
 """Rules of a layer that another rule without a condition always overrules.
 
 `deny T` denies whatever an `allow T when …` allows and an `ask T when …` asks about, and an answer
-of `ask T` is needed for whatever an `allow T when …` allows. Who wrote the looser rule believes
-that it says something.
+of `ask T` is needed for whatever an `allow T when …` allows. The author of the less strict rule
+probably expects an effect.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from policy.diagnostics import Diagnostic, Label, Severity, diagnose
 from policy.layers.selector_overlap import SelectorOverlaps
 from policy.model import Verdict
 
-# Of so many patterns with a wildcard is each one compared with those of the looser rules.
+# The most wildcard patterns of which each is compared with those of the other rules.
 _MOST = 200
 _NO_CONDITION = (None, None)
 
 
 def find_overruled(policy: CheckedPolicy, overlaps: SelectorOverlaps) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each rule that can never matter beside another one of its layer."""
-    # What a filter lists cuts into the rules on purpose.
+    """Yield a diagnostic for each rule that another rule of its layer always overrules."""
+    # The lists of a filter override rules on purpose.
     live = [r for r in policy.rules if not r.shadow and not r.id.startswith("table:filter.")]
     always = [rule for rule in live if rule.texts == _NO_CONDITION]
     denying = _Covering((r for r in always if r.verdict is Verdict.DENY), overlaps)
@@ -49,7 +49,7 @@ def find_overruled(policy: CheckedPolicy, overlaps: SelectorOverlaps) -> Iterato
 
 
 def _asks_the_same(rule: checked.CheckedRule, others: list[checked.CheckedRule]) -> bool:
-    """Tell whether an `ask` needs no other answer than the others, and shows people no more."""
+    """Return whether an `ask` requires the same approval as the others, with no other text."""
     if rule.texts == _NO_CONDITION or rule.because is not None or rule.audit is not None:
         return False
     return all(other.terms == rule.terms for other in others)
@@ -58,7 +58,7 @@ def _asks_the_same(rule: checked.CheckedRule, others: list[checked.CheckedRule])
 def _is_granted(
     rule: checked.CheckedRule, policy: CheckedPolicy, overlaps: SelectorOverlaps
 ) -> bool:
-    """Tell whether the plain default of the layer grants the rule's tools without the rule."""
+    """Return whether the layer's plain default grants the rule's tools without the rule."""
     default = next((d for d in policy.defaults if d.tools is None), None)
     if default is None or default.verdict is Verdict.DENY:
         return False
@@ -73,20 +73,20 @@ def _is_granted(
 
 
 def _lifts_a_default(rule: checked.CheckedRule, others: list[checked.CheckedRule]) -> bool:
-    """Tell whether a rule and an `ask` of the same tools are an `allow … with approval` in two."""
+    """Return whether a rule and an `ask` of the same tools are `allow … with approval`."""
     same = len(others) == 1 and includes(rule.tools, others[0].tools)
     own = all(not other.of_pack or rule.of_pack for other in others)
     return same and own and rule.texts != _NO_CONDITION
 
 
-# ------------------------------------------------------------------ what is said
+# ------------------------------------------------------------------ diagnostics
 
 
 def _denied(rule: checked.CheckedRule, others: list[checked.CheckedRule]) -> Diagnostic:
     return _diagnostic(
         rule,
         others,
-        f"this `{rule.verdict}` can never matter: another rule always denies its calls",
+        f"this `{rule.verdict}` has no effect: another rule always denies its calls",
         label="denies every call of these tools",
         help="give the `deny` a condition, or remove one of the two",
     )
@@ -96,7 +96,7 @@ def _asked_about(rule: checked.CheckedRule, others: list[checked.CheckedRule]) -
     return _diagnostic(
         rule,
         others,
-        f"this `{rule.verdict}` can never matter: another rule always asks about its calls",
+        f"this `{rule.verdict}` has no effect: another rule always asks about its calls",
         label="asks about every call of these tools",
         help="give the rule that asks a condition, or remove this one",
     )
@@ -108,7 +108,7 @@ def _asked_anyway(rule: checked.CheckedRule, others: list[checked.CheckedRule]) 
         others,
         "this `ask` never changes a verdict: another rule always asks about its calls",
         label="asks about every call of these tools",
-        help="give the other rule a condition, or say `because` if people should see this one",
+        help="give the other rule a condition, or add `because` if approvers should see this one",
         severity=Severity.WARNING,
     )
 
@@ -119,7 +119,7 @@ def _better_with_approval(
     return _diagnostic(
         rule,
         others,
-        "this `allow` never lets a call through: another rule always asks about its calls",
+        "this `allow` never allows a call: another rule always asks about its calls",
         label="asks about every call of these tools",
         help="write one rule, `allow … when … with approval`, or give the `ask` a condition",
         severity=Severity.WARNING,
@@ -135,7 +135,7 @@ def _diagnostic(
     help: str,
     severity: Severity | None = None,
 ) -> Diagnostic:
-    # Without a condition it claims no exception; the next `deny` may be there to switch it off.
+    # Without a condition it is no exception; a `deny` may be there to disable it.
     plain = rule.texts == _NO_CONDITION
     tables = any(one.id.startswith("table:") for one in (rule, *others))
     return diagnose(
@@ -148,7 +148,7 @@ def _diagnostic(
     )
 
 
-# ------------------------------------------------------------------ what stands over what
+# ------------------------------------------------------------------ which rules cover which
 
 
 class _Covering:
@@ -176,11 +176,11 @@ class _Covering:
         return bool(self._plain or self._wild or self._others)
 
     def rules_over(self, rule: checked.CheckedRule) -> list[checked.CheckedRule]:
-        """Return the rules that together apply to all of its tools; none if some are left."""
+        """Return the rules that together apply to all of the rule's tools; none if some remain."""
         found: dict[int, checked.CheckedRule] = {}
         for pattern in patterns_of(rule.tools):
             over = self._over(pattern)
-            # A layer may tighten what a pack grants: that is what packs are for.
+            # A layer may restrict the grants of a pack; packs are made for that.
             if over is None or (rule.of_pack and over.span.file != rule.span.file):
                 return []
             found[id(over)] = over
@@ -196,7 +196,7 @@ class _Covering:
         return next((r for r in self._others if self._fits_all_known(r, pattern)), None)
 
     def _fits_all_known(self, rule: checked.CheckedRule, pattern: ToolPattern) -> bool:
-        """Tell whether a rule applies to the tools of a pattern, of which no others can come."""
+        """Return whether a rule applies to all tools of a pattern, now and later."""
         catalog, name = self._overlaps.catalog, pattern.exact_name
         if not (catalog.complete if name is None else catalog.is_settled(name)):
             return False
@@ -210,5 +210,5 @@ def _has_exceptions(tools: ToolSelector) -> bool:
 
 
 def _is_special(pattern: ToolPattern) -> bool:
-    """Tell whether a pattern may fit a tool that another pattern spells in another way."""
+    """Return whether a pattern may match a tool that another pattern names differently."""
     return pattern.origin is not None or "?" in pattern.text

@@ -11,13 +11,13 @@ from policy.diagnostics import Diagnostic, Label, diagnose
 from policy.layers.selector_overlap import SelectorOverlaps
 from policy.values import compare_numbers, is_number
 
-# Beyond this many unconditional changes of one field of one tool, the first conflicts suffice.
+# The most unconditional changes of one field of one tool that are compared.
 _MOST = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Made:
-    """One change that is made on every call of its tools."""
+    """A change that is made on every call of its tools."""
 
     key: LayerKey
     rewrite: checked.CheckedRewrite
@@ -27,7 +27,7 @@ class _Made:
 def find_rewrite_conflicts(
     layers: tuple[CheckedPolicy, ...], overlaps: SelectorOverlaps
 ) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each pair of changes that can never both be made."""
+    """Yield a diagnostic for each pair of changes that always conflict."""
     fields: dict[tuple[str, str | int], list[_Made]] = defaultdict(list)
     said: set[tuple[int, int]] = set()
     for rewrite in (rewrite for policy in layers for rewrite in policy.rewrites):
@@ -44,7 +44,7 @@ def find_rewrite_conflicts(
                     yield _diagnostic(
                         other.change,
                         made.change,
-                        f"two rewrites want different things of every call of `{spec.name}`",
+                        f"two rewrites make conflicting changes to every call of `{spec.name}`",
                     )
             if len(others) < _MOST:
                 others.append(made)
@@ -60,21 +60,21 @@ def _unconditional(layers: tuple[CheckedPolicy, ...]) -> Iterator[_Made]:
 
 
 def _meet(left: LayerKey, right: LayerKey) -> bool:
-    """Tell whether one layer binds everyone the other binds."""
+    """Return whether one layer applies to every agent to which the other applies."""
     return left == right or "every" in (left.kind, right.kind)
 
 
 def _conflicts_within(rewrite: checked.CheckedRewrite) -> Iterator[Diagnostic]:
-    """Yield the changes of one rewrite that can never both be made, whatever its conditions."""
+    """Yield the changes of one rewrite that always conflict, whatever its conditions."""
     for place, change in enumerate(rewrite.changes[:_MOST]):
         for other in rewrite.changes[:place]:
             if _conflict(other, change):
-                yield _diagnostic(other, change, "a rewrite wants two things of one field")
+                yield _diagnostic(other, change, "a rewrite makes conflicting changes to one field")
 
 
 def _conflict(a: checked.CheckedChange, b: checked.CheckedChange) -> bool:
     if a.steps != b.steps:
-        # A field inside one that changes too: which of the two is meant, nobody can tell.
+        # A field inside another changed field: the result would be ambiguous.
         shorter = min(len(a.steps), len(b.steps))
         return a.steps[:shorter] == b.steps[:shorter]
     kinds = {a.kind, b.kind}
@@ -86,7 +86,7 @@ def _conflict(a: checked.CheckedChange, b: checked.CheckedChange) -> bool:
 
 
 def _values_conflict(a: checked.CheckedChange, b: checked.CheckedChange) -> bool:
-    """Tell whether no value is what both want, by the constants they name."""
+    """Return whether no value satisfies both, by their constants."""
     if not isinstance(a.value, checked.Constant) or not isinstance(b.value, checked.Constant):
         return False
     if a.kind == b.kind:

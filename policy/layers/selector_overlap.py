@@ -14,22 +14,22 @@ _BEFORE_WILDCARD = re.compile(r"[^*?]*")
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class SelectorOverlaps:
-    """Answers about selectors over one catalogue; what was looked up once is kept."""
+    """Compares selectors over one catalogue, with cached look-ups."""
 
     catalog: Catalog
 
     def fitting(self, selector: ToolSelector) -> tuple[ToolSpec, ...]:
-        """Return the known tools that the selector fits."""
+        """Return the known tools that the selector matches."""
         return self.catalog.fitting(selector)
 
     def may_meet_unknown(self, left: ToolSelector, right: ToolSelector) -> bool:
-        """Tell whether a tool that is not known yet could be in both; exceptions do not count."""
+        """Return whether an unknown tool could be in both; exceptions are ignored."""
         if self.catalog.complete:
             return False
         return any(_may_meet(a, b) for a in self.open_globs(left) for b in set(globs_of(right)))
 
     def open_globs(self, selector: ToolSelector) -> Iterator[str]:
-        """Yield the flat patterns of a selector that could fit a tool not known yet."""
+        """Yield the flat patterns of a selector that could match an unknown tool."""
         for glob in dict.fromkeys(globs_of(selector)):
             if "*" in glob or "?" in glob or not self.catalog.is_settled(glob):
                 yield glob
@@ -45,7 +45,7 @@ def globs_of(selector: ToolSelector) -> Iterator[str]:
 
 
 def _flat(pattern: ToolPattern) -> str:
-    """Return a glob over flat names that fits whatever the pattern fits."""
+    """Return a glob over flat names that matches everything the pattern matches."""
     if pattern.origin is None:
         return pattern.text
     server, _, tool = pattern.text.partition("/")
@@ -53,7 +53,7 @@ def _flat(pattern: ToolPattern) -> str:
 
 
 def _may_meet(left: str, right: str) -> bool:
-    """Tell whether a tool may fit both: with a version it has two names, one for each of them."""
+    """Return whether a tool may match both: with a version it has two names, one for each."""
     version = f"{VERSION_MARK}*"
     return (
         globs_overlap(left, right)
@@ -63,13 +63,13 @@ def _may_meet(left: str, right: str) -> bool:
 
 
 def fixed_prefix(glob: str) -> str:
-    """Return what every text begins with that fits a pattern; all of it if it has no wildcard."""
+    """Return the literal prefix of a pattern; all of it if it has no wildcard."""
     return _BEFORE_WILDCARD.match(glob)[0]  # type: ignore[index]
 
 
 @lru_cache(maxsize=65_536)
 def globs_overlap(left: str, right: str) -> bool:
-    """Tell whether some text fits both globs: a walk over pairs of places in them."""
+    """Return whether some string matches both globs: a walk over pairs of positions in them."""
     if not set("*?") & set(left + right):
         return left == right
     reached = {(0, 0)}

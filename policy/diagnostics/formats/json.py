@@ -13,7 +13,7 @@ from policy.diagnostics.diagnostic import Diagnostic
 def to_json(diagnostics: Sequence[Diagnostic]) -> str:
     """Return `{"diagnostics": […]}`; lines and columns count characters from 1, ends exclusive.
 
-    What has no place has null for it. Only ASCII is written, so nothing in it can be hidden.
+    A diagnostic without a span has null for it. Only ASCII is written, so nothing can be hidden.
     """
     return json.dumps({"diagnostics": [_entry(d) for d in diagnostics]}, indent=2) + "\n"
 

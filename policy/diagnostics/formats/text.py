@@ -11,7 +11,7 @@ from policy.diagnostics.visible_text import visible, width
 from policy.model import Source, Span
 
 _TAB = 4
-# What is shown of a long line: this many characters before the mistake, and this many in all.
+# How much of a long line is shown: characters before the mistake, and in all.
 _BEFORE = 60
 _SHOWN = 140
 
@@ -52,7 +52,7 @@ def _block(diagnostic: Diagnostic, sources: Mapping[str, Source], *, root: str) 
 def _excerpts(
     diagnostic: Diagnostic, sources: Mapping[str, Source], *, gutter: int, root: str
 ) -> Iterator[str]:
-    """Yield the marked lines: the mistake's own, then the other places, each line shown once."""
+    """Yield the marked lines: that of the diagnostic, then those of its labels, each line once."""
     assert diagnostic.span is not None
     marks = [(diagnostic.span, diagnostic.label, "^")]
     home = (diagnostic.span.file, diagnostic.span.line)
@@ -75,7 +75,7 @@ def _excerpts(
 
 
 def _unseen(span: Span, text: str, *, main: bool, gutter: int, root: str) -> Iterator[str]:
-    """Yield what is said of a place whose text is not at hand."""
+    """Yield the lines for a span whose text is not available."""
     if not main:
         yield f"{' ' * gutter}::: {_place(span, root=root)}"
     if text:

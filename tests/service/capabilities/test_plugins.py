@@ -144,7 +144,7 @@ def test_the_difference_is_shown_and_vain_grants_are_a_warning(plugins: PluginRe
     assert "`cli:gone`" in warning
     assert plugins.table().splitlines() == [
         "weather  http_route:hook  granted",
-        "weather  skill:umbrella   withheld: not granted, and not asked for",
+        "weather  skill:umbrella   withheld: not granted, and not requested",
         "weather  tool:forecast    granted",
         "weather  tool:history     withheld: not granted",
         "weather  tool:storm       granted",

@@ -66,7 +66,7 @@ def test_what_is_no_manifest_is_told_in_one_line(rules: Path, manifest: Any) -> 
 def test_a_grant_that_is_no_pattern_keeps_the_policy_from_loading(rules: Path) -> None:
     done = run(rules, MANIFEST, '["tools:*"]')
     assert done.exit_code == 1
-    assert "bad-settings" in done.stderr and "no kind of capability" in done.stderr
+    assert "bad-settings" in done.stderr and "not a kind of capability" in done.stderr
 
 
 def test_the_command_prints_what_the_page_shows(

@@ -144,7 +144,7 @@ async def test_an_input_that_can_only_mean_one_thing_is_mended_and_on_record(
         ({}, "`query` is missing"),
         ({"query": 5}, "`query` must be text, not a whole number"),
         ({"query": "x", "limit": "many"}, "`limit` must be a whole number, not text"),
-        ({"query": "x", "qeury": "y"}, "`qeury` is no field of `search`; did you mean `query`?"),
+        ({"query": "x", "qeury": "y"}, "`qeury` is not a field of `search`; did you mean `query`?"),
         ("{", "the input cannot be read"),
     ],
 )
@@ -189,7 +189,7 @@ async def test_of_two_fields_that_fit_by_case_and_by_parts_neither_is_meant(
     tool = CountingHandler("search", schema=schema, open_fields=False)
     (tmp_path / "global.policy").write_text("policy for every agent\ndefault deny\nallow search\n")
     service = build_tool_service(PolicyStore(tmp_path), tools=[tool])
-    with pytest.raises(ValidationFailed, match="`filePath` is no field"):
+    with pytest.raises(ValidationFailed, match="`filePath` is not a field"):
         await service.execute("search", {"filePath": "x"})
     output = await service.execute("search", {"FILEPATH": "x", "File_Path": "y"})
     assert output.metadata.repairs == (

@@ -94,7 +94,7 @@ def test_a_refused_call_has_no_rules_to_speak_of(tmp_path: Path) -> None:
     text = told(rules_in(tmp_path), "file_read", {"paths": "a"})
     assert text.startswith(
         'deny  file_read {"paths": "a"}\n\nbecause\n  deny by schema\n'
-        "    `paths` is no field of `file_read`; did you mean `path`?\n"
+        "    `paths` is not a field of `file_read`; did you mean `path`?\n"
     )
     assert "layer" not in text
 
