@@ -1,7 +1,8 @@
 """Every diagnostic code with its severity and title: the one table.
 
-A code is kebab-case, reads after "allow", and is never reused. Each has a page,
-`docs/checks/<code>.md`, and a case that shows it.
+A code is kebab-case and names what is wrong, so that it reads well after "allow" (allow
+unnamed-rule). It is never reused. Each has a page, `docs/checks/<code>.md`, and a case that
+shows it.
 """
 
 from __future__ import annotations

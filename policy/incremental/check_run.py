@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -64,14 +65,14 @@ class CheckRun:
         """Remember the rules of which nothing was said, nor `said` by the lints on one rule."""
         if any(run.doubtful for run in self._runs):
             return
-        flagged = {(d.span.file, d.span.start) for d in said if d.span is not None}
+        flagged = sorted((d.span.file, d.span.start) for d in said if d.span is not None)
         for run in self._runs:
             self._remember(run, flagged)
 
-    def _remember(self, run: UnitRun, flagged: set[tuple[str, int]]) -> None:
+    def _remember(self, run: UnitRun, flagged: list[tuple[str, int]]) -> None:
         assert run.context is not None
         for rule, checked in run.silent:
-            if (rule.span.file, rule.span.start) not in flagged:
+            if not _begins_within(flagged, rule.span):
                 self._remembered.keep(run.context, rule, checked)
 
 
@@ -81,6 +82,12 @@ def _known(where: str, unit: Unit, remembered: CheckedRules) -> tuple[CheckedRul
         return None
     found = remembered.all_of(where, unit.known, prefix=unit.prefix, gives=unit.gives)
     return None if found is None else tuple(found)
+
+
+def _begins_within(flagged: list[tuple[str, int]], rule: Span) -> bool:
+    """Return whether one of these places, sorted, is in a rule."""
+    first = bisect_left(flagged, (rule.file, rule.start))
+    return first < len(flagged) and flagged[first] < (rule.file, rule.end)
 
 
 def _within(span: Span, rule: Span) -> bool:

@@ -11,9 +11,10 @@ from policy.checks.lints import (
 )
 from policy.checks.lints.context import LintContext
 
-# Lints about single rules, and the others.
-_OF_ONE_RULE = (allowed_interpreter, narrow_wildcard)
-_OF_ALL = (
+# These judge a rule by itself, so they run only on rules that no earlier build has checked.
+ON_NEW_RULES = (allowed_interpreter, narrow_wildcard)
+# These run at every build on everything; rules may be `KnownRule`s, which have no clauses.
+ON_EVERY_BUILD = (
     name_style,
     not_granted,
     redundant_allow,
@@ -23,15 +24,15 @@ _OF_ALL = (
 
 
 def run_on_rules(scene: LintContext) -> None:
-    """Run the lints about single rules on the rules checked in this run."""
-    for lint in _OF_ONE_RULE:
+    """Run the lints that judge a rule by itself on the rules checked in this run."""
+    for lint in ON_NEW_RULES:
         lint.find(scene)
 
 
 def run(scene: LintContext) -> None:
     """Run every other lint."""
-    for lint in _OF_ALL:
+    for lint in ON_EVERY_BUILD:
         lint.find(scene)
 
 
-__all__ = ["LintContext", "run", "run_on_rules"]
+__all__ = ["ON_EVERY_BUILD", "ON_NEW_RULES", "LintContext", "run", "run_on_rules"]
