@@ -28,7 +28,7 @@ from policy.values import (
     compile_path_glob,
     compile_text_glob,
     links_in,
-    path_meets,
+    path_overlaps,
     read_endpoint,
     read_path,
     read_path_pattern,
@@ -184,7 +184,7 @@ def _paths() -> list[Case]:
 
     def judge(text: str) -> Any:
         path = read_path(text, context)
-        return path_meets(path, items, (), context=context) if isinstance(path, Path) else path
+        return path_overlaps(path, items, (), context=context) if isinstance(path, Path) else path
 
     return [
         Case(what="path", text="folders", read=judge, make=_repeated("folder/", "x")),

@@ -25,7 +25,7 @@ from bench.page import READING_MARKS, write
 from bench.report import about_machine, machine
 from bench.timing import median, per_call, ratio
 from policy.environment import Disk
-from policy.values import PathContext, PathPattern, path_meets, read_path, read_path_pattern
+from policy.values import PathContext, PathPattern, path_overlaps, read_path, read_path_pattern
 
 _ROUNDS = 9
 _EACH = 400
@@ -171,7 +171,7 @@ def path_readings(folder: Path) -> Iterator[Reading]:
 
     def judge(item: tuple[str, PathContext]) -> Any:
         path = read_path(*item)
-        return path_meets(path, patterns, (), context=item[1])  # type: ignore[arg-type]
+        return path_overlaps(path, patterns, (), context=item[1])  # type: ignore[arg-type]
 
     def given(texts: list[str], context: Callable[[], PathContext]) -> Iterator[Any]:
         return iter([(texts[count % len(texts)], context()) for count in range(_EACH)])

@@ -17,7 +17,7 @@ from policy.admission.schema_node import fill_defaults, names_all, unnamed_field
 from policy.catalog import Catalog, ToolSpec, repair_name
 from policy.diagnostics import nearest
 from policy.model import ToolCall
-from policy.values import Limits, Unreadable, copy_value, escape_for_people, read_plain_json
+from policy.values import Limits, Unreadable, copy_value, escape_for_display, read_plain_json
 
 _MOST_PROBLEMS = 5
 
@@ -91,7 +91,7 @@ def admit(
         # A repaired name is always the name of a tool.
         spec = catalog.get(repaired.name)
         assert spec is not None
-        notes = (f"tool name `{escape_for_people(name, 60)}` read as `{spec.name}`",)
+        notes = (f"tool name `{escape_for_display(name, 60)}` read as `{spec.name}`",)
     read = _read(raw.input, spec, limits=limits)
     if isinstance(read, Refused):
         return read
@@ -186,7 +186,7 @@ def _coerced(
         result = spec.coerce(value)
     except Exception as error:  # noqa: BLE001  (a model of the host application; any exception refuses)
         if gate.accepts(value):
-            return escape_for_people(str(error), 300)
+            return escape_for_display(str(error), 300)
         return value, False
     return result, gate.accepts(result)
 
@@ -199,7 +199,7 @@ def _foreign_fields(value: dict[str, Any], spec: ToolSpec, gate: InputCheck) -> 
     for path, place in unnamed_fields(value, gate.place):
         near = nearest(str(path[-1]), place.names)
         suggestion = suggestion or near
-        hint = f"; did you mean `{escape_for_people(near, 60)}`?" if near else ""
+        hint = f"; did you mean `{escape_for_display(near, 60)}`?" if near else ""
         problems.append(f"{shown_path(path)} is not a field of `{spec.name}`{hint}")
         if len(problems) == _MOST_PROBLEMS:
             break
@@ -211,7 +211,7 @@ def _foreign_fields(value: dict[str, Any], spec: ToolSpec, gate: InputCheck) -> 
 def _unknown(name: str, catalog: Catalog) -> Refused:
     near = nearest(name, catalog.names)
     hint = f"; did you mean `{near}`?" if near else ""
-    shown_name = escape_for_people(name, 60)
+    shown_name = escape_for_display(name, 60)
     return _refused(
         "not-found", shown_name, f"no tool is called `{shown_name}`{hint}", suggestion=near
     )

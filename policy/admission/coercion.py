@@ -14,7 +14,7 @@ from typing import Any
 from policy.admission.schema_node import SchemaNode, is_only
 from policy.catalog import kind_of
 from policy.model import thaw
-from policy.values import Limits, Unreadable, escape_for_people, read_json
+from policy.values import Limits, Unreadable, escape_for_display, read_json
 
 Path = tuple[str | int, ...]
 
@@ -43,7 +43,7 @@ def shown_path(path: Path) -> str:
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return f"`{escape_for_people(text, 60)}`" if path else "the input"
+    return f"`{escape_for_display(text, 60)}`" if path else "the input"
 
 
 def _repair(value: Any, place: SchemaNode, path: Path, *, notes: list[str], limits: Limits) -> Any:

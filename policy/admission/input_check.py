@@ -12,7 +12,7 @@ from policy.admission.coercion import is_whole, shown_path
 from policy.admission.schema_node import SchemaNode, has_defaults
 from policy.catalog import ToolSpec, kind_of, schema_problem, unfolded_size
 from policy.model import thaw
-from policy.values import escape_for_people
+from policy.values import escape_for_display
 
 _MOST_PROBLEMS = 5
 # Listing all problems takes far longer than finding the first.
@@ -128,10 +128,10 @@ def _sentence(error: ValidationError) -> str:
         case ValidationErrorKind.Type(types=kinds):
             return f"{where} must be {_either(frozenset(map(str, kinds)))}"
         case ValidationErrorKind.Enum(options=options):
-            listed = ", ".join(f"`{escape_for_people(str(o), 40)}`" for o in list(options)[:8])
+            listed = ", ".join(f"`{escape_for_display(str(o), 40)}`" for o in list(options)[:8])
             return f"{where} must be one of {listed}"
         case ValidationErrorKind.Constant(expected_value=value):
-            return f"{where} must be `{escape_for_people(str(value), 40)}`"
+            return f"{where} must be `{escape_for_display(str(value), 40)}`"
         case _:
             said = _first_line(error.message).replace("the value ", "")
             return f"{where} {said}"
@@ -143,4 +143,4 @@ def _either(kinds: frozenset[str]) -> str:
 
 
 def _first_line(text: str) -> str:
-    return escape_for_people(text.partition("\n")[0], 160)
+    return escape_for_display(text.partition("\n")[0], 160)

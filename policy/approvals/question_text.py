@@ -32,8 +32,8 @@ def question(request: ApprovalRequest) -> str:
     lines = [f"{_asker(request.caller)} {wants[request.kind]}"]
     lines += [f"  {visible(resource, 300)}" for resource in request.resources]
     lines.append(f"  input: {request.shown}")
-    if request.runs_as is not None:
-        lines.append(f"  runs as: {visible(request.runs_as, _LONGEST_LINE)}")
+    if request.rewritten_script is not None:
+        lines.append(f"  runs as: {visible(request.rewritten_script, _LONGEST_LINE)}")
     for reason in request.reasons:
         lines.append(f"  asked because: {described(reason)}")
         terms = reason.terms

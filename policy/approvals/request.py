@@ -40,6 +40,6 @@ class ApprovalRequest:
         object.__setattr__(self, "input", freeze(self.input))
 
     @property
-    def runs_as(self) -> str | None:
+    def rewritten_script(self) -> str | None:
         """The script that a shell would get for a command, if it is more than another spelling."""
         return script_for(self.tool, self.input)

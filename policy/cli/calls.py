@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Val
 
 from policy.diagnostics import did_you_mean
 from policy.model import Caller, Facts, GuestScope, PastCall, Resolvers, freeze, thaw
-from policy.values import Unreadable, escape_for_people, parse_time, read_json
+from policy.values import Unreadable, escape_for_display, parse_time, read_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +213,7 @@ def read_call(line: str | bytes, *, disk: Resolvers) -> CallToDecide | NotACall:
 def _first_problem(error: ValidationError) -> str:
     found = error.errors(include_url=False, include_input=False)[0]
     names = [str(step) for step in found["loc"]]
-    place = escape_for_people(".".join(names), 100)
+    place = escape_for_display(".".join(names), 100)
     if found["type"] == "value_error":
         return f"`{place}` {found['ctx']['error']}"
     is_unnamed = found["type"] == "extra_forbidden"

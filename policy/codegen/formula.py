@@ -186,9 +186,9 @@ class Formulas:
         regex = self._declared.regex(pattern)
         if isinstance(regex, Unreadable):
             return None
-        plain = regex.whole_plainly if whole else regex.found_plainly
+        plain = regex.full_match_shortcut if whole else regex.search_shortcut
         condition = None if plain is None else _plainly(plain)
-        return condition or self._asked(regex.fits_whole if whole else regex.found_in)
+        return condition or self._asked(regex.matches_whole if whole else regex.found_in)
 
     def _asked(self, test: object) -> _Condition:
         call = f"{self._quoting.name(test)}({{0}})"

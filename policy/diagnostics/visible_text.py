@@ -5,7 +5,7 @@ from __future__ import annotations
 # Most text is ASCII, and needs no Unicode tables.
 import unicodedata
 
-from policy.values import escape_for_people
+from policy.values import escape_for_display
 
 _NO_LIMIT = 1 << 62
 
@@ -18,7 +18,7 @@ def visible(text: str, limit: int | None = None) -> str:
     """
     if text.isascii() and text.isprintable() and (limit is None or len(text) <= limit):
         return text
-    return escape_for_people(text, _NO_LIMIT if limit is None else limit)
+    return escape_for_display(text, _NO_LIMIT if limit is None else limit)
 
 
 def width(char: str) -> int:

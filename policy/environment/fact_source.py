@@ -101,7 +101,7 @@ class FactSource:
             resolvers=resolvers,
         )
 
-    def seen_by(self, caller: Caller) -> tuple[Facts, JudgedHosts]:
+    def facts_for_call(self, caller: Caller) -> tuple[Facts, JudgedHosts]:
         """Return the current facts for one call, and the hosts that its resolvers look up."""
         links = Links()
         trees = JudgedTrees(DiskLookups(links.follow))
@@ -145,7 +145,7 @@ class FactSource:
         self, ask: Callable[[Facts], _Answered], caller: Caller
     ) -> tuple[_Answered, Facts]:
         """Return the result of `ask` with the current facts, and these facts."""
-        facts, hosts = self.seen_by(caller)
+        facts, hosts = self.facts_for_call(caller)
         answer = ask(facts)
         if hosts.waits:
             answer = await self.settled(lambda: ask(facts), hosts)

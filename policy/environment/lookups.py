@@ -49,7 +49,7 @@ class DiskLookups:
             self._left = walk.left
         return found
 
-    def look_briefly(self, asked: DiskQuery, *, most: int) -> DiskAnswer | None:
+    def look_up_briefly(self, asked: DiskQuery, *, most: int) -> DiskAnswer | None:
         """Return the answer if few names have to be examined; None if it takes a longer look-up."""
         found = self.known(asked)
         if found is None:

@@ -30,7 +30,7 @@ class JudgedTrees:
         """Return the answer; None where it takes longer, or took too long."""
         if asked in self.wanted or asked in self._late:
             return None
-        seen = self._looking.look_briefly(asked, most=_FEW)
+        seen = self._looking.look_up_briefly(asked, most=_FEW)
         if seen is None:
             self.wanted[asked] = None
         return seen

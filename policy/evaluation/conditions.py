@@ -280,7 +280,7 @@ def _regex(node: checked.RegexTest, place: ConditionScope) -> TestOf:
     if isinstance(regex, Unreadable):
         reason = regex.reason
         return lambda call: Undecided(reason, node.text)
-    body = partial(_on_text, regex.fits_whole if node.whole else regex.found_in)
+    body = partial(_on_text, regex.matches_whole if node.whole else regex.found_in)
     return _leaf(body, [left], text=node.text, place=place)
 
 

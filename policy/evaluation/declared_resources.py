@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from policy.programs import NO_PROFILES, Profiles
-from policy.values import Regex, Unreadable, by_re2_alone, compile_regex
+from policy.values import Regex, Unreadable, compile_regex, compile_without_shortcuts
 
 
 class DeclaredResources:
@@ -44,7 +44,7 @@ class DeclaredResources:
 
     def regex(self, source: str) -> Regex | Unreadable:
         """Compile an expression that calls are tested by."""
-        return compile_regex(source) if self.expressions else by_re2_alone(source)
+        return compile_regex(source) if self.expressions else compile_without_shortcuts(source)
 
     def may(self, verb: str) -> bool:
         """Tell whether a call may have an effect of this kind, whatever its arguments are."""

@@ -147,7 +147,7 @@ def _of_one_reading(paths: PreparedPaths, *, meets: bool, otherwise: ItemTest) -
         if isinstance(thing, Path):
             if paths.has_one_reading(thing, context):
                 return look_up(thing, context)
-            if paths.surely_misses(thing, context, meets=meets):
+            if paths.certainly_misses(thing, context, meets=meets):
                 return False
         return otherwise(thing, call, context)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from policy.programs.arguments.argv import parse_arguments
-from policy.programs.arguments.http_redirects import sent_on
+from policy.programs.arguments.http_redirects import redirects_without_profile
 from policy.programs.arguments.link_creation import created_links, link_targets
 from policy.programs.arguments.usage import ArgumentUsage
 from policy.programs.budget import Budget
@@ -24,14 +24,15 @@ from policy.values import Unreadable
 _NO_NAME = "the program's name is not known"
 
 
-def understand_anew(script: str, profiles: Profiles) -> ScriptAnalysis | Unreadable:
+def analyse_script_uncached(script: str, profiles: Profiles) -> ScriptAnalysis | Unreadable:
     """Analyse a script without the cache of results."""
     read = read_script_uncached(script, whole=profiles.whole)
     if isinstance(read, Unreadable):
         return read
     budget = Budget()
     commands = tuple(
-        Reading(command, profiles, depth=0, budget=budget).read() for command in read.commands
+        CommandAnalysis(command, profiles, depth=0, budget=budget).read()
+        for command in read.commands
     )
     budget.share(computed=read.computed, texts=read.texts)
     if COMPUTED_TEXT in read.gaps or not may_run_texts(budget.computed, budget.texts):
@@ -39,7 +40,7 @@ def understand_anew(script: str, profiles: Profiles) -> ScriptAnalysis | Unreada
     return ScriptAnalysis(commands=commands, gaps=(*read.gaps, COMPUTED_TEXT))
 
 
-class Reading:
+class CommandAnalysis:
     """The analysis of one command."""
 
     def __init__(
@@ -52,7 +53,7 @@ class Reading:
         nesting = NestedCommands(
             command,
             depth=depth,
-            understand=self._inner,
+            analyse=self._inner,
             budget=budget,
             whole=profiles.whole,
         )
@@ -80,12 +81,12 @@ class Reading:
         return self._profiled(profile, place)
 
     def _inner(self, command: SimpleCommand, depth: int) -> Invocation:
-        return Reading(command, self.profiles, depth=depth, budget=self.budget).read()
+        return CommandAnalysis(command, self.profiles, depth=depth, budget=self.budget).read()
 
     def _profiled(self, profile: Profile, place: str) -> Invocation:
         words = self.command.words[1:]
         if profile.at_options:
-            self.usage.fear_lists(profile.name, words)
+            self.usage.note_argument_files(profile.name, words)
         program: tuple[str, ...] = (profile.name,)
         while True:
             self.effects.name = " ".join(program)
@@ -98,7 +99,7 @@ class Reading:
             if sub is None and profile.operands and first.known:
                 profile = replace(profile, subcommands={})
                 continue
-            self.usage.give_options(profile, parts)
+            self.usage.note_options(profile, parts)
             if sub is None:
                 self.effects.gap(f"what `{self.effects.name}` runs is not known")
                 return self._unprofiled(program, parts.rest, place=place)
@@ -118,7 +119,7 @@ class Reading:
         free: bool = False,
     ) -> Invocation:
         self.usage.operands = [GivenOperand(word=word) for word in words]
-        self.effects.found += sent_on(words, " ".join(program))
+        self.effects.found += redirects_without_profile(words, " ".join(program))
         return self._invocation(program, place=place, profiled=False, free=free)
 
     def _invocation(

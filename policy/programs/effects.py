@@ -140,19 +140,19 @@ class CommandEffects:
         else:
             self.touch(role, value, option="")
 
-    def not_known(self, verb: Verb, why: str) -> None:
+    def unknown_access(self, verb: Verb, why: str) -> None:
         """Record an access to an unknown resource."""
         self.found.append(Effect(verb=verb, why=why))
 
-    def untold(self, verb: Verb, why: str) -> None:
+    def unseen_access(self, verb: Verb, why: str) -> None:
         """Record an access to a resource that a configuration or a service determines."""
         self.found.append(Effect(verb=verb, why=why, unseen=True))
 
-    def unclear(self, why: str, *, runs: bool = True) -> None:
+    def may_do_anything(self, why: str, *, runs: bool = True) -> None:
         """Record that the command may do anything."""
         verbs: tuple[Verb, ...] = ("reads", "writes", "connects")
         for verb in verbs:
-            self.not_known(verb, why)
+            self.unknown_access(verb, why)
         if runs:
             self.gap(why)
 

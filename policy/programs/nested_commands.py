@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from policy.model import Exclusions
-from policy.programs.arguments.operand_roles import text_of
+from policy.programs.arguments.operand_roles import command_line_text
 from policy.programs.budget import COMMAND, Budget
 from policy.programs.invocation import Invocation
 from policy.shell import Assignment, SimpleCommand, Word, read_script, sets_trap
@@ -17,7 +17,7 @@ from policy.values import Unreadable, escape_glob
 
 # Nested commands, and the reasons why there may be more.
 Run: TypeAlias = tuple[tuple[Invocation, ...], tuple[str, ...]]
-Understand: TypeAlias = Callable[[SimpleCommand, int], Invocation]
+Analyse: TypeAlias = Callable[[SimpleCommand, int], Invocation]
 
 DEEPEST = 8
 TOO_DEEP = f"commands are nested more than {DEEPEST} deep"
@@ -61,20 +61,20 @@ class NestedCommands:
     command lines are parsed by the full parser.
     """
 
-    __slots__ = ("budget", "command", "depth", "understand", "whole")
+    __slots__ = ("analyse", "budget", "command", "depth", "whole")
 
     def __init__(
         self,
         command: SimpleCommand,
         *,
         depth: int,
-        understand: Understand,
+        analyse: Analyse,
         budget: Budget,
         whole: bool,
     ) -> None:
         self.command = command
         self.depth = depth
-        self.understand = understand
+        self.analyse = analyse
         self.budget = budget
         self.whole = whole
 
@@ -96,7 +96,7 @@ class NestedCommands:
         placeholder that an unknown word, one of `found`, replaces. `fed`: it reads the input of the
         command that runs it.
         """
-        text = text_of(words)
+        text = command_line_text(words)
         variables, rest = _assignments(words) if assigns else ((), words)
         if variables:
             texts = [one.name for one in variables if not _is_number(one.value)]
@@ -113,7 +113,7 @@ class NestedCommands:
             number=self.command.number,
             inside=(*self.command.inside, label),
         )
-        return self.understand(inner, self.depth + 1)
+        return self.analyse(inner, self.depth + 1)
 
     def program(self, word: Word, *, label: str, folder: tuple[Word, ...]) -> Run:
         """Return the program of this name, run with unknown arguments."""
@@ -146,7 +146,7 @@ class NestedCommands:
             return _not_known(TOO_MUCH)
         self.budget.share(computed=script.computed, texts=script.texts)
         commands = (self._placed(one, label, folder, fed=fed) for one in script.commands)
-        return tuple(self.understand(one, self.depth + 1) for one in commands), script.gaps
+        return tuple(self.analyse(one, self.depth + 1) for one in commands), script.gaps
 
     def _placed(
         self, inner: SimpleCommand, label: str, folder: tuple[Word, ...], *, fed: bool

@@ -25,15 +25,15 @@ def analyse_command(
 ) -> Invocation:
     """Return what one command runs and does, by its program's profile."""
     # Imported here: it is large, and many calls run no command.
-    from policy.programs.command_analysis import Reading
+    from policy.programs.command_analysis import CommandAnalysis
 
-    return Reading(command, profiles, depth=depth, budget=budget or Budget()).read()
+    return CommandAnalysis(command, profiles, depth=depth, budget=budget or Budget()).read()
 
 
 def _understand(script: str, profiles: Profiles) -> ScriptAnalysis | Unreadable:
-    from policy.programs.command_analysis import understand_anew
+    from policy.programs.command_analysis import analyse_script_uncached
 
-    return understand_anew(script, profiles)
+    return analyse_script_uncached(script, profiles)
 
 
 _remembered = lru_cache(maxsize=1024)(_understand)

@@ -1,7 +1,7 @@
 """Bash: parses the text of a script into its simple commands, or returns why it cannot."""
 
 from policy.shell.double_evaluation import COMPUTED_TEXT, may_run_texts
-from policy.shell.printed_script import NotPrintable, printed, runs_as, script_for
+from policy.shell.printed_script import NotPrintable, printed, rewritten_script, script_for
 from policy.shell.reader import read_script, read_script_uncached
 from policy.shell.script import Script, SimpleCommand
 from policy.shell.traps import sets_trap
@@ -19,7 +19,7 @@ __all__ = [
     "printed",
     "read_script",
     "read_script_uncached",
-    "runs_as",
+    "rewritten_script",
     "script_for",
     "sets_trap",
 ]

@@ -7,7 +7,13 @@ from collections.abc import Container
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from policy.shell.control_flow import GOING, LEAVING, MOVING, follow_function_call, follow_set_e
+from policy.shell.control_flow import (
+    CONTROL_FLOW,
+    LEAVING,
+    MOVING,
+    follow_function_call,
+    follow_set_e,
+)
 from policy.shell.shell_state import ShellState
 from policy.shell.traps import set_trap
 from policy.shell.variable_builtins import NAMING, TESTING, check_declared, variables_set
@@ -50,8 +56,8 @@ def apply_builtin(words: tuple[Word, ...], shell: ShellState, *, spelled: Spelle
     name = program.text
     if name in shell.findings.defined:
         follow_function_call(name, shell, bare=spelled.bare)
-    elif name in GOING:
-        GOING[name](words, shell, bare=spelled.bare)
+    elif name in CONTROL_FLOW:
+        CONTROL_FLOW[name](words, shell, bare=spelled.bare)
     elif name in _DECLARING:
         _declare(words, shell, lists=spelled.lists)
     elif name in NAMING:
@@ -254,7 +260,9 @@ _OTHERS = {
     "hash": _hash,
     "enable": _enable,
 }
-_FOLLOWED = GOING.keys() | _EVALUATING | _WRAPPING | _DECLARING | NAMING | {"[["} | _OTHERS.keys()
+_FOLLOWED = (
+    CONTROL_FLOW.keys() | _EVALUATING | _WRAPPING | _DECLARING | NAMING | {"[["} | _OTHERS.keys()
+)
 _RELIED_ON = _FOLLOWED | {"true", "false", ":", "pwd", "echo"}
 
 

@@ -91,7 +91,7 @@ def _popd(words: tuple[Word, ...], shell: ShellState, *, bare: bool) -> None:
 
 MOVING = frozenset({"cd", "pushd", "popd"})
 LEAVING = frozenset({"exit", "return", "break", "continue"})
-GOING: dict[str, Follow] = {
+CONTROL_FLOW: dict[str, Follow] = {
     "cd": _cd,
     "pushd": _pushd,
     "popd": _popd,

@@ -7,7 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from policy.shell.double_evaluation import compute_spelled, compute_text, name_spelled, name_text
+from policy.shell.double_evaluation import (
+    note_arithmetic_spelling,
+    note_arithmetic_text,
+    note_name_spelling,
+    note_name_text,
+)
 from policy.shell.not_readable import NotReadable
 from policy.shell.reserved_words import ListReader
 from policy.shell.script import SimpleCommand
@@ -55,7 +60,7 @@ def read_test(reader: ListReader, start: int) -> Condition:
         nodes.append(reader.words.parts)
         spelled.append((cursor.text[before : cursor.place], pieces))
         words.append(replace(to_word(pieces), many=False))
-    _look_twice(words, spelled, findings)
+    _note_evaluated(words, spelled, findings)
     command = SimpleCommand(
         words=tuple(words),
         assignments=shell.carried,
@@ -69,14 +74,16 @@ def read_test(reader: ListReader, start: int) -> Condition:
     return Condition(tuple(nodes[:-1]))
 
 
-def _look_twice(words: list[Word], spelled: list[_Spelled], findings: Findings) -> None:
+def _note_evaluated(words: list[Word], spelled: list[_Spelled], findings: Findings) -> None:
     """Record what the test evaluates: numbers, and the subscripts of variables."""
     for place, word in enumerate(words):
         if word.text in _NAME_TEST and place + 1 < len(words):
-            _note(spelled[place + 1], findings, text=name_text, otherwise=name_spelled)
+            _note(spelled[place + 1], findings, text=note_name_text, otherwise=note_name_spelling)
         elif word.text in _NUMBER_TEST:
             for operand in spelled[place - 1 : place] + spelled[place + 1 : place + 2]:
-                _note(operand, findings, text=compute_text, otherwise=compute_spelled)
+                _note(
+                    operand, findings, text=note_arithmetic_text, otherwise=note_arithmetic_spelling
+                )
 
 
 def _note(operand: _Spelled, findings: Findings, *, text: _Reader, otherwise: _Reader) -> None:

@@ -65,14 +65,14 @@ def may_run_texts(computed: frozenset[str] | set[str], texts: frozenset[str] | s
     )
 
 
-def compute_text(text: str, findings: Findings) -> None:
+def note_arithmetic_text(text: str, findings: Findings) -> None:
     """Record what bash evaluates in this exact text."""
     if _RUNS.search(text):
         findings.gap(_SUBSTITUTION)
     findings.computed |= set(_IDENTIFIER.findall(text))
 
 
-def compute_spelled(spelled: str, findings: Findings) -> None:
+def note_arithmetic_spelling(spelled: str, findings: Findings) -> None:
     """Record what bash evaluates in a text with this spelling whose value is not known."""
     if _RUNS_AS_SPELLED.search(spelled):
         findings.gap(_OUTPUT)
@@ -88,7 +88,7 @@ def note_joined(spelled: str, findings: Findings) -> None:
         findings.gap("arithmetic with a variable whose name is assembled")
 
 
-def compute_values(spelled: str, findings: Findings) -> None:
+def note_arithmetic_values(spelled: str, findings: Findings) -> None:
     """Record what a command may evaluate that gets the values of unquoted variables."""
     bare = _QUOTED.sub("", spelled)
     if (
@@ -115,24 +115,24 @@ def _is_quoted_inside(spelled: str) -> bool:
     return False
 
 
-def name_text(text: str, findings: Findings) -> None:
+def note_name_text(text: str, findings: Findings) -> None:
     """Record what bash evaluates if this exact text is the name of a variable."""
     subscript = text.partition("[")[2]
     if subscript:
-        compute_text(subscript.rpartition("]")[0] or subscript, findings)
+        note_arithmetic_text(subscript.rpartition("]")[0] or subscript, findings)
 
 
-def name_spelled(spelled: str, findings: Findings) -> None:
+def note_name_spelling(spelled: str, findings: Findings) -> None:
     """Record what bash evaluates if a variable's name is spelled so."""
     element = _SUBSCRIPTED.match(spelled)
-    compute_spelled(spelled if element is None else spelled[element.end() :], findings)
+    note_arithmetic_spelling(spelled if element is None else spelled[element.end() :], findings)
 
 
-def name_word(word: Word, findings: Findings) -> str | None:
+def note_name_word(word: Word, findings: Findings) -> str | None:
     """Record what bash evaluates in a word that names a variable; return the name if known."""
     element = _ELEMENT.fullmatch(word.text)
     if not word.known and (element is None or word.shape != "glob"):
         findings.gap(_NOT_KNOWN)
         return None
-    name_text(word.text, findings)
+    note_name_text(word.text, findings)
     return None if element is None else element[1]

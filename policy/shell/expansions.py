@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from policy.shell.cursor import Cursor, ReadInside
-from policy.shell.double_evaluation import compute_spelled
+from policy.shell.double_evaluation import note_arithmetic_spelling
 from policy.shell.not_readable import NotReadable
-from policy.shell.numeric_output import counting_program
+from policy.shell.numeric_output import number_printing_program
 from policy.shell.shell_state import ShellState
 from policy.shell.tree import (
     Arithmetic,
@@ -110,7 +110,7 @@ class ExpansionReader:
         start = cursor.place
         not_arithmetic(cursor)
         commands = self.commands_in(1, "$(…)")
-        program = counting_program(cursor.text[start + 1 : cursor.place - 1])
+        program = number_printing_program(cursor.text[start + 1 : cursor.place - 1])
         if program:
             cursor.findings.counting.add(program)
             cursor.numbers[start - 1] = cursor.place
@@ -165,7 +165,7 @@ class ExpansionReader:
         """Record the variables of arithmetic, whose values are evaluated too or assigned."""
         if "\n" in spelled and self.cursor.pending:
             raise NotReadable("a here-document that begins inside of arithmetic")
-        compute_spelled(spelled, self.cursor.findings)
+        note_arithmetic_spelling(spelled, self.cursor.findings)
         if _SETTING.search(spelled):
             for name in _IDENTIFIER.findall(spelled):
                 self.shell.set_number(name)

@@ -30,7 +30,7 @@ def read_script_uncached(text: str, *, whole: bool = False) -> Script | Unreadab
     words = None if whole or len(text) > _LONGEST_PLAIN else read_literal_command(text)
     if words is not None:
         return Script(commands=(words,))
-    reason = _unfit(text)
+    reason = _rejection(text)
     if reason is not None:
         return Unreadable(reason=reason)
     plain = None if whole else read_simple_script(text)
@@ -39,7 +39,7 @@ def read_script_uncached(text: str, *, whole: bool = False) -> Script | Unreadab
 
 def read_tree(text: str) -> CommandList:
     """Parse a script into a tree; raise NotReadable if that is not possible or is ambiguous."""
-    reason = _unfit(text)
+    reason = _rejection(text)
     if reason is not None:
         raise NotReadable(reason)
     findings = Findings()
@@ -65,7 +65,7 @@ def _read_whole(text: str) -> Script | Unreadable:
     )
 
 
-def _unfit(text: str) -> str | None:
+def _rejection(text: str) -> str | None:
     """Return why a text is rejected before parsing, None if it is not."""
     if len(text) > _LONGEST:
         return "a script that is too long"

@@ -22,7 +22,7 @@ _COUNTS = re.compile(rf"[ \t\n]*(?:{_BEFORE}\|[ \t\n]*)*+({_NUMBER}){_QUIETLY}[ 
 _LONGEST = 400
 
 
-def counting_program(text: str) -> str:
+def number_printing_program(text: str) -> str:
     """Return the program that prints a number as the only output of a text, or an empty string."""
     found = _COUNTS.fullmatch(text) if len(text) <= _LONGEST else None
     return "" if found is None else found[1].split()[0].partition("<")[0]

@@ -43,7 +43,7 @@ def printed(text: str) -> str | NotPrintable:
     )
 
 
-def runs_as(text: str) -> str | None:
+def rewritten_script(text: str) -> str | None:
     """Return the canonical form of a script if it differs by more than spelling, else None.
 
     Blanks, quotes, the braces of `${x}` and command terminators are spelling.
@@ -57,4 +57,4 @@ def runs_as(text: str) -> str | None:
 def script_for(tool: str, input: Mapping[str, Any]) -> str | None:
     """Return the script to run for a call, if it differs from the input by more than spelling."""
     command = input.get("command") if tool == "bash_exec" else None
-    return runs_as(command) if isinstance(command, str) else None
+    return rewritten_script(command) if isinstance(command, str) else None

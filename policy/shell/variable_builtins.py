@@ -11,7 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from policy.shell.double_evaluation import compute_text, compute_values, name_word
+from policy.shell.double_evaluation import (
+    note_arithmetic_text,
+    note_arithmetic_values,
+    note_name_word,
+)
 from policy.shell.shell_state import Findings
 from policy.shell.word import Word
 
@@ -62,13 +66,13 @@ def variables_set(words: tuple[Word, ...], spelled: str, findings: Findings) -> 
             findings.gap(_OPTION_NOT_KNOWN)
     else:
         named = tuple(_named(given, _USAGES[name], spelled, findings))
-    found = [name_word(word, findings) for word in named]
+    found = [note_name_word(word, findings) for word in named]
     return [each for each in found if each is not None]
 
 
 def _let(word: Word, findings: Findings) -> list[str]:
     if word.known:
-        compute_text(word.text, findings)
+        note_arithmetic_text(word.text, findings)
     else:
         findings.gap(_NOT_KNOWN)
     return _NAME.findall(word.text)
@@ -116,7 +120,7 @@ def _unknown(word: Word, usage: _Usage, spelled: str, findings: Findings) -> Non
     """Record what a word may be that may be an option."""
     if "p" in usage.names and not word.text:
         # `wait $pid`: a number, most of the time.
-        compute_values(spelled.replace('"', ""), findings)
+        note_arithmetic_values(spelled.replace('"', ""), findings)
     else:
         findings.gap(_OPTION_NOT_KNOWN)
 
@@ -128,9 +132,9 @@ def _test(given: tuple[Word, ...], spelled: str, findings: Findings) -> None:
     for word in given:
         if word.many and word.shape == "opaque" and not split:
             split = True
-            compute_values(spelled, findings)
+            note_arithmetic_values(spelled, findings)
         if before:
-            name_word(word, findings)
+            note_name_word(word, findings)
         before = _may_be(word, "-v") or _may_be(word, "-R")
 
 
@@ -157,7 +161,7 @@ def check_declared(word: Word, *, makes_list: bool, findings: Findings) -> None:
         findings.computed.add(f"{named.rstrip('+')}()")
     if _DECLARED.match(word.text) is None:
         bound = word.text.rpartition("]")[0] + "]" if "[" in named else named
-        name = name_word(Word(bound, "glob" if word.shape == "glob" else "known"), findings)
+        name = note_name_word(Word(bound, "glob" if word.shape == "glob" else "known"), findings)
         if "[" in named:
             findings.computed.add(f"{name}()")
     if not equals:

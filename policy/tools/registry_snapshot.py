@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from policy.catalog import Catalog, ToolSpec, repair_name
 from policy.model import EMPTY
 from policy.tools.handler import ToolHandler
-from policy.values import escape_for_people
+from policy.values import escape_for_display
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ class RegistrySnapshot(Mapping[str, Registration]):
         newest = None if repaired is None else self._newest.get(repaired.name)
         if newest is None:
             return None
-        asked = escape_for_people(name, 60)
+        asked = escape_for_display(name, 60)
         return ResolvedName(name=newest.name, note=f"tool name `{asked}` read as `{newest.name}`")
 
     def versions(self, name: str) -> tuple[Registration, ...]:

@@ -28,7 +28,7 @@ from policy.values.match.path_sets import PathSets
 from policy.values.numbers import add, compare_numbers, exact, is_number, multiply, subtract
 from policy.values.paths.contents import ContentsBelow
 from policy.values.paths.exclusion import SHOWING, is_excluded
-from policy.values.paths.membership import path_in, path_meets, path_within
+from policy.values.paths.membership import path_in, path_overlaps, path_within
 from policy.values.paths.path import (
     Path,
     PathContext,
@@ -46,7 +46,7 @@ from policy.values.paths.pattern import (
     read_path_pattern,
 )
 from policy.values.recipients import check_recipient_pattern, read_recipient, recipient_in
-from policy.values.regex.regex import Regex, by_re2_alone, compile_regex
+from policy.values.regex.regex import Regex, compile_regex, compile_without_shortcuts
 from policy.values.regex.string_tests import StringRegex
 from policy.values.shell_globs import ANY_DEPTH, compile_step, step_text
 from policy.values.sql.dialect import SQL_DIALECTS
@@ -55,7 +55,7 @@ from policy.values.sql.reader import can_read_sql, read_sql
 from policy.values.sql.statements import Sql, SqlStatement
 from policy.values.text import (
     compare_text,
-    escape_for_people,
+    escape_for_display,
     is_encodable,
     is_ordinary,
     normalise,
@@ -101,7 +101,6 @@ __all__ = [
     "after_cd",
     "any_of",
     "both",
-    "by_re2_alone",
     "can_read_sql",
     "check_recipient_pattern",
     "check_value",
@@ -112,8 +111,9 @@ __all__ = [
     "compile_regex",
     "compile_step",
     "compile_text_glob",
+    "compile_without_shortcuts",
     "copy_value",
-    "escape_for_people",
+    "escape_for_display",
     "escape_glob",
     "exact",
     "exact_path",
@@ -137,7 +137,7 @@ __all__ = [
     "parse_duration",
     "parse_time",
     "path_in",
-    "path_meets",
+    "path_overlaps",
     "path_pattern_text",
     "path_within",
     "quote",

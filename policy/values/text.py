@@ -95,7 +95,7 @@ def compare_text(test: Callable[[str], bool], text: str) -> bool | None:
     return answer if test(without_invisible(text)) == answer else None
 
 
-def escape_for_people(text: str, limit: int) -> str:
+def escape_for_display(text: str, limit: int) -> str:
     r"""Return `text` fit for display: nothing hidden, nothing moved, at most `limit` characters.
 
     Control, bidirectional and invisible characters become `\u{…}`; a longer text is cut, and the
@@ -119,4 +119,4 @@ def _shown(char: str) -> str:
 
 def quote(text: str) -> str:
     """Return `text` for a reason: escaped, at most 40 characters, between backticks."""
-    return f"`{escape_for_people(text, 40)}`"
+    return f"`{escape_for_display(text, 40)}`"

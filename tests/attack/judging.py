@@ -33,7 +33,7 @@ class Judge:
 
     def judged(self, script: str) -> Judged:
         """Decide one script, as one call."""
-        facts, _ = self._world.seen_by(_CALLER)
+        facts, _ = self._world.facts_for_call(_CALLER)
         try:
             decision = self._generation.answer(
                 "bash_exec", {"command": script}, caller=_CALLER, facts=facts

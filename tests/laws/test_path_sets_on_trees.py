@@ -12,7 +12,7 @@ from policy.values import (
     PathContext,
     PathPattern,
     PreparedPaths,
-    path_meets,
+    path_overlaps,
     read_path_pattern,
 )
 
@@ -60,7 +60,9 @@ def test_a_tree_intersects_a_set_if_one_of_its_files_is_in_it(
     found = prepared.meets(path, _CONTEXT)
     assert found == prepared.slowly(path, _CONTEXT, meets=True)
     each = [
-        path_meets(Path(lexical=f"/w/t/{file}", folds=folds), included, excluded, context=_CONTEXT)
+        path_overlaps(
+            Path(lexical=f"/w/t/{file}", folds=folds), included, excluded, context=_CONTEXT
+        )
         for file in files
     ]
     if True in each:
@@ -80,7 +82,7 @@ def test_a_tree_is_within_a_set_only_if_every_file_is(
     assert found == prepared.slowly(path, _CONTEXT, meets=False)
     for file in files:
         one = Path(lexical=f"/w/t/{file}", folds=folds)
-        if path_meets(one, excluded, (), context=_CONTEXT) is not False:
+        if path_overlaps(one, excluded, (), context=_CONTEXT) is not False:
             assert found is not True
 
 

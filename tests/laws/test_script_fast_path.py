@@ -13,7 +13,7 @@ from policy.generation import shipped_profiles
 from policy.programs import analyse_script, read_command_pattern
 from policy.shell import Script, SimpleCommand, full_reader
 from policy.shell.fast_reader import read_literal_command, read_simple_script
-from policy.shell.full_reader import _read_whole, _unfit
+from policy.shell.full_reader import _read_whole, _rejection
 from policy.values import Unreadable
 from tests.examples import examples
 from tests.laws.shell_scripts import scripts
@@ -45,8 +45,8 @@ def test_the_fast_path_reads_a_script_as_the_full_parser(text: str) -> None:
     if words is not None:
         assert plain is not None
         assert _told((words,)) == _told(plain)
-        assert _unfit(text) is None
-    if plain is not None and _unfit(text) is None:
+        assert _rejection(text) is None
+    if plain is not None and _rejection(text) is None:
         whole = _read_whole(text)
         assert isinstance(whole, Script)
         assert not whole.gaps

@@ -36,7 +36,7 @@ from policy.values import (
     compile_path_glob,
     compile_regex,
     compile_text_glob,
-    escape_for_people,
+    escape_for_display,
     escape_glob,
     exact,
     has_wildcard,
@@ -48,7 +48,7 @@ from policy.values import (
     parse_duration,
     parse_time,
     path_in,
-    path_meets,
+    path_overlaps,
     path_within,
     read_endpoint,
     read_host_pattern,
@@ -165,7 +165,7 @@ def test_plain_text_is_ordinary_and_stays_plain(text: str) -> None:
 
 @given(any_text, st.integers(0, 50))
 def test_text_for_people_hides_nothing_and_is_bounded(text: str, limit: int) -> None:
-    shown = escape_for_people(text, limit)
+    shown = escape_for_display(text, limit)
     assert all(char.isprintable() or char.isspace() for char in shown)
     assert is_ordinary(shown.replace("…", "")) or not is_ordinary(text)
     assert len(shown.partition("…[+")[0]) <= max(limit, len(text) and limit)
@@ -294,7 +294,7 @@ def test_a_tree_within_a_pattern_has_every_path_in_it(
     if path_within(tree, (pattern,), (), context=CONTEXT):
         assert inside
     if inside:
-        assert path_meets(tree, (pattern,), (), context=CONTEXT)
+        assert path_overlaps(tree, (pattern,), (), context=CONTEXT)
 
 
 # ------------------------------------------------------------------ commands

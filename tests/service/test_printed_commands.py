@@ -38,7 +38,7 @@ async def _executed(command: str, tmp_path: Path) -> tuple[ScriptedApprover, Mem
 
 async def test_the_printed_form_is_shown_and_recorded_beside_the_original(tmp_path: Path) -> None:
     approver, sink = await _executed(_HERE, tmp_path)
-    assert approver.requests[0].runs_as == "cat <<< '$x'"
+    assert approver.requests[0].rewritten_script == "cat <<< '$x'"
     assert "  runs as: cat <<< '$x'\n" in question(approver.requests[0])
     record = sink.records[-1]
     assert record.outcome == "ok"

@@ -53,8 +53,8 @@ def details(filed: Filed, *, now: datetime, root: str) -> Iterator[str]:
     for resource in request.resources:
         yield f"  {visible(resource, _LONGEST_LINE)}"
     yield from _input(thaw(request.input))
-    if request.runs_as is not None:
-        yield f"  runs as: {visible(request.runs_as, _LONGEST_LINE)}"
+    if request.rewritten_script is not None:
+        yield f"  runs as: {visible(request.rewritten_script, _LONGEST_LINE)}"
     yield ""
     yield "asked because"
     left = unanswered(request.reasons, filed.people, request.caller)

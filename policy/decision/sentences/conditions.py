@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, assert_never
 
 from policy.checks import checked
-from policy.values import escape_for_people
+from policy.values import escape_for_display
 
 _MOST_ITEMS = 6
 _LONGEST_ITEM = 80
@@ -21,7 +21,7 @@ _LONGEST_TEXT = 200
 
 def code_span(text: str, limit: int = _LONGEST_ITEM) -> str:
     """Return text as it is written, between backticks, with hidden characters escaped."""
-    return f"`{escape_for_people(text, limit).replace('`', chr(39))}`"
+    return f"`{escape_for_display(text, limit).replace('`', chr(39))}`"
 
 
 def listed(items: Iterable[str], word: str = "or", *, most: int = _MOST_ITEMS) -> str:
@@ -234,7 +234,7 @@ def _constant(constant: Any) -> str | None:
         case bool():
             return "true" if constant else "false"
         case str():
-            shown = escape_for_people(constant, _LONGEST_ITEM)
+            shown = escape_for_display(constant, _LONGEST_ITEM)
             return '"' + shown.replace('"', '\\"') + '"'
         case int() | float() | Decimal():
             return str(constant)

@@ -19,7 +19,7 @@ from policy.decision.sentences.rules import (
 )
 from policy.model import Caller, Facts, Verdict
 from policy.program import Program
-from policy.values import escape_for_people
+from policy.values import escape_for_display
 
 _MOST_LINES = 200
 _MOST_DEFAULTS = 50
@@ -73,7 +73,7 @@ class _Layer:
         self._delegated = [d.tools for d in top.delegations if d.to == layer.key]
         # A grant of another layer counts for that layer alone.
         self._within = (
-            "" if layer is top else f"for {escape_for_people(layer.key.title, _LONGEST_TITLE)}, "
+            "" if layer is top else f"for {escape_for_display(layer.key.title, _LONGEST_TITLE)}, "
         )
 
     def rules(self) -> Iterator[str]:

@@ -13,7 +13,7 @@ from policy.decision.sentences.conditions import (
     value_text,
 )
 from policy.model import Terms, Verdict
-from policy.values import escape_for_people
+from policy.values import escape_for_display
 
 _LONGEST_HEAD = 280
 _LONGEST_BECAUSE = 180
@@ -67,7 +67,7 @@ def approval_words(terms: Terms) -> str:
 
 
 def _one_line(text: str, limit: int) -> str:
-    return escape_for_people(" ".join(text.split()), limit)
+    return escape_for_display(" ".join(text.split()), limit)
 
 
 def _circumstances(rule: checked.CheckedRule | checked.CheckedRewrite) -> str:

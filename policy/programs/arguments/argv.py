@@ -202,9 +202,9 @@ class _Reader:
         if option is None or len(name) == 2 or not (equals or word.shape == "known"):
             return False
         if equals:
-            self._give(option, name, value=replace(word, text=value, home=False))
+            self._note_option(option, name, value=replace(word, text=value, home=False))
         else:
-            self._give(option, name)
+            self._note_option(option, name)
         return True
 
     def _long(self, word: Word) -> None:
@@ -216,9 +216,9 @@ class _Reader:
         if option is None:
             self._unknown(word, loose=not equals)
         elif equals:
-            self._give(option, name, value=replace(word, text=value, home=False))
+            self._note_option(option, name, value=replace(word, text=value, home=False))
         else:
-            self._give(option, name)
+            self._note_option(option, name)
 
     def _beginning(self, name: str) -> Option | None:
         """Return the only option whose name begins so."""
@@ -255,10 +255,10 @@ class _Reader:
             elif option.takes == "nothing":
                 self._note(OptionItem(option, spelling))
             elif rest:
-                self._give(option, spelling, value=replace(word, text=text[at:], home=False))
+                self._note_option(option, spelling, value=replace(word, text=text[at:], home=False))
                 return
             else:
-                self._give(option, spelling)
+                self._note_option(option, spelling)
                 return
         if word.shape == "known":
             self.at += 1
@@ -269,18 +269,18 @@ class _Reader:
         """Parse an option of the style `listed`; any other word, with a dash too, is an operand."""
         option = self.options.get(word.text) if word.shape == "known" else None
         if option is not None:
-            self._give(option, word.text)
+            self._note_option(option, word.text)
         return option is not None
 
     def _whole(self, word: Word) -> bool:
         """Parse an option that is a whole word; return whether it was one."""
         text = word.text
         if word.shape == "known" and (option := self.options.get(text)) is not None:
-            self._give(option, text)
+            self._note_option(option, text)
             return True
         name, equals, value = text.partition("=")
         if equals and (option := self.options.get(name)) is not None:
-            self._give(option, name, value=replace(word, text=value, home=False))
+            self._note_option(option, name, value=replace(word, text=value, home=False))
             return True
         if text[:1] != "-" or (text == "-" and word.shape == "known"):
             return self._glued(word) if text else False
@@ -296,13 +296,13 @@ class _Reader:
         if not best:
             return False
         value = replace(word, text=word.text[len(best) :], home=False)
-        self._give(self.options[best], best, value=value)
+        self._note_option(self.options[best], best, value=value)
         return True
 
     def _number(self, word: Word) -> None:
         text = word.text
         if NUMBER in self.options and word.shape == "known" and _DIGITS.issuperset(text[1:]):
-            self._give(self.options[NUMBER], text, value=Word(text[1:]))
+            self._note_option(self.options[NUMBER], text, value=Word(text[1:]))
         else:
             self._unknown(word)
 
@@ -311,7 +311,7 @@ class _Reader:
         name, equals, value = word.text.partition("=")
         option = self.options.get(name)
         if equals and option is not None:
-            self._give(option, name, value=replace(word, text=value, home=False))
+            self._note_option(option, name, value=replace(word, text=value, home=False))
         elif word.shape == "known" and option is not None:
             self.at += 1
             self._note(OptionItem(option, name))
@@ -338,7 +338,7 @@ class _Reader:
             else:
                 self._note(OptionItem(option, "-" + letter))
 
-    def _give(self, option: Option, spelled: str, *, value: Word | None = None) -> None:
+    def _note_option(self, option: Option, spelled: str, *, value: Word | None = None) -> None:
         """Record an option, with its value or the words that it takes."""
         self.at += 1
         if option.takes != "value" or option.role in MANY_WORDS:
@@ -346,14 +346,14 @@ class _Reader:
             words = self._words_of(option, first) if option.takes == "value" else ()
             self._note(OptionItem(option, spelled, None if words else value, words))
         elif value is not None or self.at < len(self.words):
-            self._give_values(option, spelled, value)
+            self._note_values(option, spelled, value)
         else:
             self._note(OptionItem(option, spelled))
         if option.last:
             for word in self.words[self.at :]:
                 self._operand(word)
 
-    def _give_values(self, option: Option, spelled: str, value: Word | None) -> None:
+    def _note_values(self, option: Option, spelled: str, value: Word | None) -> None:
         """Record an option with its first value (glued, or the next word) and all further ones."""
         count = len(option.more) + (value is None)
         taken = self.words[self.at : self.at + count]

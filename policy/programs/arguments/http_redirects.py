@@ -64,7 +64,7 @@ def redirect_target(redirects: HttpRedirects, found: list[Effect], program: str)
     return [Effect(verb="connects", why=why, redirected=True, by=by)]
 
 
-def sent_on(words: Sequence[Word], program: str) -> list[Effect]:
+def redirects_without_profile(words: Sequence[Word], program: str) -> list[Effect]:
     """Return the host that an unknown program may be redirected to by a URL among its words."""
     if not any(_WEB.search(word.text) for word in words):
         return []

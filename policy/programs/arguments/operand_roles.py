@@ -117,7 +117,7 @@ class _Places:
         return tuple(found)
 
 
-def text_of(words: Sequence[Word]) -> str:
+def command_line_text(words: Sequence[Word]) -> str:
     """Return words as a line for people."""
     return " ".join(map(_shown, words))
 

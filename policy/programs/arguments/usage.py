@@ -53,8 +53,8 @@ class ArgumentUsage:
         options = [item for item in parts.items if isinstance(item, OptionItem)]
         given: set[str] = set().union(*map(option_names, options))
         before = len(self.effects.found)
-        parts = _varied(parts, profile, given)
-        roles = self._give_words(parts, operand_roles(profile, given), profile)
+        parts = _with_variants(parts, profile, given)
+        roles = self._note_words(parts, operand_roles(profile, given), profile)
         self._whole(profile, given, roles=roles)
         effects = self.effects
         if effects.suffixes:
@@ -94,18 +94,18 @@ class ArgumentUsage:
                 if chosen.shape == "glob" and not effect.word.home:
                     self.effects.found[place] = replace(effect, word=chosen)
 
-    def fear_lists(self, program: str, words: Sequence[Word]) -> None:
+    def note_argument_files(self, program: str, words: Sequence[Word]) -> None:
         """Record that words may come from a file, where a word `@FILE` stands for its contents."""
         if any(word.text.startswith("@") for word in words):
-            self.effects.unclear(f"words of `{program}` are in a file")
+            self.effects.may_do_anything(f"words of `{program}` are in a file")
 
-    def give_options(self, profile: Profile, parts: ParsedArguments) -> None:
+    def note_options(self, profile: Profile, parts: ParsedArguments) -> None:
         """Record the options before a subcommand."""
         for item in parts.items:
             if isinstance(item, OptionItem):
-                self._give_option(item, profile, found=NOT_SEARCHED, stand_in=None)
+                self._note_option(item, profile, found=NOT_SEARCHED, stand_in=None)
 
-    def _give_words(
+    def _note_words(
         self, parts: ParsedArguments, roles: tuple[str, ...], profile: Profile
     ) -> set[str]:
         """Record options and operands in order; return the roles of operands."""
@@ -133,11 +133,11 @@ class ArgumentUsage:
         taken = iter(possible)
         for item in items:
             if isinstance(item, OptionItem):
-                self._give_option(item, profile, found=found, stand_in=stand_in)
+                self._note_option(item, profile, found=found, stand_in=stand_in)
             else:
-                self._give_operand(item, next(taken), profile)
+                self._note_operand(item, next(taken), profile)
         if runs or any(item.may_be_option for item in operands):
-            self._fear(operands, profile, runs=runs)
+            self._note_uncertain_operands(operands, profile, runs=runs)
         if not _INTO.isdisjoint(roles):
             self._write_into([item.word for item in operands])
         if runs:
@@ -146,13 +146,15 @@ class ArgumentUsage:
                 runs = ""  # `env A=b` runs nothing
         return {bare_role(role) for each in possible for role in each} | ({runs} - {""})
 
-    def _give_option(
+    def _note_option(
         self, item: OptionItem, profile: Profile, *, found: FoundPaths, stand_in: str | None
     ) -> None:
         effects, option = self.effects, item.option
         if option is None:
             self.options.append(GivenOption(name=item.spelled, spelled=item.spelled, unknown=True))
-            effects.unclear(f"what `{effects.name} {item.spelled}` does is not known", runs=False)
+            effects.may_do_anything(
+                f"what `{effects.name} {item.spelled}` does is not known", runs=False
+            )
             return
         guarded = option.guarded
         if option.role == "guarded":
@@ -169,7 +171,9 @@ class ArgumentUsage:
                 note_text(effects, option.role, option.text)
         elif item.value is not None:
             if option.role == "members-write" and self.operands:
-                effects.not_known("writes", f"`{effects.name}` changes its folder between operands")
+                effects.unknown_access(
+                    "writes", f"`{effects.name}` changes its folder between operands"
+                )
             guarded = note_word(effects, option.role, item.value, option=item.spelled) or guarded
             for role, word in zip(option.more, item.more, strict=False):
                 guarded = note_word(effects, role, word, option=item.spelled) or guarded
@@ -186,7 +190,7 @@ class ArgumentUsage:
             )
         )
 
-    def _give_operand(self, item: OperandItem, roles: tuple[str, ...], profile: Profile) -> None:
+    def _note_operand(self, item: OperandItem, roles: tuple[str, ...], profile: Profile) -> None:
         guarded, effects = False, self.effects
         folder = effects.folder
         effects.folder = (*folder, *effects.members)
@@ -207,17 +211,19 @@ class ArgumentUsage:
             GivenOperand(word=item.word, guarded=guarded, may_be_option=may_be_option)
         )
         if profile.means:
-            self._mean(item.word, profile)
+            self._note_meant_option(item.word, profile)
 
-    def _fear(self, operands: list[OperandItem], profile: Profile, *, runs: str) -> None:
+    def _note_uncertain_operands(
+        self, operands: list[OperandItem], profile: Profile, *, runs: str
+    ) -> None:
         """Record what operands would do that may be options or several words."""
         if runs and any(item.may_be_option or item.word.many for item in operands):
             self.effects.gap(f"which command `{self.effects.name}` runs is not known")
         unsure = [item.word for item in operands if item.may_be_option]
         for folder_only in {_is_name(word) for word in unsure}:
-            self._fear_options(profile, folder_only=folder_only)
+            self._note_possible_options(profile, folder_only=folder_only)
 
-    def _mean(self, word: Word, profile: Profile) -> None:
+    def _note_meant_option(self, word: Word, profile: Profile) -> None:
         """Record the option that an operand stands for."""
         if not word.known:
             return
@@ -229,7 +235,7 @@ class ArgumentUsage:
                 if option is not None and option.text:
                     note_text(self.effects, option.role, option.text)
 
-    def _fear_options(self, profile: Profile, *, folder_only: bool) -> None:
+    def _note_possible_options(self, profile: Profile, *, folder_only: bool) -> None:
         """Record what unknown operands would do if they were options."""
         verbs = {verb for option in profile.options.values() for verb in verbs_of_role(option.role)}
         why = f"a word of `{self.effects.name}` that is not known may be an option"
@@ -238,7 +244,7 @@ class ArgumentUsage:
                 spelled = Word("*", "glob", many=True)
                 self.effects.found.append(Effect(verb=verb, word=spelled, why=why))
             else:
-                self.effects.not_known(verb, why)
+                self.effects.unknown_access(verb, why)
         if None in verbs:
             self.effects.gap(why)
 
@@ -287,9 +293,9 @@ class ArgumentUsage:
             if has_input(effects.command) and not roles - {"host", "connect"}:
                 effects.gap(f"`{effects.name}` {_INPUT}")
         elif stdin != "text" and not _leaves_input(stdin, roles):
-            self._take_input(stdin)
+            self._note_standard_input(stdin)
 
-    def _take_input(self, role: str) -> None:
+    def _note_standard_input(self, role: str) -> None:
         """Record what the program does with standard input."""
         effects, command = self.effects, self.effects.command
         files = [
@@ -336,7 +342,7 @@ def _goes_with_input(role: str) -> bool:
     return role.rstrip(".!") in ("host", "connect", "argument")
 
 
-def _varied(parts: ParsedArguments, profile: Profile, given: set[str]) -> ParsedArguments:
+def _with_variants(parts: ParsedArguments, profile: Profile, given: set[str]) -> ParsedArguments:
     """Return the options with their meaning in the variants that hold."""
     if not profile.variants:
         return parts

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from policy.programs.embedded.embedded_program import (
+    AccessedResource,
     ProgramEffects,
-    TouchedResource,
     unknown_effects,
 )
 
@@ -108,7 +108,7 @@ class _Reader:
 
     def __init__(self, tokens: list[tuple[str, str]]) -> None:
         self.tokens = tokens
-        self.touched: list[TouchedResource] = []
+        self.touched: list[AccessedResource] = []
         self.gap = ""
         self._prints = False
         self._gets = False
@@ -131,9 +131,9 @@ class _Reader:
             self.gap = _RUNS
         elif name in ("ARGV", "ARGC", "SYMTAB"):
             # `SYMTAB` contains all variables, `ARGV` among them.
-            self.touched.append(TouchedResource("reads", None))
+            self.touched.append(AccessedResource("reads", None))
         elif name == "ENVIRON" and not self._is_of_one(place):
-            self.touched.append(TouchedResource("reads", "/proc/self/environ"))
+            self.touched.append(AccessedResource("reads", "/proc/self/environ"))
 
     def _is_of_one(self, place: int) -> bool:
         """Return whether a single array element is named by a string: `ENVIRON["HOME"]`."""
@@ -170,9 +170,9 @@ class _Reader:
         known = plain and after in (";", "\n", "}", ")")
         name = text[1:-1] if known else None
         if name is not None and reads_socket(name):
-            self.touched.append(TouchedResource("connects", host_of(name)))
+            self.touched.append(AccessedResource("connects", host_of(name)))
             return
         if name not in _STREAMS:
-            self.touched.append(TouchedResource("reads" if verb == "reads" else "writes", name))
+            self.touched.append(AccessedResource("reads" if verb == "reads" else "writes", name))
         if name is None:
-            self.touched.append(TouchedResource("connects", None))
+            self.touched.append(AccessedResource("connects", None))

@@ -8,7 +8,7 @@ from policy.programs.invocation import Verb
 
 
 @dataclass(frozen=True, slots=True)
-class TouchedResource:
+class AccessedResource:
     """A file or host that a program accesses; `name` is None where it is not known."""
 
     verb: Verb
@@ -22,7 +22,7 @@ class ProgramEffects:
     `harms`: no `*` covers it, although it accesses nothing and runs nothing.
     """
 
-    touched: tuple[TouchedResource, ...] = ()
+    touched: tuple[AccessedResource, ...] = ()
     gap: str = ""
     harms: bool = False
 
@@ -38,6 +38,6 @@ NOTHING = ProgramEffects()
 def unknown_effects(what: str) -> ProgramEffects:
     """Return the effects of a program that may do anything."""
     return ProgramEffects(
-        touched=(TouchedResource("reads", None), TouchedResource("writes", None)),
+        touched=(AccessedResource("reads", None), AccessedResource("writes", None)),
         gap=what,
     )

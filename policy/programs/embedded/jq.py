@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from policy.programs.embedded.embedded_program import ProgramEffects, TouchedResource
+from policy.programs.embedded.embedded_program import AccessedResource, ProgramEffects
 
 _MODULE = re.compile(r"\b(?:import|include)\b")
 _LOADS = re.compile(r"\b(?:load|load_\w+|strload)\s*\(")
@@ -15,7 +15,7 @@ _RUNS = re.compile(r"\bsystem\s*\(")
 
 def read_jq(text: str) -> ProgramEffects:
     """Return the effects of a filter: it works on its input, and some filters can load files."""
-    touched = TouchedResource("reads", None)
+    touched = AccessedResource("reads", None)
     if _RUNS.search(text):
         return ProgramEffects(touched=(touched,), gap="a filter that runs commands")
     if _MODULE.search(text) or _LOADS.search(text):

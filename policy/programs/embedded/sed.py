@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from policy.programs.embedded.embedded_program import (
+    AccessedResource,
     ProgramEffects,
-    TouchedResource,
     unknown_effects,
 )
 
@@ -39,7 +39,7 @@ class _Reader:
     def __init__(self, script: str) -> None:
         self.script = script
         self.at = 0
-        self.touched: list[TouchedResource] = []
+        self.touched: list[AccessedResource] = []
         self.gap = ""
 
     def read(self) -> None:
@@ -173,7 +173,7 @@ class _Reader:
             raise _Unclear
         if name not in _STREAMS:
             verb = _FILES[command]
-            self.touched.append(TouchedResource("reads" if verb == "reads" else "writes", name))
+            self.touched.append(AccessedResource("reads" if verb == "reads" else "writes", name))
 
     def _substitute(self) -> None:
         delimiter = self._take()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from policy.programs.embedded import sql_names as names
-from policy.programs.embedded.embedded_program import NOTHING, ProgramEffects, TouchedResource
+from policy.programs.embedded.embedded_program import NOTHING, AccessedResource, ProgramEffects
 
 _RUNS = re.compile(
     r"\bprogram\b|\bload_extension\b|\bxp_cmdshell\b|\bsys_exec\b|\bsys_eval\b|\bedit\s*\(|"
@@ -56,9 +56,9 @@ _PRAGMA = re.compile(r"pragma\s+(?:\w+\s*\.\s*)?(\w+)", re.IGNORECASE)
 _MODULE = re.compile(r"\busing\s+(\S+?)\s*(?:\(|;|\Z)", re.IGNORECASE)
 _COMMENT_LINES = re.compile(r"(?:\s|\(|--[ \t][^\n]*(?:\n|\Z))*+")
 _TOUCHED = (
-    TouchedResource("reads", None),
-    TouchedResource("writes", None),
-    TouchedResource("connects", None),
+    AccessedResource("reads", None),
+    AccessedResource("writes", None),
+    AccessedResource("connects", None),
 )
 _UNSEEN = ProgramEffects(touched=_TOUCHED, gap="SQL whose commands of the client may run programs")
 _OUTSIDE = ProgramEffects(touched=_TOUCHED)

@@ -34,7 +34,7 @@ INSIDE = frozenset(
 PARTS = frozenset({"members", "members-write", "piped-write", "prefix", "suffix", "tunnel"})
 
 # Roles of words whose files differ from the given name.
-NEARLY = frozenset(
+APPROXIMATE = frozenset(
     {
         "globbed-read", "numbered-write", "read-beside", "read-write-beside", "joined-read",
         "joined-write", "read-joined", "write-parents", "write-into-parents",
@@ -63,16 +63,16 @@ def note_inside(effects: CommandEffects, role: str, word: Word, label: str, *, o
             _address(effects, word, option=option)
         case "list" | "host-list" if is_web_url(word.text):
             effects.touch("host", word, option=option)
-            effects.not_known("connects", f"`{label}` names hosts in a page")
+            effects.unknown_access("connects", f"`{label}` names hosts in a page")
         case "host-list":
             if word.text != "-":
                 effects.touch("read", word, option=option)
-            effects.not_known("connects", f"`{label}` names hosts in a file")
+            effects.unknown_access("connects", f"`{label}` names hosts in a file")
         case "list":
             effects.touch("read", word, option=option)
-            effects.not_known("reads", f"`{label}` names files in a file")
-        case _ if role in NEARLY:
-            note_nearly(effects, role, word, label, option=option)
+            effects.unknown_access("reads", f"`{label}` names files in a file")
+        case _ if role in APPROXIMATE:
+            note_approximate(effects, role, word, label, option=option)
         case _:
             split, kind = _PARTED[role]
             for part in split(word):
@@ -111,20 +111,22 @@ def note_part(effects: CommandEffects, role: str, word: Word, label: str, *, opt
         case "suffix":
             effects.suffixes = (*effects.suffixes, word)
         case "tunnel":
-            effects.not_known("connects", f"where `{label}` leads is not known")
+            effects.unknown_access("connects", f"where `{label}` leads is not known")
         case "prefix":
             effects.touch("write", names_beginning_with(word), option=option)
         case _:
             _piped_write(effects, word, label, option=option)
 
 
-def note_nearly(effects: CommandEffects, role: str, word: Word, label: str, *, option: str) -> None:
+def note_approximate(
+    effects: CommandEffects, role: str, word: Word, label: str, *, option: str
+) -> None:
     """Record the file whose name a program derives from the given one."""
     match role:
         case "globbed-read" if not _URL_GLOB.isdisjoint(word.text):
-            effects.not_known("reads", f"which files `{label}` reads is not known")
+            effects.unknown_access("reads", f"which files `{label}` reads is not known")
         case "numbered-write" if "#" in word.text:
-            effects.not_known("writes", f"which file `{label}` writes is not known")
+            effects.unknown_access("writes", f"which file `{label}` writes is not known")
         case "globbed-read" | "numbered-write":
             effects.touch(role.partition("-")[2], word, option=option)
         case "write-parents" | "write-into-parents":
@@ -156,7 +158,7 @@ def note_local_url(effects: CommandEffects, word: Word) -> None:
     # A word that stands for several schemes may stand for this one too.
     several = before.startswith(("{", "[")) and "://" in before
     if local or begun or several:
-        effects.not_known("reads", f"which file `{effects.name}` reads is not known")
+        effects.unknown_access("reads", f"which file `{effects.name}` reads is not known")
 
 
 def note_suffixes(effects: CommandEffects) -> None:
@@ -168,7 +170,9 @@ def note_suffixes(effects: CommandEffects) -> None:
     ]
     for suffix in effects.suffixes:
         if not suffix.known or "/" in suffix.text:
-            effects.not_known("writes", f"what `{effects.name}` adds to names may lead elsewhere")
+            effects.unknown_access(
+                "writes", f"what `{effects.name}` adds to names may lead elsewhere"
+            )
             continue
         for effect in written:
             assert effect.word is not None
@@ -191,13 +195,13 @@ def _joined(effects: CommandEffects, verb: Verb, word: Word, label: str) -> None
     if word.home or word.text.startswith("/"):
         effects.found.append(Effect(verb=verb, word=word, tree=True))
     if word.shape == "opaque" or ".." in word.text.split("/"):
-        effects.not_known(verb, f"which file `{label}` leads to is not known")
+        effects.unknown_access(verb, f"which file `{label}` leads to is not known")
 
 
 def _beside(effects: CommandEffects, word: Word) -> None:
     """Record the file that is written under the name of another with a different ending."""
     if word.shape == "opaque":
-        effects.not_known("writes", f"which file `{effects.name}` writes is not known")
+        effects.unknown_access("writes", f"which file `{effects.name}` writes is not known")
     elif not (word.known and word.text == "-"):
         for name in sibling_files(effects.name, word.text):
             effects.touch("write", replace(word, text=name), option="")
@@ -208,4 +212,4 @@ def _at_file(effects: CommandEffects, word: Word) -> None:
     if found and found[1] != "-":
         effects.touch("read", replace(word, text=found[1]), option="")
     elif not found and not word.known:
-        effects.not_known("reads", "a word that may name a file by `@` is not known")
+        effects.unknown_access("reads", "a word that may name a file by `@` is not known")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from policy.programs.embedded.embedded_program import NOTHING, ProgramEffects, TouchedResource
+from policy.programs.embedded.embedded_program import NOTHING, AccessedResource, ProgramEffects
 from policy.shell import Word
 
 _EXCLUDES = re.compile(r":[!^]|:\([^)]*\bexclude\b[^)]*\)")
@@ -56,7 +56,7 @@ def read_form(text: str) -> ProgramEffects:
         # A name may contain the terminator: then both readings count.
         names |= dict.fromkeys((listed, *(part.partition(";")[0] for part in listed.split(","))))
     return ProgramEffects(
-        touched=tuple(TouchedResource("reads", name.strip('"')) for name in names if name)
+        touched=tuple(AccessedResource("reads", name.strip('"')) for name in names if name)
     )
 
 
@@ -93,10 +93,10 @@ def split_report(word: Word) -> tuple[Word, ...]:
 def read_output_format(text: str) -> ProgramEffects:
     """Return the files that an output format names: `@format.txt`, `%output{a.txt}`."""
     if text.startswith("@"):
-        return ProgramEffects(touched=(TouchedResource("reads", text[1:]),))
+        return ProgramEffects(touched=(AccessedResource("reads", text[1:]),))
     named = [part.partition("}")[0] for part in text.split(_OUTPUT)[1:]]
     return ProgramEffects(
-        touched=tuple(TouchedResource("writes", name.removeprefix(">>")) for name in named)
+        touched=tuple(AccessedResource("writes", name.removeprefix(">>")) for name in named)
     )
 
 
@@ -105,9 +105,9 @@ def read_mount(text: str) -> ProgramEffects:
     host, mode = _mounted(text)
     if not host.startswith(("/", ".", "~")):
         return NOTHING
-    read = TouchedResource("reads", host)
+    read = AccessedResource("reads", host)
     return ProgramEffects(
-        touched=(read,) if mode == "ro" else (read, TouchedResource("writes", host))
+        touched=(read,) if mode == "ro" else (read, AccessedResource("writes", host))
     )
 
 

@@ -64,7 +64,7 @@ def _verb(role: str) -> Verb:
 
 
 def _not_known(effects: CommandEffects, role: str) -> None:
-    effects.not_known(_verb(role), f"which files `{effects.name}` names is not known")
+    effects.unknown_access(_verb(role), f"which files `{effects.name}` names is not known")
 
 
 def _lists(role: str, part: PathspecPart) -> bool:
@@ -111,7 +111,7 @@ def _unclear(effects: CommandEffects, role: str, word: Word) -> None:
 def _line_range(effects: CommandEffects, word: Word) -> None:
     """Record the file of `1,10:a.py` and `:name:a.py`; the range may contain colons too."""
     if not word.known:
-        effects.not_known("reads", f"which file `{effects.name}` reads is not known")
+        effects.unknown_access("reads", f"which file `{effects.name}` reads is not known")
         return
     start = word.text.find(":")
     while start >= 0:

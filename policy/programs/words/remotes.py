@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from policy.programs.embedded.embedded_program import NOTHING, ProgramEffects, TouchedResource
+from policy.programs.embedded.embedded_program import NOTHING, AccessedResource, ProgramEffects
 from policy.shell import Word
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
@@ -34,7 +34,7 @@ def scheme_of(text: str) -> str:
 def read_remote(text: str) -> ProgramEffects:
     """Return what a remote accesses: a URL, `user@host:path`, a folder or a configured name."""
     if _HELPER.match(text):
-        return ProgramEffects(touched=(TouchedResource("connects", None),), gap=_RUNS)
+        return ProgramEffects(touched=(AccessedResource("connects", None),), gap=_RUNS)
     if scheme := _SCHEME.match(text):
         return (
             _local(text) if scheme[1].lower() == "file" else ProgramEffects(touched=_connects(text))
@@ -48,19 +48,19 @@ def read_remote(text: str) -> ProgramEffects:
     if "/" in text:
         return _local(text)
     # The host of a configured name is in the repository's configuration.
-    return ProgramEffects(touched=(TouchedResource("connects", None),))
+    return ProgramEffects(touched=(AccessedResource("connects", None),))
 
 
 def read_module(word: Word) -> ProgramEffects:
     """Return what a package of Go accesses: a folder, or the host that its path begins with."""
     text = word.text
     if text.startswith(("/", "./", "../")) or text in (".", "..") or text.endswith(".go"):
-        return ProgramEffects(touched=(TouchedResource("reads", text if word.known else None),))
+        return ProgramEffects(touched=(AccessedResource("reads", text if word.known else None),))
     path, slash, _ = text.partition("/")
     host = path.partition("@")[0]
     if not word.known and not (slash and word.shape == "opaque"):
         return ProgramEffects(
-            touched=(TouchedResource("connects", None), TouchedResource("reads", None))
+            touched=(AccessedResource("connects", None), AccessedResource("reads", None))
         )
     return ProgramEffects(touched=_connects(host)) if "." in host else NOTHING
 
@@ -69,7 +69,7 @@ def read_user_at_host(word: Word) -> ProgramEffects:
     """Return the host of `user@db.example`, none for a name alone."""
     _, sign, host = word.text.rpartition("@")
     if not word.known:
-        return ProgramEffects(touched=(TouchedResource("connects", None),))
+        return ProgramEffects(touched=(AccessedResource("connects", None),))
     return ProgramEffects(touched=_connects(host)) if sign else NOTHING
 
 
@@ -77,11 +77,11 @@ def read_copy_place(text: str, verb: Literal["reads", "writes"]) -> ProgramEffec
     """Return what the source or target of a copy accesses: another host, or a path."""
     if scheme := _SCHEME.match(text):
         local = scheme[1].lower() == "file"
-        return ProgramEffects(touched=(TouchedResource(verb, text),) if local else _connects(text))
+        return ProgramEffects(touched=(AccessedResource(verb, text),) if local else _connects(text))
     if not text.startswith(("/", ".", "~")) and _HOST_FIRST.match(text):
         module = _HOST_FIRST.sub("", text, count=1).startswith(":")
         return ProgramEffects(touched=_connects(_as_ssh(text, scheme="rsync" if module else "ssh")))
-    return ProgramEffects(touched=(TouchedResource(verb, text),))
+    return ProgramEffects(touched=(AccessedResource(verb, text),))
 
 
 def as_url(text: str) -> str:
@@ -92,11 +92,13 @@ def as_url(text: str) -> str:
 
 
 def _local(text: str) -> ProgramEffects:
-    return ProgramEffects(touched=(TouchedResource("reads", text), TouchedResource("writes", text)))
+    return ProgramEffects(
+        touched=(AccessedResource("reads", text), AccessedResource("writes", text))
+    )
 
 
-def _connects(text: str) -> tuple[TouchedResource, ...]:
-    return (TouchedResource("connects", text),)
+def _connects(text: str) -> tuple[AccessedResource, ...]:
+    return (AccessedResource("connects", text),)
 
 
 def _as_ssh(text: str, *, scheme: str = "ssh") -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from policy.programs.effects import VERBS, CommandEffects
 from policy.programs.profiles.roles import verbs_of_role
 from policy.programs.words.approximate_paths import (
+    APPROXIMATE,
     INSIDE,
-    NEARLY,
     PARTS,
     note_inside,
     note_local_url,
@@ -49,7 +49,7 @@ def note_word(effects: CommandEffects, role: str, word: Word, *, option: str = "
         return note_program(effects, role, word)
     if role in PATHSPECS:
         note_pathspec(effects, role, word)
-    elif role in INSIDE or role in NEARLY:
+    elif role in INSIDE or role in APPROXIMATE:
         note_inside(effects, role, word, label, option=option)
     elif role in PARTS:
         note_part(effects, role, word, label, option=option)
@@ -92,14 +92,14 @@ def note_text(effects: CommandEffects, role: str, text: str) -> None:
         if verb is None:
             effects.gap(f"`{effects.name}` may run commands that its words do not show")
         else:
-            effects.untold(verb, f"`{effects.name}` does not name what it {verb}")
+            effects.unseen_access(verb, f"`{effects.name}` does not name what it {verb}")
 
 
 def _other(effects: CommandEffects, role: str, word: Word, label: str) -> None:
     """Record a folder, an unknown word, or a command."""
     match role:
         case "listed-input":
-            effects.not_known("reads", f"`{effects.name}` reads files that its input names")
+            effects.unknown_access("reads", f"`{effects.name}` reads files that its input names")
         case "read-folder" | "project-folder":
             # Files there are used as configuration, or run.
             effects.touch("read", word, option="")
@@ -107,9 +107,9 @@ def _other(effects: CommandEffects, role: str, word: Word, label: str) -> None:
         case "folder":
             effects.folder = (*effects.folder, word)
         case "unknown":
-            effects.unclear(f"what `{label}` does with its words is not known")
+            effects.may_do_anything(f"what `{label}` does with its words is not known")
         case "guarded":
-            effects.unclear(f"what `{label}` does is not known", runs=False)
+            effects.may_do_anything(f"what `{label}` does is not known", runs=False)
         case (
             "placeholder"
             | "found-name"

@@ -9,13 +9,13 @@ import re
 
 from policy.programs.embedded.embedded_program import (
     NOTHING,
+    AccessedResource,
     ProgramEffects,
-    TouchedResource,
     unknown_effects,
 )
 from policy.shell import Word
 
-_SOMETHING = ProgramEffects(touched=(TouchedResource("reads", None),))
+_SOMETHING = ProgramEffects(touched=(AccessedResource("reads", None),))
 _FORMATS = frozenset(
     """
     json yaml wide name jsonpath jsonpath-as-json custom-columns go-template template kyaml
@@ -41,7 +41,7 @@ def read_listing_format(word: Word) -> ProgramEffects:
     if word.known and name in _FORMATS:
         return NOTHING
     if word.known and equals and name.endswith("file"):
-        return ProgramEffects(touched=(TouchedResource("reads", given),))
+        return ProgramEffects(touched=(AccessedResource("reads", given),))
     return NOTHING if word.known and not word.text else _SOMETHING
 
 
@@ -51,7 +51,7 @@ def read_password_source(word: Word) -> ProgramEffects:
     if (colon and kind in ("pass", "env", "fd")) or (word.known and word.text == "stdin"):
         return NOTHING
     if word.known and kind == "file":
-        return ProgramEffects(touched=(TouchedResource("reads", rest),))
+        return ProgramEffects(touched=(AccessedResource("reads", rest),))
     return _SOMETHING
 
 
@@ -66,7 +66,7 @@ def read_name_or_script(word: Word) -> ProgramEffects:
         return NOTHING
     named = word.text if word.known else None
     return ProgramEffects(
-        touched=(TouchedResource("reads", named),), gap="a script in place of a name"
+        touched=(AccessedResource("reads", named),), gap="a script in place of a name"
     )
 
 
@@ -74,7 +74,7 @@ def read_name_or_file(word: Word) -> ProgramEffects:
     """Return the file that may be given in place of a name."""
     if word.known and _NAME.fullmatch(word.text):
         return NOTHING
-    return ProgramEffects(touched=(TouchedResource("reads", word.text if word.known else None),))
+    return ProgramEffects(touched=(AccessedResource("reads", word.text if word.known else None),))
 
 
 def read_client_variable(word: Word) -> ProgramEffects:
@@ -91,14 +91,14 @@ def read_filter_rule(word: Word) -> ProgramEffects:
     if _FILTER.fullmatch(word.text) or _MERGED_BELOW.fullmatch(word.text):
         return NOTHING
     merged = _MERGED.fullmatch(word.text)
-    return ProgramEffects(touched=(TouchedResource("reads", merged[1] if merged else None),))
+    return ProgramEffects(touched=(AccessedResource("reads", merged[1] if merged else None),))
 
 
 def read_page(word: Word) -> ProgramEffects:
     """Return the file in place of a page of the manual; it may include others."""
     if word.known and "/" not in word.text:
         return NOTHING
-    named = (TouchedResource("reads", word.text),) if word.known else ()
+    named = (AccessedResource("reads", word.text),) if word.known else ()
     return ProgramEffects(touched=(*named, *_SOMETHING.touched))
 
 
@@ -107,10 +107,10 @@ def read_mailbox(word: Word) -> ProgramEffects:
     if not word.known or word.text.startswith("|"):
         gap = "" if word.text[:1] not in ("", "|") else "a recipient that may be a command"
         return ProgramEffects(
-            touched=(TouchedResource("sends", None), TouchedResource("writes", None)), gap=gap
+            touched=(AccessedResource("sends", None), AccessedResource("writes", None)), gap=gap
         )
     if "/" in word.text or word.text.startswith("+"):
         return ProgramEffects(
-            touched=(TouchedResource("sends", word.text), TouchedResource("writes", None))
+            touched=(AccessedResource("sends", word.text), AccessedResource("writes", None))
         )
-    return ProgramEffects(touched=(TouchedResource("sends", word.text),))
+    return ProgramEffects(touched=(AccessedResource("sends", word.text),))

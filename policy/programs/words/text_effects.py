@@ -61,7 +61,7 @@ def note_shaped(effects: CommandEffects, role: str, word: Word, label: str) -> b
             known = word.known or "=" in word.text
             if known and is_harmless_setting(word.text, effects.settings):
                 return False
-            effects.unclear(f"what the setting of `{label}` does is not known")
+            effects.may_do_anything(f"what the setting of `{label}` does is not known")
             return True
         case "assignment":
             return _assignment(effects, word, label)
@@ -76,17 +76,17 @@ def note_program(effects: CommandEffects, role: str, word: Word) -> bool:
     read, unknown = LANGUAGES[role]
     if not word.known:
         if role in _REMOTES:
-            effects.not_known("connects", unknown)
+            effects.unknown_access("connects", unknown)
         else:
-            effects.not_known("reads", unknown or "a filter that is not known may read files")
+            effects.unknown_access("reads", unknown or "a filter that is not known may read files")
         if unknown:
-            effects.not_known("writes", unknown)
+            effects.unknown_access("writes", unknown)
             effects.gap(unknown)
         return bool(unknown)
-    doings = read(word.text) if word.text else NOTHING
-    _do(effects, role, word, doings)
+    effects_of_text = read(word.text) if word.text else NOTHING
+    _do(effects, role, word, effects_of_text)
     # A remote as an operand is no more harmful than a host.
-    return bool(doings.gap) if role in _REMOTES else doings.guarded
+    return bool(effects_of_text.gap) if role in _REMOTES else effects_of_text.guarded
 
 
 def note_awk_input(effects: CommandEffects, word: Word) -> bool:
@@ -96,7 +96,7 @@ def note_awk_input(effects: CommandEffects, word: Word) -> bool:
         return False
     host = host_of(word.text) if word.known else None
     if host is None:
-        effects.not_known("connects", f"which host `{effects.name}` connects to is not known")
+        effects.unknown_access("connects", f"which host `{effects.name}` connects to is not known")
     else:
         effects.touch("host", Word(host), option="")
     return True
@@ -104,10 +104,12 @@ def note_awk_input(effects: CommandEffects, word: Word) -> bool:
 
 def note_read(effects: CommandEffects, role: str, word: Word) -> bool:
     """Record the effects of a word with its own reader; return whether it is harmful."""
-    doings = WORD_READERS[role](word)
-    _do(effects, role, word, doings)
-    plain = role in _MEANT and not doings.gap
-    return doings.guarded and not (plain and all(one.name for one in doings.touched))
+    effects_of_text = WORD_READERS[role](word)
+    _do(effects, role, word, effects_of_text)
+    plain = role in _MEANT and not effects_of_text.gap
+    return effects_of_text.guarded and not (
+        plain and all(one.name for one in effects_of_text.touched)
+    )
 
 
 def _assignment(effects: CommandEffects, word: Word, label: str) -> bool:
@@ -124,7 +126,7 @@ def _place(effects: CommandEffects, word: Word, verb: Verb) -> bool:
     named = read_copy_place(word.text, "writes" if verb == "writes" else "reads")
     if not word.known and (not word.text or word.text[0] not in "/.~"):
         effects.found.append(Effect(verb=verb, word=word, tree=True, folder=effects.folder))
-        effects.not_known("connects", "a place that may be on another host is not known")
+        effects.unknown_access("connects", "a place that may be on another host is not known")
         return True
     for touched in named.touched:
         # The spelled word keeps its shape: unknown parts stay unknown.
@@ -135,15 +137,15 @@ def _place(effects: CommandEffects, word: Word, verb: Verb) -> bool:
     return any(touched.verb != "reads" for touched in named.touched)
 
 
-def _do(effects: CommandEffects, role: str, word: Word, doings: ProgramEffects) -> None:
+def _do(effects: CommandEffects, role: str, word: Word, effects_of_text: ProgramEffects) -> None:
     """Record the effects of a word."""
-    for touched in doings.touched:
-        if touched.name is None and role in _REMOTES and not doings.gap:
-            effects.untold(
+    for touched in effects_of_text.touched:
+        if touched.name is None and role in _REMOTES and not effects_of_text.gap:
+            effects.unseen_access(
                 touched.verb, f"which host {quote(word.text)} stands for is not in the call"
             )
         elif touched.name is None:
-            effects.not_known(
+            effects.unknown_access(
                 touched.verb, f"which {_WHAT[touched.verb]} `{effects.name}` names is not known"
             )
         else:
@@ -156,5 +158,5 @@ def _do(effects: CommandEffects, role: str, word: Word, doings: ProgramEffects) 
             )
             if source:
                 effects.found.append(Effect(verb=touched.verb, word=named, folder=folder))
-    if doings.gap:
-        effects.gap(f"`{effects.name}` is given {doings.gap}")
+    if effects_of_text.gap:
+        effects.gap(f"`{effects.name}` is given {effects_of_text.gap}")

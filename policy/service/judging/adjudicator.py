@@ -113,7 +113,7 @@ class Adjudicator:
         meant = None if tools is None else tools.meant(tool)
         name = tool if meant is None else meant.name
         try:
-            facts, hosts = self._world.seen_by(caller)
+            facts, hosts = self._world.facts_for_call(caller)
             caller = self._lapsed.seen_on(caller, facts.now)
             answer = judge.answer(name, input, caller=caller, facts=facts)
             if hosts.waits:

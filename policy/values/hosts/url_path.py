@@ -38,7 +38,7 @@ def canonical_path(text: str) -> str | None:
             return None
     elif "/." in text:
         text = _without_dots(text)
-    return _ENCODED.sub(_undo, text) if "%" in text else text
+    return _ENCODED.sub(_decode_character, text) if "%" in text else text
 
 
 def _without_dots(path: str) -> str:
@@ -53,7 +53,7 @@ def _without_dots(path: str) -> str:
     return "/" + "/".join(kept)
 
 
-def _undo(found: re.Match[str]) -> str:
+def _decode_character(found: re.Match[str]) -> str:
     char = chr(int(found[1], 16))
     return char if char in _PLAIN else found[0].upper()
 

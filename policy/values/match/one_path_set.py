@@ -1,8 +1,8 @@
 """A set of path patterns, prepared for testing many paths; answers are three-valued.
 
-The answers are those of `path_meets` and `path_within`, which try one pattern after the other. Only
-what follows from the patterns and from the folders of the facts is cached; links are resolved anew
-in every call, once for each folder that patterns spell.
+The answers are those of `path_overlaps` and `path_within`, which try one pattern after the other.
+Only what follows from the patterns and from the folders of the facts is cached; links are resolved
+anew in every call, once for each folder that patterns spell.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from policy.values.paths.membership import (
     absolute_glob,
     case_folded,
     fixed_part,
-    may_mean,
-    path_meets,
+    path_overlaps,
     path_within,
     resolved_glob,
+    wildcard_may_match,
 )
 from policy.values.paths.path import Path, PathContext
 from policy.values.paths.pattern import PathPattern, folder_pattern
@@ -65,14 +65,14 @@ class PreparedPaths:
         self._latest: tuple[str | None, str | None, _Sides] | None = None
 
     def meets(self, path: Path, context: PathContext) -> bool | None:
-        """Return whether some part of the path is in the set, as `path_meets` does."""
+        """Return whether some part of the path is in the set, as `path_overlaps` does."""
         sides = self._sides(context)
         if sides is None:
             return None
         if not path.tree:
             return _judge_file(path, sides, context)
         answer = _judge(path, sides, context, _SOME)
-        if answer is False and path.names and may_mean(path, self._patterns):
+        if answer is False and path.names and wildcard_may_match(path, self._patterns):
             answer = None
         if path.held is None or answer is True:
             return answer
@@ -86,7 +86,7 @@ class PreparedPaths:
         if not path.tree:
             return _judge_file(path, sides, context)
         answer = _judge(path, sides, context, _ALL)
-        if answer and path.names and may_mean(path, self._excluded):
+        if answer and path.names and wildcard_may_match(path, self._excluded):
             answer = None
         if path.held is None or answer is False or not self._excluding:
             return answer
@@ -99,7 +99,7 @@ class PreparedPaths:
         """Return whether something in the tree matches these floating globs."""
         assert path.held is not None
         out = floating is self._excluding
-        judged_by = sides.of_exceptions() if out else sides
+        judged_by = sides.exceptions_only() if out else sides
 
         def judged(lexical: str, resolved: str) -> bool | None:
             known = None if path.resolved is None else resolved
@@ -128,7 +128,7 @@ class PreparedPaths:
         assert sides is not None
         return context.resolve is None or _led(sides, context) is sides
 
-    def surely_misses(self, path: Path, context: PathContext, *, meets: bool) -> bool:
+    def certainly_misses(self, path: Path, context: PathContext, *, meets: bool) -> bool:
         """Return whether no reading of the path can be in the set, exceptions disregarded."""
         several = path.folds or path.names or path.held is not None
         if several or not path.lexical.isascii() or context.workspace is None:
@@ -151,7 +151,7 @@ class PreparedPaths:
         if (self._here or self._without_here) and folder is None:
             return None
         here = (folder_pattern(folder),) if folder else ()
-        judge = path_meets if meets else path_within
+        judge = path_overlaps if meets else path_within
         return judge(
             path,
             self._patterns + here if self._here else self._patterns,
@@ -221,11 +221,11 @@ class _Sides:
             self._folded = _sides_of(case_folded(self.globs), case_folded(self.outs_globs))
         return self._folded
 
-    def of_exceptions(self) -> _Sides:
+    def exceptions_only(self) -> _Sides:
         """Return the exceptions alone, as a set."""
         return _sides_of(self.outs_globs, ())
 
-    def as_links_lead(self, resolve: ResolvePath, straight: set[str]) -> _Sides:
+    def with_links_resolved(self, resolve: ResolvePath, straight: set[str]) -> _Sides:
         """Return the globs with links resolved in their folders; the same object if there are none.
 
         `straight` are the folders that this call knows not to be links.
@@ -339,6 +339,6 @@ def _led(sides: _Sides, context: PathContext) -> _Sides:
     if known is not None and known[0] is sides and known[1] is resolve:
         led: _Sides = known[2]
         return led
-    leads = sides.as_links_lead(resolve, context.known_sets.setdefault(resolve, set()))
+    leads = sides.with_links_resolved(resolve, context.known_sets.setdefault(resolve, set()))
     context.known_sets[id(sides)] = (sides, resolve, leads)
     return leads

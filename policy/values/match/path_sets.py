@@ -39,7 +39,7 @@ class PathSets:
         placed = self._placed(context)
         if path.resolved is None:
             return placed.holding(lexical)
-        if path.resolved != lexical or not placed.leads_nowhere_else(context):
+        if path.resolved != lexical or not placed.has_no_links(context):
             return None
         return placed.holding(lexical)
 
@@ -162,7 +162,7 @@ class _Placed:
                 if number not in found and index.fits(spot):
                     found.add(number)
 
-    def leads_nowhere_else(self, context: PathContext) -> bool:
+    def has_no_links(self, context: PathContext) -> bool:
         """Return whether none of the folders that the sets spell is a link; asked once per call."""
         resolve = context.resolve
         if resolve is None:

@@ -16,7 +16,7 @@ from policy.values.globs import compile_name_glob, compile_path_glob, literal_te
 from policy.values.logic import any_of, both, negate
 from policy.values.paths.path import Path, PathContext
 from policy.values.paths.pattern import PathPattern, glob_below
-from policy.values.paths.possible_names import may_name
+from policy.values.paths.possible_names import expansion_may_match
 from policy.values.text import is_ordinary, normalise, without_invisible
 
 Judge: TypeAlias = Callable[[str, str], bool]
@@ -31,10 +31,10 @@ def path_in(
     context: PathContext,
 ) -> bool | None:
     """Return whether the path, or some part of the tree, is in `patterns` without `excluded`."""
-    return path_meets(path, patterns, excluded, context=context)
+    return path_overlaps(path, patterns, excluded, context=context)
 
 
-def path_meets(
+def path_overlaps(
     path: Path,
     patterns: tuple[PathPattern, ...],
     excluded: tuple[PathPattern, ...],
@@ -44,7 +44,7 @@ def path_meets(
     """Return whether part of the path is in the set; a floating item matches only spelled names."""
     wanted, unwanted = (_meets, _covers) if path.tree else (_fits, _fits)
     answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
-    if answer is False and may_mean(path, patterns):
+    if answer is False and wildcard_may_match(path, patterns):
         answer = None
     if path.held is None or answer is True:
         return answer
@@ -61,7 +61,7 @@ def path_within(
     """Return whether all of the path is in the set: of a tree, everything that may be below it."""
     wanted, unwanted = (_covers, _meets) if path.tree else (_fits, _fits)
     answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
-    if answer and may_mean(path, excluded):
+    if answer and wildcard_may_match(path, excluded):
         answer = None
     if path.held is None or answer is False:
         return answer
@@ -82,18 +82,18 @@ def _holds(
     def judged(lexical: str, resolved: str) -> bool | None:
         known = None if path.resolved is None else resolved
         file = Path(lexical=lexical, resolved=known, folds=path.folds)
-        return path_meets(file, patterns, excluded, context=context)
+        return path_overlaps(file, patterns, excluded, context=context)
 
     return path.held.some(floating, judged, folds=path.folds, everything=bool(excluded))
 
 
-def may_mean(path: Path, patterns: tuple[PathPattern, ...]) -> bool:
+def wildcard_may_match(path: Path, patterns: tuple[PathPattern, ...]) -> bool:
     """Return whether a wildcard may stand for a name that a floating item matches."""
     if not path.names:
         return False
     names = without_invisible(path.names).casefold() if path.folds else path.names
     return any(
-        may_name(names, pattern.glob.casefold() if path.folds else pattern.glob)
+        expansion_may_match(names, pattern.glob.casefold() if path.folds else pattern.glob)
         for pattern in patterns
         if pattern.base == "floating"
     )

@@ -91,7 +91,7 @@ def read_path(text: str, context: PathContext, *, tree: bool = False) -> Path | 
     if context.resolve is not None:
         exact = _leads(absolute, settled, resolve=context.resolve)
         if exact is None:
-            return Unreadable(reason=_lost_way(text, absolute, context.resolve))
+            return Unreadable(reason=_unresolvable_message(text, absolute, context.resolve))
         if exact.startswith(_MAY_BE_MAGIC) and _MAGIC.match(exact):
             return Unreadable(reason=f"leads to a different place for each process: {quote(text)}")
         if context.other_names is not None and context.other_names(exact):
@@ -123,7 +123,7 @@ def exact_path(text: str, context: PathContext) -> str | Unreadable:
         return settled
     exact = _leads(absolute, settled, resolve=context.resolve)
     if exact is None:
-        return Unreadable(reason=_lost_way(text, absolute, context.resolve))
+        return Unreadable(reason=_unresolvable_message(text, absolute, context.resolve))
     return exact
 
 
@@ -221,7 +221,7 @@ def _leads(absolute: str, settled: str, *, resolve: ResolvePath) -> str | None:
     return resolve("/" + "/".join(names))
 
 
-def _lost_way(text: str, absolute: str, resolve: ResolvePath) -> str:
+def _unresolvable_message(text: str, absolute: str, resolve: ResolvePath) -> str:
     """Return the message for a path that cannot be resolved, naming the part where that starts."""
     place = "/"
     for part in absolute.split("/"):

@@ -14,7 +14,7 @@ _BEFORE = re.compile(r"(?:[^*?\\]|\\.)*", re.DOTALL)
 _AFTER = re.compile(r"[^*?\\]*\Z")
 
 
-def may_name(names: str, pattern: str) -> bool:
+def expansion_may_match(names: str, pattern: str) -> bool:
     """Return whether the glob `names` of a relative path may expand to a match of `pattern`."""
     wanted = path_segments(pattern)
     given = path_segments(names)

@@ -18,7 +18,7 @@ from policy.values.regex.string_tests import (
     compile_plain,
     plan_regex,
 )
-from policy.values.text import escape_for_people, is_encodable
+from policy.values.text import escape_for_display, is_encodable
 from policy.values.unreadable import Unreadable
 
 _LONGEST_SOURCE = 10_000
@@ -32,21 +32,22 @@ _BOUNDED = re.compile(r"[{][0-9]+(,[0-9]+)?[}]")
 class Regex:
     """A compiled expression. For a string that is not valid Unicode it answers None.
 
-    `found_plainly` and `whole_plainly` are the same tests by string methods, where there are such;
-    RE2 is used where there are none, and for text beyond ASCII where letter case is folded.
+    `search_shortcut` and `full_match_shortcut` are the same tests by string methods, where there
+    are such; RE2 is used where there are none, and for text beyond ASCII where letter case is
+    folded.
 
     One search is linear in the text; finding all matches takes one search per match, so `spans` and
     `replace_all` also answer None where that could become too much work.
     """
 
     source: str
-    found_plainly: StringRegex | None = field(default=None, repr=False, compare=False)
-    whole_plainly: StringRegex | None = field(default=None, repr=False, compare=False)
+    search_shortcut: StringRegex | None = field(default=None, repr=False, compare=False)
+    full_match_shortcut: StringRegex | None = field(default=None, repr=False, compare=False)
     _compiled: Any = field(repr=False, compare=False)
     _found: TextTest = field(repr=False, compare=False)
     _whole: TextTest = field(repr=False, compare=False)
 
-    def fits_whole(self, text: str) -> bool | None:
+    def matches_whole(self, text: str) -> bool | None:
         """Return whether the expression matches all of `text`."""
         return self._whole(text) if text.isascii() or is_encodable(text) else None
 
@@ -113,15 +114,15 @@ def read_regex(source: str, *, plan: Callable[[str], RegexPlan]) -> Regex | Unre
     ways = plan(source)
     return Regex(
         source=source,
-        found_plainly=ways.found,
-        whole_plainly=ways.whole,
+        search_shortcut=ways.found,
+        full_match_shortcut=ways.whole,
         _compiled=compiled,
         _found=_test(ways, ways.found, compiled.search),
         _whole=_test(ways, ways.whole, compiled.fullmatch),
     )
 
 
-def by_re2_alone(source: str) -> Regex | Unreadable:
+def compile_without_shortcuts(source: str) -> Regex | Unreadable:
     """Compile a source so that RE2 does all tests, as a reference for the faster ones."""
     return read_regex(source, plan=lambda _: RegexPlan())
 
@@ -162,7 +163,7 @@ def _has_byte_class(source: str) -> bool:
 def _what(error: Exception) -> str:
     said = error.args[0] if error.args else ""
     text = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
-    return escape_for_people(text, 40)
+    return escape_for_display(text, 40)
 
 
 def _in_characters(encoded: bytes, places: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

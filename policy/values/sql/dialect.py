@@ -64,14 +64,14 @@ _ODD = re.compile(r"\0|\r(?!\n)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CutText:
+class UncommentedSql:
     """The text with blanks for its comments, and where its quoted parts end."""
 
     text: str
     quoted: tuple[int, ...]
 
 
-def cut(text: str, dialect: Dialect) -> CutText | Unreadable:
+def cut(text: str, dialect: Dialect) -> UncommentedSql | Unreadable:
     """Return `text` without its comments, by the rules of this dialect."""
     if odd := _ODD.search(text):
         return Unreadable(reason=f"a character at which some databases stop: {quote(odd[0])}")
@@ -95,7 +95,7 @@ def cut(text: str, dialect: Dialect) -> CutText | Unreadable:
                 reason=f"a letter that some databases fold to another: {quote(piece)}"
             )
         pieces.append(piece)
-    return CutText(text="".join(pieces), quoted=tuple(quoted))
+    return UncommentedSql(text="".join(pieces), quoted=tuple(quoted))
 
 
 def _stopped(text: str, place: int) -> str:

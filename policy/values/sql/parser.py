@@ -15,7 +15,7 @@ from sqlglot.errors import ErrorLevel, ParseError
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from policy.values.sql.dialect import CutText
+from policy.values.sql.dialect import UncommentedSql
 from policy.values.text import quote
 from policy.values.unreadable import Unreadable
 
@@ -42,7 +42,7 @@ _OPENING: Final = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.C
 _CLOSING: Final = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END})
 
 
-def parse_sql(own: CutText, dialect: str) -> tuple[exp.Expr, ...] | Unreadable:
+def parse_sql(own: UncommentedSql, dialect: str) -> tuple[exp.Expr, ...] | Unreadable:
     """Return the trees of a text, if the parser finds the same quoted parts in it."""
     try:
         return _parsed(own, dialect)
@@ -61,7 +61,7 @@ def _where(error: ParseError) -> str:
     return f"SQL that cannot be parsed at line {first['line']}, column {first['col']}"
 
 
-def _parsed(own: CutText, dialect: str) -> tuple[exp.Expr, ...] | Unreadable:
+def _parsed(own: UncommentedSql, dialect: str) -> tuple[exp.Expr, ...] | Unreadable:
     language, parser = _tools(dialect)
     tokens = language.tokenize(own.text)
     command = next((token for token in tokens if token.token_type in _COMMANDS), None)

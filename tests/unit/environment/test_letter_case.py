@@ -7,7 +7,7 @@ from pathlib import Path
 
 from policy.environment import Disk
 from policy.environment.letter_case import LetterCase
-from policy.values import PathContext, path_meets, read_path, read_path_pattern
+from policy.values import PathContext, path_overlaps, read_path, read_path_pattern
 
 
 def folding(at: Path) -> LetterCase:
@@ -116,5 +116,5 @@ def test_where_case_is_folded_other_spellings_are_undecidable(tmp_path: Path) ->
     answers = []
     for text in (".git/config", ".Git/config", ".gitx/config"):
         path = read_path(text, context)
-        answers.append(path_meets(path, (item,), (), context=context))  # type: ignore[arg-type]
+        answers.append(path_overlaps(path, (item,), (), context=context))  # type: ignore[arg-type]
     assert answers == [True, None, False]

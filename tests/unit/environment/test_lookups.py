@@ -107,10 +107,10 @@ def test_a_brief_look_leaves_what_is_long_to_another(here: Path) -> None:
         (here / f"c/{number}").touch()
     looking = DiskLookups(follow_links)
     asked = DiskQuery(place=str(here), spelled=str(here), tree=True)
-    assert looking.look_briefly(asked, most=50) is None
+    assert looking.look_up_briefly(asked, most=50) is None
     seen = looking.look(asked)
     assert seen.whole
-    assert looking.look_briefly(asked, most=50) is seen
+    assert looking.look_up_briefly(asked, most=50) is seen
 
 
 def test_hidden_names_are_passed_over_but_for_those_that_an_ignore_file_shows(here: Path) -> None:

@@ -71,7 +71,7 @@ async def test_facts_are_those_of_the_world_and_its_disk() -> None:
     world = FactSource(
         workspace="/w", home="/h", clock=lambda: naive, context=lambda who: {"a": who.agent}
     )
-    facts, hosts = world.seen_by(Caller(agent="coder"))
+    facts, hosts = world.facts_for_call(Caller(agent="coder"))
     assert (facts.cwd, facts.workspace, facts.home) == ("/w", "/w", "/h")
     assert facts.now == naive.replace(tzinfo=UTC)
     assert facts.context == {"a": "coder"}

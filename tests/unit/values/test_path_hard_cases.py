@@ -19,7 +19,7 @@ from policy.values import (
     Unreadable,
     exact_path,
     links_passed,
-    path_meets,
+    path_overlaps,
     path_within,
     read_path,
     read_path_pattern,
@@ -96,7 +96,7 @@ def judged(text: str, item: str, disk: FilePath) -> bool | str | None:
     path = read_path(filled(text, disk), context)
     if isinstance(path, Unreadable):
         return UNREADABLE
-    return path_meets(path, (pattern(filled(item, disk)),), (), context=context)
+    return path_overlaps(path, (pattern(filled(item, disk)),), (), context=context)
 
 
 _SPELLINGS: list[tuple[str, bool | str | None]] = [
@@ -361,6 +361,6 @@ def test_a_tree_below_a_link_is_in_neither_place(disk: FilePath) -> None:
     for item in ("{W}/**", "{O}/**"):
         (place,) = (pattern(filled(item, disk)),)
         assert path_within(tree, (place,), (), context=context) is None
-        assert path_meets(tree, (place,), (), context=context) is None
+        assert path_overlaps(tree, (place,), (), context=context) is None
     both = (pattern(filled("{W}/**", disk)), pattern(filled("{O}/**", disk)))
     assert path_within(tree, both, (), context=context) is True

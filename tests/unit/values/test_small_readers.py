@@ -174,9 +174,9 @@ def regex(source: str) -> Regex:
 
 def test_whole_and_part_differ() -> None:
     assert regex("b+").found_in("abbc") is True
-    assert regex("b+").fits_whole("abbc") is False
-    assert regex("a.c").fits_whole("a\nc") is False
-    assert regex("é|x").fits_whole("é") is True
+    assert regex("b+").matches_whole("abbc") is False
+    assert regex("a.c").matches_whole("a\nc") is False
+    assert regex("é|x").matches_whole("é") is True
     assert regex("a").found_in("\ud800a") is None
     assert regex("a").spans("\ud800a") is None
 

@@ -6,7 +6,7 @@ import pytest
 
 from policy.values import (
     compare_text,
-    escape_for_people,
+    escape_for_display,
     is_ordinary,
     normalise,
     quote,
@@ -39,15 +39,15 @@ def test_an_invisible_character_that_matters_makes_a_test_undecidable(mark: str)
     ],
 )
 def test_what_is_hidden_is_escaped(text: str, shown: str) -> None:
-    assert escape_for_people(text, 100) == shown
+    assert escape_for_display(text, 100) == shown
 
 
 def test_a_cut_is_marked_with_what_is_missing() -> None:
-    assert escape_for_people("abcdef", 4) == "abcd…[+2]"
-    assert escape_for_people("abcd", 4) == "abcd"
+    assert escape_for_display("abcdef", 4) == "abcd…[+2]"
+    assert escape_for_display("abcd", 4) == "abcd"
     # An escape is never cut in two.
-    assert escape_for_people("abc\u202e", 5) == "abc…[+1]"
-    assert escape_for_people("x" * 1_000_000, 3) == "xxx…[+999997]"
+    assert escape_for_display("abc\u202e", 5) == "abc…[+1]"
+    assert escape_for_display("x" * 1_000_000, 3) == "xxx…[+999997]"
 
 
 def test_a_reason_quotes_at_most_forty_characters() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policy.programs.embedded.embedded_program import TouchedResource
+from policy.programs.embedded.embedded_program import AccessedResource
 from policy.programs.words.file_forms import (
     PathspecPart,
     read_form,
@@ -83,9 +83,9 @@ def test_a_field_of_a_form_names_the_files_that_it_uploads(text: str, paths: lis
 
 def test_a_format_may_name_files_that_it_writes() -> None:
     assert read_output_format("%{http_code}").touched == ()
-    assert read_output_format("@f.txt").touched == (TouchedResource("reads", "f.txt"),)
+    assert read_output_format("@f.txt").touched == (AccessedResource("reads", "f.txt"),)
     written = read_output_format("x%output{a}y%output{>>b}z")
-    assert written.touched == (TouchedResource("writes", "a"), TouchedResource("writes", "b"))
+    assert written.touched == (AccessedResource("writes", "a"), AccessedResource("writes", "b"))
     assert written.guarded
 
 

@@ -14,7 +14,7 @@ from policy.values import (
     after_cd,
     folder_pattern,
     path_in,
-    path_meets,
+    path_overlaps,
     path_pattern_text,
     path_within,
     read_path,
@@ -215,7 +215,7 @@ def test_case_matters_only_where_the_file_system_folds_it() -> None:
 def test_a_tree_meets_and_stays_within(folder: str, item: str, meets: bool, within: bool) -> None:
     tree = read_path(folder, CONTEXT, tree=True)
     assert isinstance(tree, Path)
-    assert path_meets(tree, patterns(item), (), context=CONTEXT) is meets
+    assert path_overlaps(tree, patterns(item), (), context=CONTEXT) is meets
     assert path_within(tree, patterns(item), (), context=CONTEXT) is within
 
 
@@ -224,7 +224,7 @@ def test_a_tree_that_an_exception_meets_is_not_within() -> None:
     assert isinstance(tree, Path)
     excluded = patterns("/w/secret/**")
     assert path_within(tree, patterns("/w/**"), excluded, context=CONTEXT) is False
-    assert path_meets(tree, patterns("/w/**"), excluded, context=CONTEXT) is True
+    assert path_overlaps(tree, patterns("/w/**"), excluded, context=CONTEXT) is True
 
 
 @pytest.mark.parametrize(
