@@ -12,7 +12,7 @@ from policy.catalog.name_repair import LOOSEST, spellings
 from policy.catalog.pattern import ToolSelector
 from policy.catalog.schemas.view import SchemaViews
 from policy.catalog.tool import VERSION_MARK, Origin, ToolSpec, full_name
-from policy.diagnostics import one_slip_from
+from policy.diagnostics import one_edit_from
 
 # As many selectors are remembered with the tools they fit.
 _MOST_FITTING = 50_000
@@ -118,7 +118,7 @@ class Catalog:
     def slips(self, key: str) -> tuple[str, ...]:
         """Return the names whose spelling in the loosest style is one slip from `key`, sorted."""
         loosest = [spelled for style, spelled in self._spellings if style == LOOSEST]
-        near = one_slip_from(key, loosest)
+        near = one_edit_from(key, loosest)
         found = (name for each in near for name in self.spelled(LOOSEST, each))
         return tuple(sorted(found))
 

@@ -21,7 +21,7 @@ from policy.catalog.markers import resources_of
 from policy.catalog.model_input import model_as_json, read_arguments
 from policy.catalog.schemas.flat_union import (
     TAGS,
-    UnlikeFields,
+    ConflictingFields,
     flat_object,
     have_distinct_tags,
     tag_values,
@@ -119,7 +119,7 @@ def operations_of(kind: Any) -> Operations:
     branches = [_branch(model) for model in models]
     try:
         schema = flat_object(branches, tag)
-    except UnlikeFields as error:
+    except ConflictingFields as error:
         raise TypeError(
             f"operations share the field `{error.field}`, but as unlike objects or lists: "
             "give the fields names of their own"

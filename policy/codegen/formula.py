@@ -100,16 +100,16 @@ class Formulas:
         """Return both expressions of a test, None where it cannot be written."""
         match test:
             case checked.AllOf(tests=tests):
-                return both(self._each(tests, absent_is_false=absent_is_false))
+                return conjunction(self._each(tests, absent_is_false=absent_is_false))
             case checked.AnyOf(tests=tests):
-                return opposite(
-                    both(
-                        opposite(part)
+                return negation(
+                    conjunction(
+                        negation(part)
                         for part in self._each(tests, absent_is_false=absent_is_false)
                     )
                 )
             case checked.NotOf(test=inner):
-                return opposite(self.sides(inner, absent_is_false=absent_is_false))
+                return negation(self.sides(inner, absent_is_false=absent_is_false))
             case checked.Presence():
                 return self._presence(test)
             case checked.ValueTest(value=value):
@@ -133,7 +133,7 @@ class Formulas:
         name = self.fields.variable(name_in_input, "any")
         demand = Conjunct(None, frozenset((name,)), name)
         there = Sides(f"{name} is not None", f"{name} is None", (demand,), demand.reads, total=True)
-        return there if test.present else opposite(there)
+        return there if test.present else negation(there)
 
     def _resource(self, test: checked.ResourceTest, *, absent_is_false: bool) -> Sides | None:
         """Return what the declarations of the tool settle for every call, or tests of the call."""
@@ -248,7 +248,7 @@ class Formulas:
 # ------------------------------------------------------------------ parts of tests
 
 
-def both(parts: Iterable[Sides | None]) -> Sides | None:
+def conjunction(parts: Iterable[Sides | None]) -> Sides | None:
     """Return the conjunction of tests, None where one of them could not be written."""
     found: list[Sides] = []
     for part in parts:
@@ -266,7 +266,7 @@ def both(parts: Iterable[Sides | None]) -> Sides | None:
     return Sides(true, false, demands, reads, total=False)
 
 
-def opposite(sides: Sides | None) -> Sides | None:
+def negation(sides: Sides | None) -> Sides | None:
     """Return the negation of a test."""
     if sides is None:
         return None

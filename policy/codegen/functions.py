@@ -55,7 +55,7 @@ _KNOWN: Final = {
     "tuple": tuple,
     "plain": is_plain_text,
     "Evaluation": Evaluation,
-    "Unsettled": UndecidedRules,
+    "UndecidedRules": UndecidedRules,
 }
 _NAMES: Final[dict[str, Any]] = {"__builtins__": _KNOWN}
 

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 from policy.checks import checked
 from policy.codegen.formula import constant_texts, input_field, like_head
 from policy.codegen.functions import RuleFunction
-from policy.codegen.layer import RuleItem, ToolContext, Writer, demands, write_in_line
+from policy.codegen.layer import RuleItem, ToolContext, Writer, conjuncts, write_in_line
 from policy.codegen.resources import number_tests, numbered
 from policy.values import is_ordinary
 
@@ -81,7 +81,7 @@ def write_layer(
     whether many rules may be told apart by an index first.
     """
     for item in items:
-        number_tests(demands(item), tool.declared)
+        number_tests(conjuncts(item), tool.declared)
     if indexed and len(items) > _MOST_IN_LINE:
         return write_indexed(items, tool)
     return write_in_line(items, tool)
@@ -102,7 +102,7 @@ def write_indexed(items: Sequence[RuleItem], tool: ToolContext) -> RuleFunction 
     rest: list[RuleItem] = []
     for item in items:
         if not found[item.number]:
-            test = numbered(demands(item), tool.declared)
+            test = numbered(conjuncts(item), tool.declared)
             if test is None:
                 rest.append(item)
             else:
@@ -191,7 +191,7 @@ def index_keys(item: RuleItem) -> list[Key]:
     """Return the demands of a rule by which it can be found."""
     return [
         key
-        for test, _, refused in demands(item)
+        for test, _, refused in conjuncts(item)
         if not refused
         for key in _keys_of(test)
         if all(is_ordinary(text) for text in key.texts)

@@ -15,14 +15,14 @@ from policy.catalog import ToolSpec
 from policy.checks import checked
 from policy.codegen.branches import Branches, Conjunction
 from policy.codegen.fields import Fields
-from policy.codegen.formula import Conjunct, Formulas, Sides, both, opposite
+from policy.codegen.formula import Conjunct, Formulas, Sides, conjunction, negation
 from policy.codegen.functions import RuleFunction, compiled
 from policy.codegen.quoting import Quoting
 from policy.codegen.resources import ResourceTests, covers
 from policy.evaluation import DeclaredResources, TestOf
 
 
-class Met(Protocol):
+class RuleTest(Protocol):
     """Whatever can decide a whole rule; asked for only where the code cannot."""
 
     @property
@@ -43,7 +43,7 @@ class RuleItem:
     unless: checked.Test | None
     gives: bool
     more: bool
-    whole: Met
+    whole: RuleTest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,18 +124,18 @@ class Writer:
             *lookups,
             *branches.lines([rule for rule in alike if rule.demands], opened=opened),
             *otherwise,
-            "return Unsettled(m, u) if u else m" if leaves_open else "return m",
+            "return UndecidedRules(m, u) if u else m" if leaves_open else "return m",
         ]
         return "def ask(call, caller, facts, e=None):\n " + "\n ".join(lines) + "\n"
 
     def sides(self, item: RuleItem) -> tuple[Sides, bool]:
         """Return what can be written of a rule's formula, and whether that is all of it."""
-        parts = [self.demand(*demand) for demand in demands(item)]
+        parts = [self.demand(*demand) for demand in conjuncts(item)]
         whole = None not in parts
         cover = self.resources.cover(item.when) if item.more and whole else None
         if cover is not None:
             parts.append(Sides(cover, "False", (Conjunct(cover),), total=False))
-        written = both(part for part in parts if part is not None)
+        written = conjunction(part for part in parts if part is not None)
         assert written is not None
         return written, whole
 
@@ -144,7 +144,7 @@ class Writer:
         absent_is_false, refused = how
         self.formulas.covering = covers(absent_is_false=absent_is_false, refused=refused)
         sides = self.formulas.sides(test, absent_is_false=absent_is_false)
-        return opposite(sides) if refused else sides
+        return negation(sides) if refused else sides
 
     def _written(self, item: RuleItem) -> _Written:
         sides, complete = self.sides(item)
@@ -193,7 +193,7 @@ def _alike(items: Sequence[RuleItem], written: Sequence[_Written]) -> list[Conju
     return [Conjunction(of[key], (*numbers,)) for key, numbers in found.items()]
 
 
-def demands(item: RuleItem) -> list[tuple[checked.Test, bool, bool]]:
+def conjuncts(item: RuleItem) -> list[tuple[checked.Test, bool, bool]]:
     """Return what a formula is the conjunction of: test, whether absent is false, whether negated.
 
     `when` must hold, `unless` must not; an absent value makes the `when` of what takes false.

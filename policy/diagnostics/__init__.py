@@ -5,7 +5,7 @@ from policy.diagnostics.diagnostic import Diagnostic, Fix, Label, Severity, has_
 from policy.diagnostics.display_path import display_name
 from policy.diagnostics.formats.text import summary
 from policy.diagnostics.renderer import Format, render
-from policy.diagnostics.suggestions import did_you_mean, nearest, one_slip_from
+from policy.diagnostics.suggestions import did_you_mean, nearest, one_edit_from
 from policy.diagnostics.visible_text import visible
 
 __all__ = [
@@ -22,7 +22,7 @@ __all__ = [
     "has_errors",
     "in_order",
     "nearest",
-    "one_slip_from",
+    "one_edit_from",
     "page",
     "render",
     "summary",

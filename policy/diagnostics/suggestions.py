@@ -41,7 +41,7 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     return f"did you mean `{found}`?" if found is not None else ""
 
 
-def one_slip_from(word: str, candidates: Iterable[str]) -> tuple[str, ...]:
+def one_edit_from(word: str, candidates: Iterable[str]) -> tuple[str, ...]:
     """Return the candidates that differ from a word by one typing slip in a letter or `_`.
 
     A slip is a letter dropped, added or changed, or two neighbours swapped. Short words and digits

@@ -2,7 +2,7 @@
 
 from policy.evaluation import resource_tests
 from policy.evaluation.accesses import Access
-from policy.evaluation.batched_tests import batch_tests, true_or_open
+from policy.evaluation.batched_tests import batch_tests, true_or_undecided
 from policy.evaluation.comparison import equal
 from policy.evaluation.conditions import compile_test
 from policy.evaluation.declared_resources import DeclaredResources
@@ -63,5 +63,5 @@ __all__ = [
     "negated",
     "negation_of",
     "resource_tests",
-    "true_or_open",
+    "true_or_undecided",
 ]

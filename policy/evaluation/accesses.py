@@ -94,7 +94,7 @@ def accesses_of(command: Invocation, verb: str) -> Iterator[Access]:
             yield Access(verb, None, why=gap, origin="command", by=command)
 
 
-def redirects(command: Invocation) -> bool:
+def is_redirected(command: Invocation) -> bool:
     """Tell whether a command touches something by a redirection."""
     return any(map(_is_file, command.command.redirections))
 

@@ -150,7 +150,7 @@ class _OneByOne:
         return known
 
 
-def true_or_open(answers: Answers, tests: Mapping[int, object]) -> list[int]:
+def true_or_undecided(answers: Answers, tests: Mapping[int, object]) -> list[int]:
     """Return the numbers, among those of `tests`, of the tests that are true or open."""
     if isinstance(answers, set | frozenset):
         reached = (number if number >= 0 else ~number for number in answers)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from policy.evaluation.accesses import Access, Folders, Origin, accesses_of, redirects
+from policy.evaluation.accesses import Access, Folders, Origin, accesses_of, is_redirected
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.disk_view import NOTHING_SEEN, disk_view_of
 from policy.evaluation.link_changes import LinkChanges
@@ -198,7 +198,9 @@ class CallEffects:
     @property
     def redirects(self) -> bool:
         """Whether something is touched by a redirection of a command."""
-        return any(redirects(source) for source in self._sources if isinstance(source, Invocation))
+        return any(
+            is_redirected(source) for source in self._sources if isinstance(source, Invocation)
+        )
 
     def add(self, source: Access | Invocation) -> None:
         """Take in what an argument touches, or a command with what it does."""

@@ -10,7 +10,7 @@ from policy.diagnostics import Diagnostic, diagnose, visible
 _GIVE = "give the path of a folder with `.policy` files, or of one such file"
 
 
-def moving() -> Diagnostic:
+def keeps_changing() -> Diagnostic:
     """Say that no two reads agreed."""
     return diagnose(
         "unreadable-file",
@@ -19,7 +19,7 @@ def moving() -> Diagnostic:
     )
 
 
-def too_much(name: str, files: int, *, size: int) -> Diagnostic:
+def beyond_limit(name: str, files: int, *, size: int) -> Diagnostic:
     """Say at which file the folder went beyond a limit, of files or of bytes."""
     return diagnose(
         "file-too-large",
@@ -29,7 +29,7 @@ def too_much(name: str, files: int, *, size: int) -> Diagnostic:
     )
 
 
-def leads_back(name: str) -> Diagnostic:
+def link_cycle(name: str) -> Diagnostic:
     """Say that a link makes the folder endless."""
     return diagnose(
         "link-cycle",
@@ -49,7 +49,7 @@ def too_deep(name: str, deepest: int) -> Diagnostic:
     )
 
 
-def no_text(name: str) -> Diagnostic:
+def name_not_text(name: str) -> Diagnostic:
     """Say that a file's name is no text."""
     return diagnose(
         "not-utf8",
@@ -80,17 +80,17 @@ def no_folder(root: str) -> Diagnostic:
     )
 
 
-def no_name() -> Diagnostic:
+def empty_path() -> Diagnostic:
     """Say that the path is an empty text, which is not taken for the working folder."""
     return diagnose("unreadable-file", "the path of the policy is empty", help=_GIVE)
 
 
-def no_policy(file: str) -> Diagnostic:
+def not_a_policy(file: str) -> Diagnostic:
     """Say that a file is called like no policy."""
     return diagnose("unreadable-file", f"`{visible(file, 1000)}` is no policy", help=_GIVE)
 
 
-def outside(name: str) -> Diagnostic:
+def outside_folder(name: str) -> Diagnostic:
     """Say that a link leads out of the folder."""
     return diagnose(
         "outside-folder",

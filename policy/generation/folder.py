@@ -90,9 +90,9 @@ def read_folder(path: str | os.PathLike[str]) -> Snapshot:
 
     Never raises for what is on disk: what cannot be read is in `unread`.
     """
-    place = place_of(path)
+    place = absolute_path(path)
     if not place:
-        return _snapshot(place, "/", None, {}, {"": file_problems.no_name()})
+        return _snapshot(place, "/", None, {}, {"": file_problems.empty_path()})
     if "\0" in place:  # no system call takes such a name
         return _snapshot(place, "/", None, {}, {"": file_problems.no_folder(place)})
     before = _read_once(place)
@@ -102,11 +102,11 @@ def read_folder(path: str | os.PathLike[str]) -> Snapshot:
             return after
         before = after
         time.sleep(_PAUSE * attempt)
-    moving = file_problems.moving()
+    moving = file_problems.keeps_changing()
     return _snapshot(before.path, before.root, before.only, before.files, {"": moving})
 
 
-def place_of(path: str | os.PathLike[str]) -> str:
+def absolute_path(path: str | os.PathLike[str]) -> str:
     """Return the absolute path of a policy; an empty one stays empty, and is none."""
     given = os.fspath(path)
     if not isinstance(given, str):
@@ -128,7 +128,7 @@ Signature: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
 
 def signature(path: str | os.PathLike[str]) -> Signature:
     """Return what a change on disk would change, without reading a byte of content."""
-    files = Walk(place_of(path)).files()
+    files = Walk(absolute_path(path)).files()
     return tuple(sorted((file.name, _stat_signature(file.path)) for file in files))
 
 
@@ -165,7 +165,9 @@ def _read_once(place: str) -> Snapshot:
             continue
         total += len(outcome.content)
         if total > LARGEST_FOLDER or len(files) >= MOST_FILES:
-            walk.unread[""] = file_problems.too_much(found.name, MOST_FILES, size=LARGEST_FOLDER)
+            walk.unread[""] = file_problems.beyond_limit(
+                found.name, MOST_FILES, size=LARGEST_FOLDER
+            )
             break
         files[found.name] = outcome
     snapshot = _snapshot(place, walk.root, walk.only, files, walk.unread, real_root=walk.real_root)
@@ -209,13 +211,13 @@ def _read_file(walk: Walk, found: Found) -> ReadFile | Diagnostic:
     try:
         name.encode()
     except UnicodeEncodeError:
-        return file_problems.no_text(name)
+        return file_problems.name_not_text(name)
     if is_misspelt(name):
         return file_problems.misspelt(name)
     try:
         real = found.real or os.path.realpath(found.path, strict=True)
         if not walk.holds(real):
-            return file_problems.outside(name)
+            return file_problems.outside_folder(name)
         # Nothing but a regular file is ever opened.
         if found.real is None and not stat.S_ISREG(os.stat(real).st_mode):
             return file_problems.not_regular(name)

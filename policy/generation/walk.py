@@ -52,7 +52,7 @@ class Walk:
         if os.path.isfile(place) or (place.endswith(POLICY_SUFFIX) and not os.path.isdir(place)):
             self.root, self.only = os.path.split(place)
             if not self.only.endswith(POLICY_SUFFIX) or self.only == POLICY_SUFFIX:
-                self.unread[""] = file_problems.no_policy(place)
+                self.unread[""] = file_problems.not_a_policy(place)
         self.real_root = os.path.realpath(self.root)
 
     def files(self) -> Iterator[Found]:
@@ -112,9 +112,9 @@ class Walk:
     ) -> Iterator[Found]:
         real = listed or os.path.realpath(path)
         if not self.holds(real):
-            self.unread[name] = file_problems.outside(name)
+            self.unread[name] = file_problems.outside_folder(name)
         elif real in above:
-            self.unread[name] = file_problems.leads_back(name)
+            self.unread[name] = file_problems.link_cycle(name)
         elif len(above) > DEEPEST:
             self.unread[name] = file_problems.too_deep(name, DEEPEST)
         else:
@@ -132,7 +132,7 @@ class Walk:
             return []
         self._entries += len(entries)
         if self._entries > MOST_ENTRIES:
-            self.unread[""] = file_problems.too_much(prefix, MOST_FILES, size=LARGEST_FOLDER)
+            self.unread[""] = file_problems.beyond_limit(prefix, MOST_FILES, size=LARGEST_FOLDER)
             return []
         return sorted(entries, key=_name_of)
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from policy.checks import CheckedRule, LayerKey, Unit
 from policy.diagnostics import Diagnostic
 from policy.incremental.checked_rules import CheckedRules
-from policy.incremental.surroundings import context
+from policy.incremental.surroundings import unit_context
 from policy.model import Span
 from policy.syntax import tree
 
@@ -54,7 +54,7 @@ class CheckRun:
 
     def unit(self, key: LayerKey, unit: Unit) -> UnitRun:
         """Begin to check a unit."""
-        where = context(key, unit)
+        where = unit_context(key, unit)
         kept = None if where is None else _known(where, unit, self._remembered)
         run = UnitRun(unit=unit, context=where, remembered=self._remembered, kept=kept)
         if kept is None and where is not None:

@@ -10,7 +10,7 @@ from policy.incremental.check_run import CheckRun
 from policy.incremental.checked_rules import CheckedRules
 from policy.incremental.inputs import Inputs
 from policy.incremental.plan_cache import PlanCache
-from policy.incremental.surroundings import surroundings
+from policy.incremental.surroundings import surroundings_digest
 from policy.model import Source
 from policy.syntax import Engine, Parsed, parse, tree, without_parts
 
@@ -52,7 +52,7 @@ class Incremental:
         `digests` are those of all files by name, `programs` the policy's own profiles.
         """
         inputs = self._inputs.digest(catalog, data=sources.data, digests=digests, programs=programs)
-        self._rules.enter(surroundings(sources, inputs))
+        self._rules.enter(surroundings_digest(sources, inputs))
         return CheckRun(self._rules)
 
     def checked(self, others: Iterable[tree.PolicyFile]) -> None:

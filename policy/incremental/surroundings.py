@@ -17,7 +17,7 @@ from policy.syntax import print_binding, tree
 _UNSEEN = (tree.Rule, tree.Test)
 
 
-def surroundings(sources: PolicySources, inputs: str) -> str:
+def surroundings_digest(sources: PolicySources, inputs: str) -> str:
     """Return the digest; `inputs` is that of all that is not text of a policy file."""
     found = hashlib.sha256(inputs.encode())
     for part in _parts(sources):
@@ -28,7 +28,7 @@ def surroundings(sources: PolicySources, inputs: str) -> str:
     return found.hexdigest()
 
 
-def context(key: LayerKey, unit: Unit) -> str | None:
+def unit_context(key: LayerKey, unit: Unit) -> str | None:
     """Return what tells a unit from others in which the same text may mean something else.
 
     None for a table, whose rules have no text of their own.

@@ -28,13 +28,13 @@ from policy.generation import (
     ProtectedFiles,
     Signature,
     Snapshot,
+    absolute_path,
     accept_cache,
     approvals_protected,
     audit_protected,
     chosen_engine,
     is_cut,
     no_collecting,
-    place_of,
     read_folder,
     signature,
     state_protected,
@@ -113,7 +113,7 @@ class PolicyStore:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         ticks: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._path = place_of(path)
+        self._path = absolute_path(path)
         self._catalog = builtin_catalog() if catalog is None else catalog
         self._tools = 0
         self._poll = poll

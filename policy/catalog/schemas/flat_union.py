@@ -17,7 +17,7 @@ _SAID = frozenset({"description", "default", "examples"})
 _OBJECT = frozenset({"type", "properties", "required", "additionalProperties", "description"})
 
 
-class UnlikeFields(ValueError):
+class ConflictingFields(ValueError):
     """Fields of one name that no simple schema covers; `field` is that name."""
 
     def __init__(self, field: str) -> None:
@@ -41,7 +41,7 @@ def flat_union(branches: Sequence[Schema], tag: str | None = None) -> dict[str, 
         if have_distinct_tags(values):
             try:
                 flat = flat_object(objects, name)
-            except UnlikeFields:
+            except ConflictingFields:
                 return None
             return flat if len(objects) == len(branches) else _or_null(flat)
     return None
@@ -50,7 +50,7 @@ def flat_union(branches: Sequence[Schema], tag: str | None = None) -> dict[str, 
 def flat_object(branches: Sequence[Schema], tag: str) -> dict[str, Any]:
     """Return one object for all branches, each of which has its own values of `tag`.
 
-    Raises UnlikeFields where fields of one name are no union of simple kinds.
+    Raises ConflictingFields where fields of one name are no union of simple kinds.
     """
     labels = ["`, `".join(tag_values(branch["properties"][tag])) for branch in branches]
     names = dict.fromkeys(name for branch in branches for name in branch["properties"])
@@ -170,7 +170,7 @@ def _union(parts: Sequence[Schema], name: str) -> dict[str, Any]:
         values = dict.fromkeys(value for part in found for value in tag_values(part))
         return {"type": "string", "enum": list(values)}
     if sum(not _is_simple(part) for part in found) > 1:
-        raise UnlikeFields(name)
+        raise ConflictingFields(name)
     return {"anyOf": [dict(part) for part in found]}
 
 

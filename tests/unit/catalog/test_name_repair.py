@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy.catalog import Catalog, Origin, RepairedName, ToolSpec, repair_name, snake_case
-from policy.diagnostics import one_slip_from
+from policy.diagnostics import one_edit_from
 
 
 def catalog_of(*names: str) -> Catalog:
@@ -143,7 +143,7 @@ def test_a_slip_is_a_letter_dropped_added_changed_or_two_swapped(
     word: str, known: list[str]
 ) -> None:
     near = {name for name in known if len(name) >= 5 and _one_slip_apart(word, name)}
-    assert set(one_slip_from(word, known)) == (near if len(word) >= 5 else set())
+    assert set(one_edit_from(word, known)) == (near if len(word) >= 5 else set())
 
 
 @given(st.text(max_size=40), st.lists(st.text(min_size=1, max_size=12), unique=True, max_size=5))

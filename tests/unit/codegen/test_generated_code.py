@@ -22,7 +22,7 @@ SPEC = ToolSpec(name="pay", origin=Origin(kind="host", tool="pay"))
 TOOL = ToolContext(spec=SPEC, declared=DeclaredResources((), complete=True, unseen=False), slots=0)
 ROLE = checked.Fact(path=("session", "role"))
 OWN = re.compile(
-    r"ask|call|caller|facts|role|agent|[emutdbfx]|[aK][0-9]+|str|int|float|bool|tuple|plain|Unsettled|Evaluation"
+    r"ask|call|caller|facts|role|agent|[emutdbfx]|[aK][0-9]+|str|int|float|bool|tuple|plain|UndecidedRules|Evaluation"
 )
 ATTRIBUTES = {
     *("isascii", "startswith", "endswith", "__class__", "role", "agent"),
