@@ -49,7 +49,7 @@ class AnswerRefused(Exception):
 _STATES: dict[State, str] = {
     "approved": "has been approved already",
     "denied": "has been refused already",
-    "cancelled": "is not asked any more",
+    "cancelled": "is withdrawn",
     "expired": "has expired",
     "used": "has been approved, and its call has run",
 }

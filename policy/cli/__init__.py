@@ -7,7 +7,7 @@ import sys
 
 def main() -> None:
     """Run the command line of this process."""
-    # Agents wait for a hook before each of their tools, so it does without click and its imports.
+    # Agents run a hook before each of their tools, so it runs without click and its imports.
     if sys.argv[1:2] == ["hook"]:
         from policy.cli.hook_call import run_hook
 

@@ -31,16 +31,16 @@ from policy.generation import ApprovalSettings
 
 Asked: TypeAlias = Literal["queue", "terminal", "deny"]
 
-# What the configuration says now: who belongs to which group follows every edit.
+# Returns the configuration now: who belongs to which group follows every edit.
 SettingsNow: TypeAlias = Callable[[], ApprovalSettings | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalMode:
-    """What becomes of asks: who is asked, what remembers the answers, and how that is told.
+    """How asks are answered: by which approver, with which ledger, and how that is displayed.
 
     `ask` None: they are denied. `ledger` None: nothing outlives the process. `store` is the file
-    that questions wait in.
+    of pending requests.
     """
 
     ask: Approver | None = None
@@ -49,15 +49,15 @@ class ApprovalMode:
     told: str = "asks are denied"
 
     async def begin(self, session: str) -> None:
-        """Count the questions of a session from now on; what was refused in it stays refused.
+        """Reset the number of requests of a session; what was refused in it stays refused.
 
-        The session of a server has the same name every time, and would be at its limit for good.
+        The session of a server always has the same name, and would reach its limit for good.
         """
         if isinstance(self.ledger, SqliteApprovals):
             await self.ledger.recount(session)
 
     def leave(self) -> None:
-        """Let questions wait on while the process ends: the call that asks again takes them up."""
+        """Leave requests pending as the process ends: a call that asks again resumes them."""
         if isinstance(self.ask, ApprovalGate):
             self.ask.leave()
 
@@ -70,9 +70,9 @@ def approval_mode(
     settings: SettingsNow,
     heard: Callable[[Filed], None] = lambda filed: None,
 ) -> ApprovalMode:
-    """Return what becomes of asks; where nothing was said, the policy's configuration decides.
+    """Return how asks are answered; without an option, the policy's configuration decides.
 
-    Raises StoreUnusable where questions are to wait in a file that cannot be used.
+    Raises StoreUnusable if the file for pending requests cannot be used.
     """
     if script is not None:
         return ApprovalMode(ask=ScriptedApprover(*script), told="asks are put to the approver")
@@ -112,7 +112,7 @@ def scripted_answers(script: Path) -> tuple[ApprovalOutcome, ...]:
 
 
 class _Terminal:
-    """Asks at this terminal; whoever started the server is who answers there."""
+    """Asks at this terminal; the person who answers is the user who started the server."""
 
     def __init__(self, settings: SettingsNow) -> None:
         self._settings = settings
@@ -121,7 +121,7 @@ class _Terminal:
         )
 
     async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
-        """Return the answer, in the name of the user of the operating system."""
+        """Return the answer, on behalf of the user of the operating system."""
         outcome = await self._inner.ask(request)
         person = self._person()
         match outcome:

@@ -17,7 +17,7 @@ from policy.values import Unreadable, escape_for_display, parse_time, read_json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallToDecide:
-    """A call as a line of input asks about it."""
+    """A call, as one line of input contains it."""
 
     id: str | int | None
     tool: str
@@ -28,14 +28,14 @@ class CallToDecide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotACall:
-    """A line that is no call: never a verdict, always an error."""
+    """A line that is not a call: it gets an error, never a verdict."""
 
     id: Any
     code: str
     message: str
 
     def as_json(self) -> dict[str, Any]:
-        """Return the line to answer with."""
+        """Return the error as a line of output."""
         return {"id": self.id, "error": {"code": self.code, "message": self.message}}
 
 
@@ -43,7 +43,7 @@ class NotACall:
 
 
 def _time(value: Any) -> datetime:
-    read = parse_time(value) if isinstance(value, str) else Unreadable(reason="is no text")
+    read = parse_time(value) if isinstance(value, str) else Unreadable(reason="is not a string")
     if isinstance(read, Unreadable):
         said = read.reason
         raise ValueError(said if said.startswith("is ") else f"is {said}")
@@ -58,12 +58,12 @@ def _id(value: Any) -> str | int | None:
     if value is None or _is_id(value):
         known: str | int | None = value
         return known
-    raise ValueError("is neither a text nor a whole number")
+    raise ValueError("is neither a string nor an integer")
 
 
 def _absolute(path: str) -> str:
     if not path.startswith("/"):
-        raise ValueError("is no absolute path")
+        raise ValueError("is not an absolute path")
     return path
 
 
@@ -134,7 +134,7 @@ class _Facts(_Part):
     sandbox: str | None = None
 
     def host(self, name: str) -> tuple[str, ...] | None:
-        """Return the addresses that the line gives for a name."""
+        """Return the addresses that the line contains for a name."""
         found = (self.resolver or {}).get(name)
         return None if found is None else tuple(found)
 
@@ -153,7 +153,7 @@ class _Line(_Part):
     history: list[_Past] = []
 
     def known(self, disk: Resolvers) -> Facts:
-        """Return the facts that the line gives; `disk` answers for paths."""
+        """Return the facts that the line contains; `disk` resolves paths."""
         more = self.facts or _Facts()
         return Facts(
             cwd=self.cwd,
@@ -173,27 +173,27 @@ _NAMES = sorted(
 )
 _SAID = {
     "missing": "is missing",
-    "string_type": "is no text",
-    "list_type": "is no list",
-    "dict_type": "is no object",
-    "model_type": "is no object",
-    "model_attributes_type": "is no object",
+    "string_type": "is not a string",
+    "list_type": "is not a list",
+    "dict_type": "is not an object",
+    "model_type": "is not an object",
+    "model_attributes_type": "is not an object",
     "literal_error": "is none of `ok`, `failed`, `timeout`, `cancelled`, `running`",
-    "extra_forbidden": "is no field of a call",
+    "extra_forbidden": "is not a field of a call",
 }
 
 
 def read_call(line: str | bytes, *, disk: Resolvers) -> CallToDecide | NotACall:
     """Read one line as a call; without a caller it is the owner, as agent `default`.
 
-    `disk` answers for paths; who answers for hosts stands in the line.
+    `disk` resolves paths; addresses of hosts are in the line itself.
     """
     value = read_json(line)
     if isinstance(value, Unreadable):
         return NotACall(id=None, code="not-json", message=value.reason)
     if not isinstance(value, Mapping):
         return NotACall(id=None, code="not-a-call", message="a call is a JSON object")
-    # The input is judged as it was read; the rest of the line is plain data.
+    # The input is judged exactly as it was parsed; the rest of the line is plain data.
     rest = {key: thaw(item) for key, item in value.items() if key != "input"}
     try:
         read = _Line.model_validate(rest)

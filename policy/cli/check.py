@@ -1,4 +1,4 @@
-"""`placet check`: everything that is wrong with a policy, all of it at once."""
+"""`placet check`: reports everything that is wrong with a policy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from policy.generation import Generation
     type=click.Choice(["text", "json", "sarif"]),
     default="text",
     show_default=True,
-    help="text for people, json for programs, sarif for code review.",
+    help="text for people, json for programs, sarif for code review tools.",
 )
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option(
@@ -31,10 +31,10 @@ from policy.generation import Generation
     is_eager=True,
     expose_value=False,
     callback=show_page,
-    help="Show the page of a diagnostic instead, with what is wrong and what is right.",
+    help="Show the page that explains a diagnostic, with examples.",
 )
 def command(path: Path, *, catalog_file: Path | None, format: Format, strict: bool) -> None:
-    """Parse, type-check, lint and test the policy at PATH; every diagnostic is shown.
+    """Parse, type-check, lint and test the policy at PATH; show every diagnostic.
 
     \b
     Examples:

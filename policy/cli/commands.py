@@ -11,28 +11,28 @@ from policy.cli.exit import with_errors_reported
 from policy.version import VERSION
 
 # The commands in the order of a first use; each has a module of its name with a `command`. The
-# line for the list of commands stands here, so that the list is there without importing them.
+# summaries are here, so that the list of commands is printed without importing them.
 _COMMANDS = {
-    "demo": "A tour that governs real calls and edits a rule meanwhile.",
-    "check": "Everything that is wrong with a policy, all of it at once.",
+    "demo": "Take a tour with real calls and an edited rule.",
+    "check": "Check a policy and show every problem.",
     "fmt": "Rewrite rule files in canonical form.",
     "test": "Run the tests written in the rule files.",
-    "decide": "Calls as JSON lines in, one decision a line out.",
-    "explain": "One decision for people: which rules, which clauses, why not others.",
-    "serve": "Offer the governed tools to MCP clients.",
+    "decide": "Decide calls given as JSON lines.",
+    "explain": "Explain one decision: which rules match, and why others do not.",
+    "serve": "Serve the governed tools to MCP clients.",
     "hook": "Decide one tool call of a coding agent, in the agent's own format.",
-    "daemon": "The processes that answer hooks: status, stop.",
-    "config": "Show and change the configuration, checked first, while it is in force.",
-    "approvals": "The questions that wait for people, and their answers.",
-    "status": "Whether a policy is in force and fresh, and what is frozen.",
-    "freeze": "Stop calls of tools at once, until `unfreeze`: the emergency stop.",
-    "unfreeze": "Let calls of tools that were frozen be decided again.",
-    "plugins": "What plugins declare, and what the configuration grants them.",
+    "daemon": "Show or stop the processes that answer hooks.",
+    "config": "Show and edit the configuration; edits are checked first.",
+    "approvals": "List pending approval requests and answer them.",
+    "status": "Show whether a policy is in force and up to date, and what is frozen.",
+    "freeze": "Deny calls of tools at once, until `unfreeze`: the emergency stop.",
+    "unfreeze": "End the emergency stop.",
+    "plugins": "Show what plugins declare and what the configuration grants them.",
 }
 
 
 class _Commands(click.Group):
-    """Imports a command's module when that command is called for."""
+    """Imports a command's module when that command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -60,7 +60,7 @@ class _Commands(click.Group):
         raise click.UsageError(f"No such command '{visible(args[0], 80)}'.{hint}", ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; whatever ends it early is told in one line, never by a traceback."""
+        """Run the command; an error that ends it is reported in one line, never as a traceback."""
         left = (click.ClickException, click.exceptions.Exit, click.Abort)
         return with_errors_reported(lambda: super(_Commands, self).invoke(ctx), left=left)
 
@@ -76,8 +76,8 @@ def commands() -> None:
     \b
     A first look:
       placet demo                  a tour that runs by itself
-      placet check rules/          what is wrong with a policy, all of it
+      placet check rules/          every problem in a policy
       placet explain rules/ --tool file_read --input '{"path": "/etc/passwd"}'
 
-    Exit status: 0 fine, 1 the policy or a test is wrong, 2 wrong usage or unreadable input.
+    Exit status: 0 success, 1 an invalid policy or a failed test, 2 wrong usage or unreadable input.
     """

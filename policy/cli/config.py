@@ -1,4 +1,4 @@
-"""`placet config`: shows and changes what `placet.toml` says, checked first."""
+"""`placet config`: shows and edits `placet.toml`; edits are checked first."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Shape: TypeAlias = Literal["text", "json"]
 
 @click.group("config")
 def command() -> None:
-    """Show and change the configuration, `placet.toml`, of a policy.
+    """Show and edit the configuration, `placet.toml`, of a policy.
 
-    A change is checked with the whole policy, its tests included, before a byte is written;
-    comments and order stay. What watches the policy puts it in force by itself.
+    An edit is checked with the whole policy, including its tests, before anything is written;
+    comments and order stay. Processes that watch the policy reload it by themselves.
 
     \b
     Examples:
@@ -42,7 +42,7 @@ def command() -> None:
 @path_argument
 @format_option
 def show(path: Path, *, format: Shape) -> None:
-    """Show everything that `placet.toml` says, a key a line."""
+    """Show every setting of `placet.toml`, one key a line."""
     table = _read(path)
     if format == "json":
         click.echo(json.dumps(table, default=str))
@@ -56,7 +56,7 @@ def show(path: Path, *, format: Shape) -> None:
 @path_argument
 @format_option
 def get(key: str, path: Path, *, format: Shape) -> None:
-    """Show what stands at KEY; the exit status is 1 where nothing does."""
+    """Show the value of KEY; the exit status is 1 if it is not set."""
     try:
         value = value_of(path, key)
     except ConfigurationRefused as error:

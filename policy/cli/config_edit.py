@@ -53,8 +53,8 @@ def set_key(
 ) -> None:
     """Set KEY of the configuration at PATH to VALUE.
 
-    KEY is dotted, as in TOML; a part with blanks or dots stands in quotes. VALUE is TOML, or a
-    single word that is taken for a text. The exit status is 1 where the policy would be wrong.
+    KEY is dotted, as in TOML; a part with blanks or dots is quoted. VALUE is TOML, or a single
+    word, which is a string. The exit status is 1 if the policy would be invalid.
 
     \b
     Examples:
@@ -75,7 +75,7 @@ def set_key(
 def unset_key(
     key: str, path: Path, *, catalog_file: Path | None, dry_run: bool, format: Shape
 ) -> None:
-    """Take KEY out of the configuration at PATH.
+    """Remove KEY from the configuration at PATH.
 
     \b
     Examples:
@@ -89,7 +89,7 @@ def unset_key(
 def _edit(
     path: Path, key: str, value: Any, *, catalog: Catalog, dry_run: bool, format: Shape
 ) -> None:
-    """Make the edit as the service would, recorded where the configuration says."""
+    """Make the edit as the service would, recorded in the configured audit file."""
     store = _Files(path, catalog)
     sink = None if dry_run else _sink(path)
 
@@ -111,7 +111,7 @@ def _edit(
 
 
 class _Files:
-    """A policy on disk that no store holds, edited as a store edits its own."""
+    """A policy on disk, edited as a store edits its own."""
 
     def __init__(self, path: Path, catalog: Catalog) -> None:
         self._path = path
@@ -133,7 +133,7 @@ class _Files:
 
 
 def audit_file(path: Path) -> str | None:
-    """Return where the configuration wants records, as far as it can be read."""
+    """Return the audit file that is configured, if the configuration can be read."""
     snapshot = read_folder(path)
     file = snapshot.files.get(SETTINGS)
     source = None if file is None else decode(SETTINGS, file.content, drop_mark=True)[0]
@@ -144,7 +144,7 @@ def audit_file(path: Path) -> str | None:
 
 
 def _sink(path: Path) -> JsonlSink | None:
-    """Return where the configuration wants records; end the command if none can be kept."""
+    """Return the configured sink; end the command if it cannot be written."""
     audit = audit_file(path)
     if audit is None:
         return None
@@ -159,7 +159,7 @@ def _sink(path: Path) -> JsonlSink | None:
 
 
 def refused(error: PolicyInvalid, path: Path, format: Shape = "text") -> NoReturn:
-    """End the command with everything that is wrong."""
+    """End the command and show everything that is wrong."""
     wrong = [found for found in error.diagnostics if isinstance(found, Diagnostic)]
     shown = render(wrong, format, sources=error.sources, root=prefix(path))
     click.echo(shown.rstrip("\n"), err=format == "text")
@@ -170,9 +170,9 @@ def _text(made: Configured, path: Path, *, dry_run: bool) -> str:
     lines = [visible(line, 2000) for line in _named(made.diff, path).splitlines()]
     digest = made.generation.id.digest
     if not made.diff:
-        lines.append(f"nothing changes: {visible(made.key, 200)} is that already")
+        lines.append(f"nothing changes: {visible(made.key, 200)} already has this value")
     if made.looser:
-        lines.append("looser: this may let through what was stopped")
+        lines.append("looser: this edit may allow calls that were stopped")
     if made.diagnostics:
         shown = render(made.diagnostics, "text", sources=made.generation.sources, root=prefix(path))
         lines += shown.rstrip("\n").splitlines()
@@ -181,7 +181,7 @@ def _text(made: Configured, path: Path, *, dry_run: bool) -> str:
 
 
 def _named(diff: str, path: Path) -> str:
-    """Return the diff with the file's name as seen from the working directory."""
+    """Return the diff with the file's name relative to the working directory."""
     for mark in ("---", "+++"):
         diff = diff.replace(f"{mark} {SETTINGS}", f"{mark} {prefix(path)}{SETTINGS}", 1)
     return diff

@@ -15,9 +15,9 @@ from policy.diagnostics import visible
 
 @click.group("daemon")
 def command() -> None:
-    """Look at the processes that answer hooks of coding agents, and stop them.
+    """Show or stop the processes that answer hooks of coding agents.
 
-    One is started by the first hook call of a policy, and ends after half an hour without calls.
+    One is started by the first hook call of a policy, and ends after 30 minutes without calls.
 
     \b
     Examples:

@@ -32,9 +32,9 @@ def command(
 ) -> None:
     """Decide calls by the policy at PATH: JSON lines in, one decision a line out.
 
-    A line that is no call is answered with an error and never with a verdict; the exit status is
-    then 2. Workspace and home come from the configuration where the line has none. If the policy is
-    wrong, nothing is answered and the exit status is 1.
+    A line that is not a call is answered with an error, never with a verdict; the exit status is
+    then 2. Workspace and home come from the configuration unless the line contains them. If the
+    policy is invalid, no call is decided and the exit status is 1.
 
     \b
     Examples:

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import click
 
-# As in `loading`: a command that only tells how it is called imports no engine.
+# As in `loading`: `--help` must not import the engine.
 from policy.cli.calls import CallToDecide, NotACall
 from policy.cli.loading import WRONG_USAGE, Where, as_json, exit_with, generation_at
 from policy.decision import Decision, GenerationId
@@ -17,7 +17,7 @@ from policy.environment import Disk
 from policy.generation import Generation
 from policy.model import Reason, Resolvers, Terms, thaw
 
-# One byte more than JSON may be, so that what was cut is refused for its length.
+# One byte more than JSON may have, so that a line cut there is rejected for its length.
 _LONGEST_LINE = 16 * 1024 * 1024 + 1
 
 
@@ -28,13 +28,13 @@ def decide_lines(
     call_file: BinaryIO | None,
     lexical: bool,
 ) -> None:
-    """Answer the calls by the policy at `path`, each by a line on standard output."""
+    """Decide the calls by the policy at `path`; write one line each to standard output."""
     generation = generation_at(path, catalog_file)
     wrong = 0
     for line in lines_of(call_file):
         record = _answered(line, generation, lexical=lexical)
         wrong += "error" in record
-        # Flushed line by line: who asks may wait for the answer before asking again.
+        # Flushed line by line: the caller may wait for the answer before sending the next call.
         click.echo(as_json(record))
     if wrong:
         raise SystemExit(WRONG_USAGE)
@@ -49,13 +49,13 @@ def _answered(line: bytes, generation: Generation, *, lexical: bool) -> dict[str
     try:
         answer = generation.answer(asked.tool, asked.input, caller=asked.caller, facts=asked.facts)
         return decision_record(asked.id, answer.decision)
-    except Exception as error:  # noqa: BLE001 — one call's trouble leaves the others their answers
+    except Exception as error:  # noqa: BLE001 — an error in one call must not affect the others
         message = f"this call could not be decided: {type(error).__name__}"
         return NotACall(id=asked.id, code="internal-error", message=message).as_json()
 
 
 def lines_of(call_file: BinaryIO | None) -> Iterator[bytes]:
-    """Yield the lines that are not blank, each cut where it is longer than any call may be."""
+    """Yield the lines that are not blank, each cut at the greatest length a call may have."""
     stream = call_file
     if stream is None:
         if sys.stdin is None:
@@ -72,14 +72,14 @@ def lines_of(call_file: BinaryIO | None) -> Iterator[bytes]:
 
 
 def ask(line: bytes, *, lexical: bool) -> CallToDecide | NotACall:
-    """Read one line as a call, with the disk of this machine unless paths are lexical."""
+    """Read one line as a call; paths are resolved on this machine's disk unless lexical."""
     from policy.cli.calls import read_call
 
     return read_call(line, disk=Resolvers() if lexical else _resolvers())
 
 
 def _resolvers() -> Resolvers:
-    """Return what the disk says to one call; most calls ask nothing, and import no disk."""
+    """Return the resolvers of one call; most calls use none, and do not import the disk module."""
 
     @functools.cache
     def seen() -> Resolvers:
@@ -105,7 +105,7 @@ def _disk() -> Disk:
 
 
 def decision_record(id: object, decision: Decision) -> dict[str, Any]:
-    """Return a decision as the line that programs read."""
+    """Return a decision as JSON."""
     generation = decision.generation
     record: dict[str, Any] = {
         "id": id,
@@ -123,14 +123,14 @@ def decision_record(id: object, decision: Decision) -> dict[str, Any]:
 
 
 def generation_record(generation: GenerationId | None) -> dict[str, Any] | None:
-    """Return which policy decided, as programs read it."""
+    """Return which policy decided, as JSON."""
     if generation is None:
         return None
     return {"number": generation.number, "digest": generation.digest}
 
 
 def reason_record(reason: Reason) -> dict[str, Any]:
-    """Return a reason as programs read it; `indeterminate` is there only if a condition was."""
+    """Return a reason as JSON; `indeterminate` is there only if a condition was."""
     record: dict[str, Any] = {
         "rule": reason.rule,
         "verdict": str(reason.verdict),
@@ -148,7 +148,7 @@ def reason_record(reason: Reason) -> dict[str, Any]:
 
 
 def _approval_record(terms: Terms) -> dict[str, Any]:
-    """Return what an answer takes, and how long it serves; empty where it is anybody's, once."""
+    """Return who must approve, and for how long; empty for an approval by anybody, once."""
     record: dict[str, Any] = {}
     if terms.groups:
         record["by"] = list(terms.groups)

@@ -28,7 +28,7 @@ _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 def rules_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the option that says which policy is meant."""
+    """Add the option that names the policy."""
     return click.option(
         "--rules",
         "path",
@@ -40,7 +40,7 @@ def rules_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class EmergencyStop:
-    """The emergency stop of one policy, as the user of the operating system who runs a command."""
+    """The emergency stop of one policy, for the user of the operating system who runs a command."""
 
     def __init__(self, path: Path, sink: JsonlSink | None) -> None:
         self.path = path
@@ -65,17 +65,17 @@ class EmergencyStop:
 def emergency_stop_of(path: Path, *, always: bool) -> EmergencyStop:
     """Return the emergency stop of a policy.
 
-    With `always`, it works where no record can be kept, which is said.
+    With `always`, it works even if no record can be written, with a warning.
     """
     is_there = os.path.exists(path)
     if not is_there and not any(folder.exists() for folder in state_folders(path)):
-        exit_with(f"there is no policy at {path}: say which one is served with --rules")
+        exit_with(f"there is no policy at {path}: name the policy that is served with --rules")
     audit = audit_file(path) if is_there else None
     if audit is None:
         return EmergencyStop(path, None)
     try:
         sink = JsonlSink(audit)
-        # Without waiting: a pipe may have come to be there, and nobody may read it.
+        # Non-blocking: the path may have become a pipe that has no reader.
         os.close(os.open(audit, _APPEND, 0o600))
     except (AuditFileUnfit, OSError) as error:
         told = error.strerror if isinstance(error, OSError) else None
@@ -106,7 +106,7 @@ def lines(freezing: Freezing) -> Iterable[str]:
 
 
 def as_json(freezing: Freezing) -> dict[str, Any]:
-    """Return what is frozen as programs read it."""
+    """Return what is frozen, as JSON."""
     return {
         "frozen": bool(freezing),
         "broken": freezing.broken,

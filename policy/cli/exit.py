@@ -18,13 +18,13 @@ _WRONG_USAGE = 2
 def with_errors_reported(
     run: Callable[[], Any], *, left: tuple[type[BaseException], ...] = ()
 ) -> Any:
-    """Run a command; whatever ends it early is told in one line, never by a traceback.
+    """Run a command; an error that ends it is reported in one line, never as a traceback.
 
-    What is `left` to the caller is raised as it is.
+    Errors of the types in `left` are raised to the caller.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            # A terminal that cannot show a character is no reason to stop.
+            # A terminal that cannot show a character must not end the command.
             stream.reconfigure(errors="backslashreplace")
     try:
         return run()
@@ -37,7 +37,7 @@ def with_errors_reported(
         if error.errno == errno.EPIPE:
             raise SystemExit(_NOBODY_READS) from None
         _end(f"{error.filename or 'the output'}: {error.strerror or error}")
-    except Exception as error:  # noqa: BLE001 — a flaw of ours is told like any other trouble
+    except Exception as error:  # noqa: BLE001 — an internal error is reported like any other
         _end(f"internal error, please report it: {type(error).__name__}: {error}")
 
 
@@ -52,6 +52,6 @@ def _end(message: str) -> NoReturn:
 
 
 def _drop_output() -> None:
-    """Let what could not be written go, so that the interpreter does not try again at its end."""
+    """Discard unwritten output, so that the interpreter does not try again at exit."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -31,7 +31,7 @@ from policy.values import Unreadable, read_json
 @catalog_option
 @call_option
 @lexical_option
-@click.option("--tool", help="The tool to ask about, instead of a call as JSON.")
+@click.option("--tool", help="The tool to call, instead of a call as JSON.")
 @click.option(
     "--input",
     "input_text",
@@ -41,7 +41,7 @@ from policy.values import Unreadable, read_json
 )
 @click.option("--agent", help="The agent that calls; with --tool.  [default: default]")
 @click.option("--role", help="Its session's role; with --tool.  [default: owner]")
-@click.option("--workspace", help="The folder it works in; with --tool.")
+@click.option("--workspace", help="The workspace of the call; with --tool.")
 @format_option
 def command(
     path: Path,
@@ -56,10 +56,10 @@ def command(
     workspace: str | None,
     format: str,
 ) -> None:
-    """Explain what the policy at PATH says of one call: which rules, which clauses, why not others.
+    """Explain the decision of the policy at PATH on one call, rule by rule and clause by clause.
 
-    The call is given by --tool and --input, or as the JSON that `placet decide` takes: in a file,
-    or on standard input.
+    The call is given by --tool and --input, or as JSON in the format of `placet decide`, from a
+    file or standard input.
 
     \b
     Examples:
@@ -72,7 +72,7 @@ def command(
         line = _line(tool, input_text, agent=agent, role=role, workspace=workspace)
     asked = ask(line, lexical=lexical)
     if isinstance(asked, NotACall):
-        exit_with(f"this is no call: {asked.message}")
+        exit_with(f"not a call: {asked.message}")
     generation = generation_at(path, catalog_file)
     told = _explained(generation, asked)
     if format == "json":
@@ -101,7 +101,7 @@ def _line(
         "workspace": workspace,
         "caller": {name: value for name, value in caller.items() if value is not None},
     }
-    # The input goes in as it was spelled: its numbers must not change on the way.
+    # The input is inserted as it was written: its numbers must not change.
     return f'{{"input": {input_text}, {json.dumps(rest)[1:]}'.encode()
 
 
@@ -121,5 +121,5 @@ def _record(asked: CallToDecide, told: Explanation) -> dict[str, Any]:
 
 
 def _resource(use: ResourceUse) -> dict[str, Any]:
-    """Return one resource as JSON, without what there is nothing to say of."""
+    """Return one resource as JSON, without empty fields."""
     return {name: said for name, said in asdict(use).items() if said}

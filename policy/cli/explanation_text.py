@@ -24,12 +24,12 @@ _WIDEST = 100  # columns; longer lines are hard to read even where there is room
 
 
 def explanation_text(told: Explanation, *, tool: str, input: Any, root: str) -> str:
-    """Return the text; `tool` and `input` are as asked for, `root` goes before file names."""
+    """Return the text; `tool` and `input` are those of the request, `root` prefixes file names."""
     return "\n".join(_Account(told, root=root).lines(tool, input))
 
 
 class _Account:
-    """One explanation being written out."""
+    """One explanation as it is written."""
 
     def __init__(self, told: Explanation, *, root: str) -> None:
         self.told = told
@@ -77,7 +77,7 @@ class _Account:
         if reason.clause:
             yield from self._text(visible(reason.clause, _LONGEST_TEXT), indent=4)
         if reason.undecided:
-            text = f"which cannot be decided: {visible(reason.undecided, _LONGEST_TEXT)}"
+            text = f"indeterminate: {visible(reason.undecided, _LONGEST_TEXT)}"
             yield from self._text(text, indent=4)
         if reason.message:
             yield from self._text(visible(reason.message, _LONGEST_TEXT), indent=4)
@@ -110,11 +110,11 @@ class _Account:
         for rule in layer.rules:
             yield from self._rule(rule)
         if layer.default is not None:
-            counts = "counts" if layer.default_counts else "gives way to the allow"
+            counts = "counts" if layer.default_counts else "overridden by an allow"
             place = self._place(layer.default)
             yield from self._text(f"{layer.default.clause}{place}: {counts}", indent=2)
         if not layer.rules and layer.default is None:
-            yield "  says nothing about this tool"
+            yield "  no rule covers this tool"
 
     def _rule(self, rule: RuleOutcome) -> Iterator[str]:
         text = f"{rule.kind} {rule.reason.rule}{self._place(rule.reason)}: {_came_to(rule)}"
@@ -143,12 +143,12 @@ class _Account:
 
 def _came_to(rule: RuleOutcome) -> str:
     if rule.outcome == "indeterminate":
-        return "counts, as it cannot be decided" if rule.counts else "cannot be decided"
+        return "indeterminate, treated as a match" if rule.counts else "indeterminate"
     return "matches" if rule.counts else "does not match"
 
 
 def _clause(clause: ClauseOutcome) -> str:
-    """Return a clause with ✓ where it speaks for its rule, ✗ against, ? undecided."""
+    """Return a clause: ✓ if it supports its rule matching, ✗ if not, ? if indeterminate."""
     text = f"{clause.keyword} {visible(clause.text, _LONGEST_TEXT)}"
     if clause.outcome == "indeterminate":
         why = f": {visible(clause.why, _LONGEST_TEXT)}" if clause.why else ""
@@ -162,7 +162,7 @@ def _json(value: Any) -> str:
 
 
 def json_for_people(value: Any, *, limit: int | None = None) -> str:
-    """Return a value as one line of JSON for people, with nothing hidden in it."""
+    """Return a value as one line of JSON for people, with hidden characters escaped."""
     text = json.dumps(thaw(value), ensure_ascii=False, default=_number)
     return visible(text, limit)
 
@@ -175,7 +175,7 @@ _TO = {"connects": "connects to", "sends": "sends to"}
 
 
 def _used(use: ResourceUse) -> str:
-    """Say what is read, written, run or reached, what does so, and by which way."""
+    """Return what is read, written, run or reached, by which program and through which links."""
     verb = _TO.get(use.verb, use.verb)
     who = f"{visible(use.program, 100)} {verb}" if use.program else verb
     said = [f"{who} {visible(use.leads_to or use.resource, 200)}"]

@@ -1,6 +1,6 @@
 """`PLACET_NO_FAST`: which fast paths loading and deciding take.
 
-Each quick way gives what the slow one gives; somebody who doubts that switches it off and compares.
+Each fast path has the result of the slow one; switch it off to compare them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, fields, replace
 
-# As in `loading`: a command that only tells how it is called imports no engine.
+# As in `loading`: `--help` must not import the engine.
 import click
 
 from policy.generation import Builder
@@ -16,27 +16,27 @@ from policy.program import Shortcuts
 from policy.syntax import Engine
 
 VARIABLE = "PLACET_NO_FAST"
-# Names of ways that are gone, accepted for one release.
+# Names of removed fast paths, accepted for one release.
 _FORMER = ("cache", "words", "modules", "records", "admission")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FastPaths:
-    """Which quick ways are taken; the fields are what `PolicyStore` and `read_policy` take."""
+    """Which fast paths are taken; the fields are parameters of `PolicyStore` and `read_policy`."""
 
     remembering: bool
     engine: Engine
     shortcuts: Shortcuts
 
     def builder(self) -> Builder:
-        """Return what builds policies in these ways."""
+        """Return a builder with these settings."""
         from policy.generation import Builder
 
         return Builder(remembering=self.remembering, engine=self.engine, shortcuts=self.shortcuts)
 
 
 def fast_paths() -> FastPaths:
-    """Return the ways that the environment leaves; raise UsageError for a name that is none."""
+    """Return the fast paths that the environment leaves on; raise UsageError for unknown names."""
     from policy.program import ALL_SHORTCUTS
 
     shortcuts = [field.name for field in fields(ALL_SHORTCUTS)]

@@ -1,4 +1,4 @@
-"""`placet fmt`: rule files in their one canonical form."""
+"""`placet fmt`: rewrites rule files in canonical form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from policy.syntax import Engine, format_source, parse
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _File:
-    """One file as it was read, and the canonical form of its text."""
+    """One file as it was read, and its canonical form."""
 
     shown: str
     real: Path
@@ -33,9 +33,9 @@ class _File:
 @path_argument
 @click.option("--check", is_flag=True, help="Change nothing; exit 1 if a file would change.")
 def command(path: Path, *, check: bool) -> None:
-    """Rewrite the rule files at PATH in canonical form; comments and meaning stay.
+    """Rewrite the rule files at PATH in canonical form; comments and meaning stay the same.
 
-    A file that cannot be parsed stays as it is, and its errors are shown; the others are written.
+    A file that cannot be parsed is not changed, and its errors are shown; the others are written.
 
     \b
     Examples:
@@ -81,7 +81,7 @@ def command(path: Path, *, check: bool) -> None:
 
 
 def _names(snapshot: Snapshot) -> Iterator[str]:
-    """Yield the files to write: each once, however many links lead to it."""
+    """Yield the files to write, each once, however many links lead to it."""
     seen: set[str] = set()
     for name in snapshot.policies:
         real = snapshot.files[name].real
@@ -125,16 +125,16 @@ def _empty(path: Path) -> Diagnostic:
 
 
 def _write(file: _File) -> str | None:
-    """Put the canonical form in place in one step; return why not, if it could not be done.
+    """Replace the file with its canonical form atomically; return the error, if any.
 
-    What a link points at is replaced, not the link; mode and owner stay.
+    The target of a link is replaced, not the link; mode and owner stay the same.
     """
     try:
         if not os.access(file.real, os.W_OK):
-            return f"{file.shown} may not be written"
+            return f"{file.shown} is not writable"
         replace_file(str(file.real), file.canonical, before=file.content)
     except FileChanged:
-        return f"{file.shown} was changed meanwhile, and was left alone"
+        return f"{file.shown} was changed by another program and was not written"
     except OSError as problem:
         return f"{file.shown} could not be written: {problem.strerror or problem}"
     return None

@@ -1,4 +1,4 @@
-"""`placet freeze`: the emergency stop, which nothing in the policy can keep from taking effect."""
+"""`placet freeze`: the emergency stop, which takes effect even if the policy is invalid."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from policy.store import FreezeRefused
 
 @click.command("freeze")
 @click.argument("tools", nargs=-1)
-@click.option("--because", required=True, metavar="TEXT", help="Why; callers and records are told.")
-@click.option("--cancel", is_flag=True, help="Also end the calls of these tools that run now.")
+@click.option("--because", required=True, metavar="TEXT", help="The reason, for callers and logs.")
+@click.option("--cancel", is_flag=True, help="Also end running calls of these tools.")
 @rules_option
 @format_option
 def command(
     tools: tuple[str, ...], *, because: str, cancel: bool, path: Path, format: Shape
 ) -> None:
-    """Deny every call of TOOLS from now on; of all tools where none is named.
+    """Deny every call of TOOLS from now on; of all tools if none is named.
 
-    TOOLS are names or patterns. It takes effect at once in everything that serves these rules on
-    this machine for this user, whether or not the rules load, and holds over restarts until
-    `placet unfreeze`. Questions that wait are refused, and approved calls that have not begun do
-    not run. What is frozen already stays frozen.
+    TOOLS are names or patterns. The freeze takes effect at once in every process that serves these
+    rules on this machine for this user, even if the rules do not load, and lasts over restarts
+    until `placet unfreeze`. Pending requests are denied, and approved calls that have not started
+    do not run. Tools that are already frozen stay frozen.
 
     \b
     Examples:

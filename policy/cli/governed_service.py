@@ -18,12 +18,12 @@ from policy.tools import Limits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:
-    """What the command line says; None leaves it to the configuration.
+    """The options of the command line; None leaves a setting to the configuration.
 
-    `authenticated` says that whoever can call is known: the parent process on stdio, the holder
-    of the token over HTTP. Everybody else is anonymous, whatever the configuration says.
-    `approving` gives what becomes of asks under the configuration in force. A policy in the
-    workspace is an error unless `policy_in_workspace` says that it is meant.
+    `authenticated` means that the caller is known: the parent process on stdio, the holder of the
+    token over HTTP. Every other caller is anonymous, whatever the configuration is. `approving`
+    returns how asks are answered under the configuration in force. A policy in the workspace is
+    an error unless `policy_in_workspace` is set.
     """
 
     workspace: Path | None
@@ -35,11 +35,11 @@ class ServeOptions:
 
 
 class GovernedServices:
-    """Gives the service, bound to the caller that the policy in force names at that moment.
+    """Returns the service for the caller that the policy in force names at that moment.
 
-    Workspace, audit file, limits and where questions wait are taken from the first generation
-    there is, and kept: a service that began without any is built anew when a policy comes, before
-    that policy allows anything.
+    Workspace, audit file, limits and approval store are taken from the first generation and kept:
+    a service that started without a policy is rebuilt when one is loaded, before that policy
+    allows anything.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class GovernedServices:
 
     @property
     def caller(self) -> Caller:
-        """Who calls, as things stand now."""
+        """The caller under the configuration now in force."""
         if not self.serving.authenticated:
             return Caller(agent="anonymous", role="anonymous")
         generation = self._store.current

@@ -1,7 +1,7 @@
 """`placet hook`: an agent's hook input on standard input, its own answer and exit status out.
 
-Every hook call is a process of its own, so this imports little. Whatever fails ends in the answer
-that blocks the call: an agent takes most other exit statuses, and its own time limit, for consent.
+Every hook call is a process of its own, so this imports little. Every failure ends in the answer
+that blocks the call: an agent treats most other exit statuses, and its own timeout, as consent.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 _ABOUT = """\
-Decide one tool call of a coding agent: its hook input on standard input, its own answer out.
+Decide one tool call of a coding agent: reads the agent's hook input from standard input and
+answers in the agent's own format.
 
-The agent is told to allow the call, to ask its user, or to deny it. A resident process decides,
-and is started where there is none. Anything that fails blocks the call.
+The answer is to allow the call, to ask the agent's user, or to deny it. A resident process decides
+and is started if there is none. Every failure blocks the call.
 """
 _EXAMPLES = """\
 Examples:
@@ -52,7 +53,7 @@ def run_hook(arguments: list[str]) -> NoReturn:
     try:
         request = _request(given)
         answer = answer_hook(request, late=_give_up, use_daemon=not given.no_daemon)
-    except BaseException as error:  # noqa: BLE001 - whatever ends us early must not let a call pass
+    except BaseException as error:  # noqa: BLE001 - no error may let a call pass
         answer = blocked(f"the call could not be decided: {type(error).__name__}: {error}")
     _end(answer)
 
@@ -66,25 +67,25 @@ def _parser() -> ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("agent", choices=AGENT_NAMES, help="whose hook this is")
+    add("agent", choices=AGENT_NAMES, help="the coding agent")
     add("--policy", metavar="PATH", help="the policy folder or file")
-    add("--workspace", metavar="DIR", help="what rules mean by `workspace`")
-    add("--caller", metavar="NAME", help="which agent calls, as rules know it")
+    add("--workspace", metavar="DIR", help="the folder that rules call `workspace`")
+    add("--caller", metavar="NAME", help="the name of the calling agent in rules")
     add("--audit", metavar="FILE", help="append a record of every call to this file")
     add("--deny-asks", action="store_true", help="deny instead of asking the agent's user")
-    add("--no-daemon", action="store_true", help="decide in this process")
+    add("--no-daemon", action="store_true", help="decide in this process, without a resident one")
     more = parser.add_argument_group("the agent's settings")
     add = more.add_argument
     add("--install", action="store_true", help="add the hook to the settings file")
-    add("--uninstall", action="store_true", help="take the hook out again")
+    add("--uninstall", action="store_true", help="remove the hook from the settings file")
     add("--settings", metavar="FILE", help="the settings file [the user's own]")
     add("--dry-run", action="store_true", help="show the change and write nothing")
-    add("--tools", action="store_true", help="list the agent's tools that touch no resource")
+    add("--tools", action="store_true", help="list the agent's tools that access no resources")
     return parser
 
 
 def _request(given: Namespace) -> dict[str, Any]:
-    """Return the message that asks about the call on standard input."""
+    """Return the request to decide the call on standard input."""
     raw = sys.stdin.buffer.read(LONGEST_INPUT + 1)
     if len(raw) > LONGEST_INPUT:
         raise ValueError("the hook's input is too long")
@@ -105,7 +106,7 @@ def _request(given: Namespace) -> dict[str, Any]:
 
 
 def _variable(names: dict[str, str], agent: str) -> str | None:
-    """Return the value of an agent's environment variable, None where it has none."""
+    """Return the value of an agent's environment variable, None if it is not set."""
     return os.environ.get(names.get(agent, "")) or None
 
 
@@ -118,7 +119,7 @@ def _give_up() -> NoReturn:
 
 
 def _end(answer: dict[str, Any]) -> NoReturn:
-    """Print an answer and end the process at once; what cannot be printed is a denial."""
+    """Print an answer and end the process at once; an answer that cannot be printed is a denial."""
     try:
         _print(2, answer["stderr"])
         _print(1, answer["stdout"])

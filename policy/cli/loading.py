@@ -17,13 +17,13 @@ from policy.cli.fast_paths import fast_paths
 from policy.diagnostics import Diagnostic, Format, render, visible
 from policy.generation import Built, Generation, read_policy
 
-# What is asked for by its place on disk.
+# The path of a file or folder.
 Where: TypeAlias = str | os.PathLike[str]
 
 WRONG_POLICY = 1
 WRONG_USAGE = 2
 
-# What is wrong with the disk rather than with what somebody wrote.
+# Diagnostics about unreadable files rather than about their contents.
 _UNREADABLE = frozenset({"unreadable-file", "file-too-large", "outside-folder", "link-cycle"})
 _LARGEST_CATALOG = 16 * 1024 * 1024  # bytes, as much as JSON may be
 
@@ -47,7 +47,7 @@ def read_catalog(file: Where | None) -> Catalog:
         exit_with(f"{file} cannot be read as JSON: {value.reason}")
     listing = read_listing(value, reviewed=True)
     if listing.problems:
-        exit_with(f"{file} is no catalogue of tools: {'; '.join(listing.problems)}")
+        exit_with(f"{file} is not a catalogue of tools: {'; '.join(listing.problems)}")
     try:
         return replace(catalog.with_tools(listing.specs), complete=True)
     except CatalogError as error:
@@ -66,7 +66,7 @@ def build_at(
     path: Where,
     catalog_file: Where | None,
 ) -> Built:
-    """Return what the files at `path` make, good or not."""
+    """Return the build of the files at `path`, valid or not."""
     ways = fast_paths()
     return read_policy(
         path,
@@ -77,7 +77,7 @@ def build_at(
 
 
 def exit_code(diagnostics: Iterable[Diagnostic]) -> int:
-    """Return the exit status for what is wrong: unreadable files weigh more than wrong text."""
+    """Return the exit status for diagnostics: unreadable files take precedence over errors."""
     from policy.diagnostics import Severity
 
     codes = {found.code for found in diagnostics if found.severity is Severity.ERROR}
@@ -97,13 +97,13 @@ def show(
 
 
 def prefix(path: Where) -> str:
-    """Return what stands before the names of a policy's files, seen from the working directory."""
+    """Return the prefix of a policy's file names, relative to the working directory."""
     folder = Path(path) if os.path.isdir(path) else Path(path).parent
     return "" if str(folder) == "." else f"{folder.as_posix().rstrip('/')}/"
 
 
 def generation_at(path: Where, catalog_file: Where | None) -> Generation:
-    """Return the generation at `path`, or end the command with all that is wrong."""
+    """Return the generation at `path`, or end the command and show everything that is wrong."""
     built = build_at(path, catalog_file)
     if built.generation is None:
         click.echo(show(built, path), err=True)
@@ -112,7 +112,7 @@ def generation_at(path: Where, catalog_file: Where | None) -> Generation:
 
 
 def as_json(value: Any) -> str:
-    """Return a value as one line of JSON, in ASCII, so that nothing in it can be hidden."""
+    """Return a value as one line of ASCII JSON, so that no character in it is hidden."""
     try:
         return json.dumps(value)
     except TypeError:
@@ -120,7 +120,7 @@ def as_json(value: Any) -> str:
 
 
 def _exactly(value: Any) -> str:
-    """Write JSON with numbers that no double holds, digit by digit."""
+    """Write JSON whose numbers may exceed a double, digit by digit."""
     match value:
         case Decimal():
             return str(value)

@@ -11,7 +11,7 @@ import click
 def _is_policy(_context: click.Context, _parameter: click.Parameter, path: Path) -> Path:
     is_named_policy = path.suffix == ".policy" and path.stem not in ("", ".policy")
     if os.path.isfile(path) and not is_named_policy:
-        raise click.BadParameter(f"'{path}' is no policy: give a folder or one `.policy` file.")
+        raise click.BadParameter(f"'{path}' is not a policy: give a folder or one `.policy` file.")
     return path
 
 
@@ -31,7 +31,7 @@ catalog_option = click.option(
     "--catalog",
     "catalog_file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Tools beside the built-in ones: an MCP tools/list answer, or a list of definitions.",
+    help="Tools besides the built-in ones: an MCP tools/list result, or a list of definitions.",
 )
 call_option = click.option(
     "--call",
@@ -42,7 +42,7 @@ call_option = click.option(
 lexical_option = click.option(
     "--lexical",
     is_flag=True,
-    help="Judge paths as spelled; follow no symbolic links of this disk.",
+    help="Judge paths as written, without following symbolic links.",
 )
 cache_option = click.option(
     "--cache/--no-cache",

@@ -10,7 +10,7 @@ from policy.diagnostics import CODES, did_you_mean, visible
 
 
 def show_page(context: click.Context, _parameter: click.Parameter, code: str | None) -> None:
-    """Print the page of a code and end, where one was asked for."""
+    """Print the page of a code and end, if one was given."""
     if code is None or context.resilient_parsing:
         return
     if code not in CODES:

@@ -14,26 +14,26 @@ _MOST_ANCESTORS = 100
 
 
 def refuse_agents(what: str) -> None:
-    """End the command where it was started by a tool call, and so by no person.
+    """End the command if it was started by a tool call, and so not by a person.
 
-    This is the second of two locks. The first are the rules: no pattern with a `*` covers these
-    commands, and what a call runs out of sight is for a sandbox to confine.
+    This is the second of two barriers. The first are the rules: no pattern with a `*` covers these
+    commands. What a call runs out of sight must be confined by a sandbox.
     """
     if CALL_VARIABLE in os.environ or any(map(_began_in_a_call, _ancestors(os.getppid()))):
-        exit_with(f"{what} is for people, and this command was started by a tool call")
+        exit_with(f"{what} is for people only, and this command was started by a tool call")
 
 
 def _ancestors(pid: int, processes: Path = _PROCESSES) -> Iterator[int]:
-    """Yield a process and all above it, where the system tells (Linux).
+    """Yield a process and all of its ancestors, where the system reports them (Linux).
 
-    A variable is taken away more easily than a parent: `env -u` leaves the shell that ran it.
+    A variable is easier to remove than an ancestor: `env -u` leaves the shell that ran it.
     """
     for _ in range(_MOST_ANCESTORS):
         if pid <= 1:
             return
         yield pid
         try:
-            # The name in brackets may hold anything, a bracket too.
+            # The name in parentheses may contain any character, including parentheses.
             told = (processes / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
             pid = int(told[1])
         except (OSError, IndexError, ValueError):
@@ -41,7 +41,7 @@ def _ancestors(pid: int, processes: Path = _PROCESSES) -> Iterator[int]:
 
 
 def _began_in_a_call(pid: int, processes: Path = _PROCESSES) -> bool:
-    """Tell whether a process was started with the mark of a tool call in its environment."""
+    """Return whether a process was started with the mark of a tool call in its environment."""
     try:
         environment = (processes / str(pid) / "environ").read_bytes()
     except OSError:

@@ -12,7 +12,7 @@ from policy.generation import ApprovalSettings
 def person_of(settings: ApprovalSettings | None) -> Person:
     """Return the user of the operating system, with the groups that the policy gives to it.
 
-    Nothing that could be claimed is asked: no option, and no variable of the environment.
+    No option or environment variable is read, since those can be set to anything.
     """
     name = _user()
     return Person(id=name, groups=() if settings is None else settings.groups_of(name))

@@ -30,11 +30,11 @@ _LARGEST = 1024 * 1024  # bytes
     type=click.Path(exists=True, path_type=Path),
     default="rules",
     show_default=True,
-    help="The policy folder whose placet.toml grants.",
+    help="The policy folder whose placet.toml grants capabilities.",
 )
 @click.argument("manifests", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1)
 def command(path: Path, manifests: tuple[Path, ...]) -> None:
-    """Show what each of the MANIFESTS declares, and what of it is granted.
+    """Show what each of the MANIFESTS declares, and which capabilities are granted.
 
     A manifest is a JSON object with `id`, `version` and `capabilities`. Exits with 1 if a plugin
     is granted what it does not declare.
@@ -57,7 +57,7 @@ def command(path: Path, manifests: tuple[Path, ...]) -> None:
 
 
 def _propose(found: Difference, manifest: PluginManifest) -> None:
-    """Show the line that would grant what is asked for; nothing is written."""
+    """Print the line that would grant what the plugin asks for; nothing is written."""
     if not set(found.withheld) - set(found.unwanted):
         return
     kept = [pattern for pattern in manifest.wanted if pattern not in found.active]

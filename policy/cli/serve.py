@@ -1,4 +1,4 @@
-"""`placet serve`: the governed tools over MCP, on standard input and output or over HTTP."""
+"""`placet serve`: serves the governed tools over MCP, on stdio or HTTP."""
 
 from __future__ import annotations
 
@@ -35,32 +35,32 @@ _SHORTEST_TOKEN = 16
 @click.option(
     "--workspace",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The folder that the tools work in; else the configuration's, else the current one.",
+    help="The folder that the tools work in.  [default: as configured, else the current folder]",
 )
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve HTTP instead of stdio.")
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The bearer token that HTTP clients must show. Without it they may call nothing.",
+    help="The file with the bearer token of HTTP clients. Without it every call is denied.",
 )
 @click.option(
     "--allow-host",
     "names",
     multiple=True,
     metavar="NAME",
-    help="A further name that HTTP clients may know this server by.",
+    help="Another host name by which HTTP clients may address this server.",
 )
 @click.option(
     "--approve",
     type=click.Choice(["queue", "terminal", "deny"]),
-    help="What becomes of asks: they wait for `placet approvals`, are put on this terminal (only "
-    "with --http), or are denied.  [default: queue if the policy has `[approvals]`, else deny]",
+    help="How asks are answered: with `placet approvals`, on this terminal (only with --http), or "
+    "by denying them.  [default: queue if the policy has `[approvals]`, else deny]",
 )
 @click.option(
     "--approve-script",
     "script",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="For demos and tests: the answers to asks, one a line, `yes` or `no`.",
+    help="For demos and tests: a file of answers to asks, one a line, `yes` or `no`.",
 )
 @click.option(
     "--audit",
@@ -70,9 +70,9 @@ _SHORTEST_TOKEN = 16
 @click.option(
     "--policy-in-workspace",
     is_flag=True,
-    help="Serve a policy that lies in the workspace, or holds it, all the same.",
+    help="Serve even if the policy is in the workspace, or contains it.",
 )
-@click.option("--agent", metavar="NAME", help="Which agent calls; else what `[serve]` says.")
+@click.option("--agent", metavar="NAME", help="The agent that calls.  [default: as in `[serve]`]")
 @cache_option
 def command(
     path: Path,
@@ -87,10 +87,10 @@ def command(
     policy_in_workspace: bool,
     agent: str | None,
 ) -> None:
-    """Offer the tools to MCP clients, governed by the policy at PATH, until the client leaves.
+    """Serve the tools to MCP clients, governed by the policy at PATH, until the client disconnects.
 
-    The files are watched: an edit takes effect with the next call, a broken one changes nothing.
-    What happens to the policy is told on standard error, a line each.
+    The files are watched: an edit takes effect with the next call; an invalid one changes nothing.
+    Changes of the policy are reported on standard error, one a line.
 
     \b
     Examples:
@@ -121,7 +121,7 @@ def command(
     store = PolicyStore(
         path,
         on_change=(_tell,),
-        # Whoever writes these says who calls, or what is answered, from the next start on.
+        # These files decide who calls, or what is answered, from the next start on.
         guarded=[file for file in (token_file, script) if file is not None],
         audit=audit,
         remembering=ways.remembering,
@@ -135,7 +135,7 @@ def command(
     except PolicyInReach as error:
         exit_with(f"{error}: keep them apart, or insist with --policy-in-workspace")
     if not os.path.isdir(governed.workspace):
-        exit_with(f"the workspace {governed.workspace} is no folder: name one with --workspace")
+        exit_with(f"the workspace {governed.workspace} is not a folder: name one with --workspace")
     for file in (audit, governed.approving.store):
         if file is not None:
             _require_apart(file, governed.workspace)
@@ -176,9 +176,7 @@ async def _serve(
         except OSError as error:
             if where is None:
                 raise
-            exit_with(
-                f"{where.shown}:{where.port} cannot be listened at: {error.strerror or error}"
-            )
+            exit_with(f"{where.shown}:{where.port} cannot be bound: {error.strerror or error}")
         finally:
             ended()
 
@@ -188,8 +186,8 @@ async def _until_signalled(
 ) -> None:
     """Serve until that ends by itself or a signal asks for the end.
 
-    A second one hastens it: open connections are given no more time. What runs is ended and
-    recorded all the same, so our handlers stay.
+    A second signal hastens it: open connections get no more time. Running calls are still ended
+    and recorded, so the handlers stay.
     """
     loop = asyncio.get_running_loop()
     serving = asyncio.create_task(serve())
@@ -206,7 +204,7 @@ async def _until_signalled(
         loop.add_signal_handler(number, end)
     await asyncio.wait({serving})
     error = None if serving.cancelled() else serving.exception()
-    # How connections break when they are ended, or when the client is gone, is of no interest.
+    # Errors of connections that are ended, or whose client is gone, do not matter.
     if error is not None and not asked and not _is_client_gone(error):
         raise error
 
@@ -223,7 +221,7 @@ def _welcome(how: str, governed: GovernedServices) -> str:
     who = visible(f"{caller.role} as agent {caller.agent}", 200)
     asks = visible(governed.approving.told, 300)
     if not serving.authenticated:
-        who, asks = "nobody in particular", "every call is denied without --token-file"
+        who, asks = "anonymous callers", "every call is denied without --token-file"
     return f"serving on {how} for {who}; workspace {governed.workspace}; {asks}"
 
 
@@ -250,21 +248,21 @@ def _tell_question(filed: Filed) -> None:
 
 
 def _say(line: str) -> None:
-    with suppress(OSError):  # nobody may be reading
+    with suppress(OSError):  # standard error may be closed
         click.echo(f"placet: {line}", err=True)
 
 
 def _require_apart(audit: Path, workspace: str) -> None:
-    """End the command where records could not be written, or where tools could change them."""
+    """End the command if records could not be written, or if tools could change them."""
     folder = os.path.realpath(audit.parent)
     if not os.access(folder, os.W_OK):
-        exit_with(f"{audit} cannot be written: there is no folder {folder} to write in")
+        exit_with(f"{audit} cannot be written: the folder {folder} does not exist")
     if os.path.commonpath((folder, workspace)) == workspace:
-        exit_with(f"{audit} lies in the workspace, where tools could change it")
+        exit_with(f"{audit} is in the workspace, where tools could change it")
 
 
 def _warn_of_policy_in_reach(policy: str, workspace: str) -> None:
-    """Say so where what a tool runs could write the policy: the floor cannot see all of that."""
+    """Warn if a program that a tool runs could write the policy: the floor cannot see all of it."""
     found = policy_in_reach(policy, workspace)
     if found is not None:
         _say(f"warning: {found}: programs that tools run could change it")
@@ -286,7 +284,7 @@ def _token(file: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         exit_with(f"{file} cannot be read: {error}")
     if len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable():
-        exit_with(f"{file} holds no token of at least {_SHORTEST_TOKEN} plain characters")
+        exit_with(f"{file} does not contain a token of at least {_SHORTEST_TOKEN} plain characters")
     return token
 
 

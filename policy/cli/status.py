@@ -20,7 +20,7 @@ from policy.diagnostics import visible
 from policy.generation import read_policy
 from policy.store import Freezer, Status, first_error, health_record
 
-# The exit status by how things stand.
+# The exit status for each state.
 CODES = {"up": 0, "down": 1, "stale": 3, "frozen": 4}
 UNREACHABLE = 5
 _SECONDS = 10
@@ -30,25 +30,25 @@ _LONGEST = 500
 
 @click.command("status")
 @click.argument("path", type=click.Path(path_type=Path), default="rules")
-@click.option("--url", metavar="URL", help="Ask a server on HTTP, and read no files.")
+@click.option("--url", metavar="URL", help="Ask a server over HTTP, and read no files.")
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The server's bearer token; without it a server tells one word.",
+    help="The server's bearer token; without it a server reports one word.",
 )
 @format_option
 def command(path: Path, *, url: str | None, token_file: Path | None, format: Shape) -> None:
-    """Show whether the policy at PATH loads and what is frozen, or how a server stands.
+    """Show whether the policy at PATH loads and what is frozen, or the status of a server.
 
-    The files tell what a server that starts now would do. What one that runs has in force, and
-    whether it is stale, only that server knows: ask it with --url.
+    From the files, this is what a newly started server would do. Only a running server knows what
+    it has in force, and whether that is stale: ask it with --url.
 
     \b
     Examples:
       placet status rules/
       placet status --url http://127.0.0.1:8642 --token-file token --format json
 
-    Exit status: 0 in force and fresh, 1 nothing in force, 2 wrong usage, 3 stale, 4 something is
+    Exit status: 0 in force and up to date, 1 nothing in force, 2 wrong usage, 3 stale, 4 a tool is
     frozen, 5 the server cannot be reached.
     """
     found = _of_files(path) if url is None else _of_server(url, token_file)
@@ -94,7 +94,7 @@ def _of_server(url: str, token_file: Path | None) -> dict[str, Any]:
 
 
 def _lines(found: dict[str, Any]) -> list[str]:
-    """Return how things stand, for people; a server that knows no token tells the first alone."""
+    """Return the status for people; without the token a server reports only the first line."""
     force = found.get("generation")
     lines = [str(found["state"])]
     if force:

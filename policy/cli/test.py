@@ -28,7 +28,7 @@ from policy.verify import ExampleResult, unreached_rules
 @click.command("test")
 @path_argument
 @catalog_option
-@click.option("--coverage", is_flag=True, help="Also list the rules that no test case reached.")
+@click.option("--coverage", is_flag=True, help="Also list the rules that no test case reaches.")
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
 @click.option(
     "--format",
@@ -42,7 +42,7 @@ def command(
 ) -> None:
     """Run the tests written in the rule files at PATH.
 
-    The tests only run if nothing else is wrong with the policy: `placet check` tells.
+    The tests run only if the policy has no other errors; `placet check` shows those.
 
     \b
     Examples:
@@ -94,7 +94,7 @@ def _print(built: Built, results: tuple[ExampleResult, ...], *, path: Path) -> N
 
 
 def _unreached(built: Built) -> list[dict[str, str]] | None:
-    """Return the rules that no case reached; None where failing tests leave no program."""
+    """Return the rules that no case reached; None if failing tests leave no program."""
     if built.generation is None:
         return None
     found = unreached_rules(built.generation.program, built.examples)
@@ -103,13 +103,13 @@ def _unreached(built: Built) -> list[dict[str, str]] | None:
 
 def _print_coverage(unreached: list[dict[str, str]] | None, *, before: str) -> None:
     if unreached is None:
-        click.echo("coverage is told once all tests pass")
+        click.echo("coverage is available once all tests pass")
         return
     for rule in unreached:
         place = display_name(rule["place"], root=before)
         click.echo(f"no case reaches {rule['rule']} ({visible(place)})")
     if not unreached:
-        click.echo("every rule is reached by some case")
+        click.echo("every rule is reached by a case")
     else:
         click.echo(f"{counted(len(unreached), 'rule')} not reached")
 
@@ -129,7 +129,7 @@ def _record(result: ExampleResult) -> dict[str, Any]:
 
 
 def _junit(results: tuple[ExampleResult, ...], wrong: tuple[Diagnostic, ...]) -> bytes:
-    """Return a report of the cases, or of what kept them from running, each an `error`."""
+    """Return a report of the cases, or of the errors that kept them from running."""
     suite = ElementTree.Element(
         "testsuite",
         name="placet",
@@ -147,7 +147,7 @@ def _junit(results: tuple[ExampleResult, ...], wrong: tuple[Diagnostic, ...]) ->
 
 
 def _case(suite: ElementTree.Element, file: str, name: str) -> ElementTree.Element:
-    # XML has no way to write most control characters, so they are shown instead.
+    # XML cannot represent most control characters, so they are shown escaped.
     return ElementTree.SubElement(
         suite, "testcase", classname=visible(file), name=visible(name, 500)
     )

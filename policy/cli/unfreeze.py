@@ -17,14 +17,14 @@ from policy.model import ToolError
 @rules_option
 @format_option
 def command(*, path: Path, format: Shape) -> None:
-    """Lift every freeze, and show what was frozen; calls are decided by the rules again.
+    """Lift every freeze, and show what was frozen; the rules decide calls again.
 
     \b
     Examples:
       placet unfreeze
       placet unfreeze --rules /srv/rules
 
-    Exit status: 0 fine, 2 wrong usage, or it could not be recorded and stays frozen.
+    Exit status: 0 success, 2 wrong usage, or the command could not be recorded and had no effect.
     """
     refuse_agents("unfreezing tools")
     emergency = emergency_stop_of(path, always=False)
@@ -35,6 +35,6 @@ def command(*, path: Path, format: Shape) -> None:
     except OSError as error:
         exit_with(f"the state in {emergency.place} cannot be written: {error.strerror or error}")
     if format == "text":
-        click.echo("no longer frozen:" if before else "nothing was frozen")
+        click.echo("unfrozen:" if before else "nothing was frozen")
     if before or format == "json":
         click.echo(shown(before, format))

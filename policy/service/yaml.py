@@ -72,7 +72,7 @@ def _plain(value: Any, depth: int) -> Any:
         return _plain(definition_as_json(value), depth)
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
-            raise ValueError("a key is no text")
+            raise ValueError("a key is not a string")
         return {str(key): _plain(item, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item, depth + 1) for item in value]

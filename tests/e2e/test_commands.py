@@ -73,9 +73,12 @@ def test_a_policy_within_reach_of_the_tools_is_served_only_where_somebody_insist
     ("options", "told"),
     [
         (["--http", "nowhere"], "--http takes HOST:PORT, such as 127.0.0.1:8642, not nowhere"),
-        (["--http", "192.0.2.1:1"], "192.0.2.1:1 cannot be listened at: "),
+        (["--http", "192.0.2.1:1"], "192.0.2.1:1 cannot be bound: "),
         (["--approve", "terminal"], "--approve terminal, --token-file and --allow-host need"),
-        (["--http", "127.0.0.1:0", "--token-file", "short"], "short holds no token of at least"),
+        (
+            ["--http", "127.0.0.1:0", "--token-file", "short"],
+            "short does not contain a token of at least",
+        ),
         (["--audit", "work/audit.jsonl"], "work/audit.jsonl lies in the workspace, where tools"),
         (["--audit", "nowhere/audit.jsonl"], "nowhere/audit.jsonl cannot be written: there is no"),
         (["--audit", "pipe"], "pipe is a named pipe: name a regular file"),

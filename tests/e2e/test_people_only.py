@@ -43,7 +43,7 @@ def test_a_script_of_a_call_does_not_get_rid_of_its_mark(tmp_path: Path, name: s
     # The shell of the call waits for it: `; true` keeps it from becoming the command itself.
     script = f"env -u PLACET_CALL {_PLACET} {_COMMANDS[name]}; echo $?; true"
     done = _ran(tmp_path, script, PLACET_CALL="1")
-    assert "is for people, and this command was started by a tool call" in done.stderr
+    assert "is for people only, and this command was started by a tool call" in done.stderr
     assert done.stdout == "2\n"
 
 
@@ -54,4 +54,4 @@ def test_a_person_freezes_and_lifts(tmp_path: Path) -> None:
     assert done.stderr == ""
     first, told, lifted, code = done.stdout.splitlines()
     assert first.endswith(": every tool, because x")
-    assert (told, lifted, code) == ("no longer frozen:", first, "0")
+    assert (told, lifted, code) == ("unfrozen:", first, "0")

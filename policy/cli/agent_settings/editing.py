@@ -19,7 +19,7 @@ from policy.daemon import SETTINGS_VARIABLES, agent_settings
 
 _EMPTY = "{}\n"
 _BACKUP = ".before-placet"
-# What agents set for the commands that they run.
+# Environment variables that agents set for the commands that they run.
 _AGENTS_OWN = ("CLAUDECODE", "GEMINI_CLI")
 
 
@@ -30,11 +30,11 @@ def run(given: Namespace) -> int:
         click.echo(_listing(own_tools))
         return 0
     if given.install and given.uninstall:
-        exit_with("--install or --uninstall, not both")
+        exit_with("give --install or --uninstall, not both")
     refuse_agents("the settings of an agent's hooks")
     if any(mark in os.environ for mark in _AGENTS_OWN):
         exit_with(
-            "the settings of an agent's hooks are for people, and an agent started this command"
+            "the settings of an agent's hooks are for people only; an agent started this command"
         )
     folder = os.environ.get(SETTINGS_VARIABLES.get(given.agent, ""))
     usual = os.path.join(folder, os.path.basename(settings)) if folder else settings
@@ -64,7 +64,7 @@ def _edit(file: Path, change: Callable[[str], str], *, dry_run: bool) -> int:
     except ValueError as error:
         exit_with(f"{file} cannot be edited: {error}", code=1)
     if after == before or (before is None and after == _EMPTY):
-        click.echo(f"{file} stays as it is")
+        click.echo(f"{file} is unchanged")
         return 0
     click.echo(_diff(before or "", after, file), nl=False)
     if dry_run:
@@ -79,7 +79,7 @@ def _edit(file: Path, change: Callable[[str], str], *, dry_run: bool) -> int:
             )
         replace_file(str(file), after.encode(), before=None if before is None else before.encode())
     except FileChanged:
-        exit_with(f"{file} was not changed: somebody else has just written it", code=1)
+        exit_with(f"{file} was not changed: another program has just written it", code=1)
     except OSError as error:
         exit_with(f"{file} was not changed: {error}", code=1)
     click.echo(f"wrote {file}")
@@ -103,7 +103,7 @@ def _diff(before: str, after: str, file: Path) -> str:
 
 
 def _listing(tools: Mapping[str, str]) -> str:
-    """Return tools as a list for the policy's catalogue, as a server would list them."""
+    """Return tools as a list for the policy's catalogue, in the form of a `tools/list` result."""
     listed = [
         {
             "name": name,

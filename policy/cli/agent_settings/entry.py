@@ -14,9 +14,9 @@ from typing import Any
 
 from policy.cli.agent_settings.json_text import Node, added, read, removed, replaced
 
-# Seconds that the agent waits; more than a hook call gives itself.
+# How many seconds the agent waits; longer than the time limit of a hook call.
 _SECONDS = 30
-# Whatever ends the hook without an answer becomes the exit status that blocks the call.
+# If the hook ends without an answer, it exits with the status that blocks the call.
 _ELSE = """|| sh -c 'echo "placet: the hook gave no answer" >&2; exit 2'"""
 
 
@@ -31,20 +31,20 @@ def hook_command(given: Namespace) -> str:
         words += ["--caller", given.caller]
     words += ["--deny-asks"] if given.deny_asks else []
     words += ["--no-daemon"] if given.no_daemon else []
-    # Where there is no POSIX shell, the status alone has to do.
+    # Without a POSIX shell, only the exit status is set.
     return f"{shlex.join(words)} {_ELSE if os.name == 'posix' else '|| exit 2'}"
 
 
 def gemini_can_ask() -> bool:
-    """Tell whether the Gemini CLI that is installed asks where a hook says so: 0.36 and newer.
+    """Return whether the installed Gemini CLI supports the answer `ask`: 0.36 and newer.
 
-    An older one takes an answer it does not know for consent.
+    An older one treats an unknown answer as consent.
     """
     found = shutil.which("gemini")
     if found is None:
         return False
     try:
-        # A program of the user's own, by its absolute path.
+        # A program installed by the user, by its absolute path.
         told = subprocess.run(  # noqa: S603
             [found, "--version"], capture_output=True, text=True, timeout=20, check=True
         ).stdout
@@ -55,7 +55,7 @@ def gemini_can_ask() -> bool:
 
 
 def is_ours(command: object, agent: str) -> bool:
-    """Tell whether a command of the settings is a hook that was installed for this agent."""
+    """Return whether a command of the settings is a hook that was installed for this agent."""
     if not isinstance(command, str):
         return False
     try:
@@ -68,7 +68,7 @@ def is_ours(command: object, agent: str) -> bool:
 
 
 def with_hook(text: str, event: str, agent: str, command: str) -> str:
-    """Return settings with the hook in them, once; raise ValueError where they are misshapen."""
+    """Return settings with the hook in them, once; raise ValueError if they are malformed."""
     group = _group(agent, command)
     whole = read(text)
     hooks = _part(whole, "hooks", dict)
@@ -84,7 +84,7 @@ def with_hook(text: str, event: str, agent: str, command: str) -> str:
 
 
 def without_hook(text: str, event: str, agent: str) -> str:
-    """Return settings without the hook; what was made for it alone goes too."""
+    """Return settings without the hook and without containers that only it was in."""
     while True:
         whole = read(text)
         hooks = _part(whole, "hooks", dict)
@@ -128,16 +128,16 @@ def _part(node: Node, key: str, kind: type) -> Node | None:
         raise ValueError("the settings are not a JSON object")
     found = [entry.node for entry in node.entries if entry.key == key]
     if len(found) > 1:
-        raise ValueError(f"`{key}` stands in the settings twice")
+        raise ValueError(f"`{key}` is in the settings twice")
     if found and not isinstance(found[0].value, kind):
-        raise ValueError(f"`{key}` of the settings is of another kind than expected")
+        raise ValueError(f"`{key}` of the settings has an unexpected type")
     return found[0] if found else None
 
 
 def _program() -> list[str]:
-    """Return the words that start this program, wherever the agent stands."""
+    """Return the words that start this program, whatever the agent's working directory is."""
     started = os.path.abspath(sys.argv[0])
     if os.path.basename(started) == "placet" and os.access(started, os.X_OK):
         return [started]
-    # `-P`: no module is taken from the folder that the agent stands in.
+    # `-P`: no module is imported from the agent's working directory.
     return [sys.executable, "-P", "-m", "policy"]

@@ -19,7 +19,7 @@ class NotJson(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """One value and where it stands. `entries` are the parts of an object or array, by key."""
+    """One value and its position. `entries` are the parts of an object or array."""
 
     start: int
     end: int
@@ -118,7 +118,7 @@ def read(text: str) -> Node:
 
 
 def added(text: str, container: Node, value: Any, *, key: str | None = None) -> str:
-    """Return the text with a value more at the end of an object (under `key`) or array."""
+    """Return the text with one more value at the end of an object (under `key`) or array."""
     outer = _indentation(text, container.start)
     inner = outer + _step(text)
     shown = json.dumps(value, indent=len(_step(text)), ensure_ascii=False)
@@ -152,7 +152,7 @@ def removed(text: str, container: Node, entry: Entry) -> str:
 
 
 def replaced(text: str, node: Node, value: Any) -> str:
-    """Return the text with another value in the place of one."""
+    """Return the text with one value replaced by another."""
     step = _step(text)
     shown = json.dumps(value, indent=len(step), ensure_ascii=False)
     shown = shown.replace("\n", "\n" + _indentation(text, node.start))
@@ -160,12 +160,12 @@ def replaced(text: str, node: Node, value: Any) -> str:
 
 
 def _indentation(text: str, at: int) -> str:
-    """Return the blanks that the line of a place begins with."""
+    """Return the indentation of the line of a position."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _step(text: str) -> str:
-    """Return by how many blanks a text indents."""
+    """Return the indentation step that a text uses."""
     found = re.search(r"\n( +)\S", text)
     return found[1] if found else "  "

@@ -1,4 +1,4 @@
-"""`placet approvals`: the questions that wait for people, their answers, and what still serves."""
+"""`placet approvals`: pending requests, answers to them, and standing approvals."""
 
 from policy.cli.approvals.group import command
 from policy.cli.approvals.store_path import store_path

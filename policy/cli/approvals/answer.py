@@ -1,4 +1,4 @@
-"""`placet approvals approve`, `deny` and `revoke`: a person's answer, noted in the store."""
+"""`placet approvals approve`, `deny` and `revoke`: records a person's answer in the store."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Work: TypeAlias = Callable[[SqliteApprovals, datetime], Awaitable[Filed | Answe
 @click.option(
     "--always",
     is_flag=True,
-    help="Besides, print the narrowest rule that would allow this call. Nothing is written.",
+    help="Also print the narrowest rule that would allow this call. Nothing is written.",
 )
 @click.option(
     "--workspace",
@@ -46,10 +46,10 @@ _Work: TypeAlias = Callable[[SqliteApprovals, datetime], Awaitable[Filed | Answe
 def approve_command(
     id: str, path: Path, *, always: bool, workspace: Path | None, catalog_file: Path | None
 ) -> None:
-    """Agree, as the user who runs this, that the call of question ID runs once.
+    """Approve request ID, as the user who runs this command: its call may run once.
 
-    Where a rule wants two people, or somebody of another group, the question goes on waiting for
-    them. What was agreed to is this very call by this caller, and nothing else.
+    If a rule requires two people, or a member of another group, the request stays pending for
+    them. The approval is for exactly this call by this caller.
 
     \b
     Examples:
@@ -58,7 +58,7 @@ def approve_command(
     """
     refuse_agents("answering a question")
     if always:
-        fast_paths()  # what is wrong with a switch is said before anything is answered
+        fast_paths()  # an invalid switch is reported before anything is answered
     counter = approvals_at(path)
     filed = _answered(counter, lambda store, now: _agree(store, now, counter=counter, wanted=id))
     click.echo(_agreement(filed))
@@ -70,13 +70,13 @@ def approve_command(
 @click.command("deny")
 @click.argument("id", required=False)
 @path_argument
-@click.option("--message", metavar="TEXT", help="What the agent is told; it may correct its call.")
-@click.option("--session", metavar="S", help="With --all: the session whose questions to deny.")
-@click.option("--all", "every", is_flag=True, help="Deny every question of the session.")
+@click.option("--message", metavar="TEXT", help="A message to the agent, so it can correct itself.")
+@click.option("--session", metavar="S", help="With --all: the session whose requests to deny.")
+@click.option("--all", "every", is_flag=True, help="Deny every request of the session.")
 def deny_command(
     id: str | None, path: Path, *, message: str | None, session: str | None, every: bool
 ) -> None:
-    """Refuse question ID, or every question of a session. The call stays refused in that session.
+    """Deny request ID, or every request of a session. The call stays denied in that session.
 
     \b
     Examples:
@@ -87,13 +87,13 @@ def deny_command(
     if message is not None and len(message) > _LONGEST_MESSAGE:
         exit_with(f"--message is longer than {_LONGEST_MESSAGE} characters")
     if every != (session is not None):
-        exit_with("--all and --session go together: they deny every question of one session")
+        exit_with("--all and --session go together: they deny every request of one session")
     if session is not None:
-        # What stands in the place of the id is the path then.
+        # The first argument is the path then.
         _deny_all(_path_of(id, path), session, message)
         return
     if id is None:
-        exit_with("say which question: give its ID, or --session and --all")
+        exit_with("name a request by its ID, or give --session and --all")
     counter = approvals_at(path)
     filed = _answered(
         counter, lambda store, now: _refuse(store, now, counter=counter, answer=(id, message))
@@ -105,7 +105,7 @@ def deny_command(
 @click.argument("id")
 @path_argument
 def revoke_command(id: str, path: Path) -> None:
-    """Take back the standing approval ID: what it served asks again from the next call on.
+    """Revoke the standing approval ID: calls it covered ask again from the next call on.
 
     \b
     Examples:
@@ -148,10 +148,10 @@ async def _revoke(store: SqliteApprovals, now: datetime, *, wanted: str) -> Gran
     exact = [grant for grant in fits if grant.id == wanted]
     if len(exact or fits) != 1:
         count = "no approval is" if not fits else f"{len(fits)} approvals are"
-        exit_with(f"{count} called {wanted}: `placet approvals grants` shows them")
+        exit_with(f"{count} called {wanted}: `placet approvals grants` lists them")
     revoked = await store.revoke((exact or fits)[0].id)
     if revoked is None:
-        exit_with(f"{wanted} has been taken back already")
+        exit_with(f"{wanted} has been revoked already")
     return revoked
 
 
@@ -160,15 +160,15 @@ def _deny_all(path: Path, session: str, message: str | None) -> None:
     found = counter.run(
         lambda store, now: store.refuse_all(session, counter.person, now=now, message=message)
     )
-    click.echo(f"denied: {counted(len(found), 'question')} of session {visible(session, 80)}")
+    click.echo(f"denied: {counted(len(found), 'request')} of session {visible(session, 80)}")
 
 
 def _path_of(first: str | None, path: Path) -> Path:
-    """Return the policy's path, which stands in the first place where no id is wanted."""
+    """Return the policy's path, which is the first argument if there is no id."""
     if first is None:
         return path
     if not Path(first).exists():
-        exit_with(f"{first} is no path: with --all there is no ID")
+        exit_with(f"{first} is not a path: with --all there is no ID")
     return Path(first)
 
 
@@ -184,10 +184,10 @@ def _agreement(filed: Filed) -> str:
         return f"approved: {_call(filed)}"
     left = unanswered(filed.request.reasons, filed.people, filed.request.caller)
     wanted = "; ".join(
-        f"{visible(reason.rule, 120)} is to be answered by {answerable_by(reason.terms)}"
+        f"{visible(reason.rule, 120)} must be answered by {answerable_by(reason.terms)}"
         for reason in left
     )
-    return f"noted: {_call(filed)} still waits, {wanted}"
+    return f"noted: {_call(filed)} is still pending: {wanted}"
 
 
 def _call(filed: Filed) -> str:

@@ -13,7 +13,7 @@ from policy.diagnostics import nearest, visible
 
 
 class _Approvals(click.Group):
-    """Takes a policy's path, or nothing, where a command's name could stand, and lists then."""
+    """Lists requests if a policy's path, or nothing, is given in place of a command's name."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         first = args[0] if args else ""
@@ -29,18 +29,19 @@ class _Approvals(click.Group):
 
 @click.group("approvals", cls=_Approvals)
 def command() -> None:
-    """Show the questions that agents' calls have raised, and answer them.
+    """List the approval requests of agents' calls, and answer them.
 
-    `serve --approve queue` puts them. PATH is the policy, by default rules/. Who answers is the
-    user of the operating system who runs the command, with the groups of `[approvals.groups]`.
+    `serve --approve queue` creates them. PATH is the policy, by default rules/. The person who
+    answers is the user of the operating system who runs the command, with the groups of
+    `[approvals.groups]`.
 
     \b
     Examples:
-      placet approvals                 what waits, under rules/
-      placet approvals show 3f9a1c2b   all about one question
+      placet approvals                 the pending requests under rules/
+      placet approvals show 3f9a1c2b   the details of one request
       placet approvals approve 3f9a1c2b
 
-    Exit status: 0 fine, 1 the answer was not taken or the policy is wrong, 2 wrong usage.
+    Exit status: 0 success, 1 the answer was refused or the policy is invalid, 2 wrong usage.
     """
 
 

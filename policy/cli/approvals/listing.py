@@ -1,4 +1,4 @@
-"""`placet approvals list`, `show` and `grants`: what waits, and what still serves."""
+"""`placet approvals list`, `show` and `grants`: pending requests and standing approvals."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from policy.cli.loading import as_json, prefix
 from policy.cli.options import format_option, path_argument
 from policy.diagnostics import visible
 
-_EVERY = 1.0  # seconds between two looks
-_WIDEST = 60  # columns of the last column, so that a line stays a line
+_EVERY = 1.0  # seconds between two reads
+_WIDEST = 60  # columns of the last column, so that a row stays on one line
 
 
 @click.command("list")
 @path_argument
-@click.option("--session", metavar="S", help="Only questions of this session and those below it.")
+@click.option("--session", metavar="S", help="Only requests of this session and those below it.")
 @click.option("--watch", is_flag=True, help="Show the list again whenever it changes.")
 @format_option
 def list_command(path: Path, *, session: str | None, watch: bool, format: str) -> None:
-    """List the questions about the policy at PATH that wait for an answer, oldest first.
+    """List the pending requests about the policy at PATH, oldest first.
 
     \b
     Examples:
@@ -46,7 +46,7 @@ def list_command(path: Path, *, session: str | None, watch: bool, format: str) -
     before: str | None = None
     while True:
         shown = _listed(_waiting(counter, session), format=format)
-        # The ages alone change the text every second, and tell nobody anything.
+        # The ages change the text every second; that alone is not a change.
         if (mark := _mark(shown, format)) != before:
             before = mark
             click.echo(shown)
@@ -58,9 +58,9 @@ def list_command(path: Path, *, session: str | None, watch: bool, format: str) -
 @path_argument
 @format_option
 def show_command(id: str, path: Path, *, format: str) -> None:
-    """Show one question whole: what the call would touch, its input, why it asks, and of whom.
+    """Show one request: the resources of the call, its input, why it asks, and who may answer.
 
-    The beginning of an ID is enough where no other has it.
+    A prefix of an ID is enough if it is unique.
 
     \b
     Examples:
@@ -78,7 +78,7 @@ def show_command(id: str, path: Path, *, format: str) -> None:
 @path_argument
 @format_option
 def grants_command(path: Path, *, format: str) -> None:
-    """List the approvals that still serve: remembered ones, and elevations.
+    """List the standing approvals: remembered ones, and elevations.
 
     \b
     Examples:
@@ -92,7 +92,7 @@ def grants_command(path: Path, *, format: str) -> None:
     if format == "json":
         click.echo(as_json({"grants": [grant_record(grant) for grant in found]}))
     elif not found:
-        click.echo("no approval serves any longer than once")
+        click.echo("no standing approval is in force")
     else:
         now = datetime.now(UTC)
         head = ("ID", "GIVEN", "LEFT", "USES", "SESSION", "BY", "FOR")
@@ -109,7 +109,7 @@ def _listed(found: tuple[Filed, ...], *, format: str) -> str:
     if format == "json":
         return as_json({"questions": [question_record(filed) for filed in found]})
     if not found:
-        return "no question waits"
+        return "no request is pending"
     now = datetime.now(UTC)
     head = ("ID", "AGE", "LEFT", "AGENT", "TOOL", "TOUCHES", "BY")
     return _table([head, *(_question(filed, now) for filed in found)])

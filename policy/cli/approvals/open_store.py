@@ -31,7 +31,7 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyApprovals:
-    """Where the questions about one policy are answered: what is configured, and the store."""
+    """The configuration and the store for answering requests about one policy."""
 
     policy: Path
     settings: ApprovalSettings
@@ -39,16 +39,16 @@ class PolicyApprovals:
 
     @property
     def person(self) -> Person:
-        """The user of the operating system who runs this: who answers is never just claimed."""
+        """The user of the operating system who runs this; an identity is never just claimed."""
         return person_of(self.settings)
 
     def run(self, work: Callable[[SqliteApprovals, datetime], Awaitable[_Result]]) -> _Result:
-        """Open the store, do `work` at this moment, and close it; end the command where it fails.
+        """Open the store, do `work` with it now, and close it; end the command if that fails.
 
-        A store that is not there yet holds nothing, and is not made by looking.
+        A store that does not exist yet is empty, and reading does not create it.
         """
         if not self.store.exists():
-            exit_with(f"nothing has been asked yet: there is no {self.store}")
+            exit_with(f"there have been no requests yet: no store at {self.store}")
         return asyncio.run(self._run(work))
 
     async def _run(
@@ -62,9 +62,9 @@ class PolicyApprovals:
 
 
 def approvals_at(policy: Path) -> PolicyApprovals:
-    """Return where the questions about a policy are answered.
+    """Return the configuration and the store for requests about a policy.
 
-    Only its configuration is read, so that answers can be given while rules are being mended.
+    Only its configuration is read, so that answers can be given while its rules are invalid.
     """
     settings = _settings(policy).approvals
     return PolicyApprovals(
@@ -75,19 +75,19 @@ def approvals_at(policy: Path) -> PolicyApprovals:
 
 
 async def questions(store: SqliteApprovals, now: datetime) -> tuple[Filed, ...]:
-    """Return every question that is kept, as it stands now, in the order of their last change."""
+    """Return every request that is kept, with its state now, in the order of the last change."""
     found = [await store.get(filed.request.id, now=now) for filed in await store.since(0)]
     return tuple(filed for filed in found if filed is not None)
 
 
 def question_by_prefix(found: tuple[Filed, ...], wanted: str) -> Filed:
-    """Return the question whose id begins so; end the command where that is none, or several."""
+    """Return the request whose id has this prefix; end the command if there is not exactly one."""
     fits = [filed for filed in found if wanted and filed.request.id.startswith(wanted)]
     exact = [filed for filed in fits if filed.request.id == wanted]
     if not fits:
-        exit_with(f"no question is called {wanted}: `placet approvals list` shows those that wait")
+        exit_with(f"no request is called {wanted}: `placet approvals list` lists the pending ones")
     if len(exact or fits) > 1:
-        exit_with(f"{len(fits)} questions begin with {wanted}: give more of the id")
+        exit_with(f"{len(fits)} requests begin with {wanted}: give more of the id")
     return (exact or fits)[0]
 
 

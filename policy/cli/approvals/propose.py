@@ -35,11 +35,11 @@ _LONGEST = 500
 def propose_command(
     id: str, path: Path, *, workspace: Path | None, catalog_file: Path | None
 ) -> None:
-    """Print the narrowest change of the rules that would allow the call of question ID.
+    """Print the narrowest change of the rules that would allow the call of request ID.
 
-    It has been tried: with it, this call is allowed, and the calls beside it are not. It is a diff
-    for review; nothing is written and nothing is answered. Where no rule may lift what asks, it
-    says what would have to change instead, and the exit status is 1.
+    The change has been verified: with it, this call is allowed, and similar calls are not. It is
+    printed as a diff for review; nothing is written or answered. If no rule can allow the call,
+    the reasons are printed, and the exit status is 1.
 
     \b
     Examples:
@@ -54,14 +54,14 @@ def propose_command(
 def show_proposal(
     filed: Filed, path: Path, *, catalog_file: Path | None, workspace: Path | None
 ) -> bool:
-    """Print what could be written in the rules, or why nothing could; tell which of the two."""
+    """Print the proposed rule text, or why there is none; return whether there is."""
     found = _proposal(filed, path, catalog_file=catalog_file, workspace=workspace)
     if isinstance(found, NoProposal):
-        click.echo("no rule text would allow this from now on:", err=True)
+        click.echo("no rule text can allow this call:", err=True)
         for why in found.why:
             click.echo(f"  {visible(why, _LONGEST)}", err=True)
         return False
-    click.echo("# to be reviewed; nothing has been written", err=True)
+    click.echo("# for review; nothing has been written", err=True)
     for edit in found.edits:
         click.echo(edit.diff(root="" if path.is_absolute() else prefix(path)), nl=False)
     return True
@@ -72,7 +72,7 @@ def _proposal(
 ) -> Proposal | NoProposal:
     request = filed.request
     if request.kind != "call":
-        return NoProposal(why=("an elevation is for a while, and rules are for good",))
+        return NoProposal(why=("an elevation is temporary, and rules are permanent",))
     if request.caller.parent is not None:
         return NoProposal(why=("a sub-agent asks: the rules of each agent above it count too",))
     catalog = read_catalog(catalog_file)

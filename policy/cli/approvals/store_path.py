@@ -11,7 +11,7 @@ _NAME = "approvals.sqlite"
 
 
 def store_path(policy: str | os.PathLike[str], settings: ApprovalSettings | None) -> Path:
-    """Return the store that the settings name, else one of this user's for this policy folder."""
+    """Return the store that the settings name, else one in the user's state for this policy."""
     if settings is not None and settings.store is not None:
         return Path(settings.store)
     return state_folder(policy) / _NAME

@@ -1,7 +1,7 @@
-"""Questions and standing approvals as lines for people and records for programs.
+"""Requests and standing approvals as lines for people and records for programs.
 
-What a call would touch stands first, then its input with nothing hidden in it, then who asks and
-why, and who may answer.
+The resources of a call come first, then its input with hidden characters escaped, then who asks
+and why, and who may answer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SPANS = ((86_400, "d"), (3_600, "h"), (60, "m"))
 
 
 def short(id: str) -> str:
-    """Return the part of an id that people type."""
+    """Return the short form of an id, for people to type."""
     return visible(id[:SHORT])
 
 
@@ -41,12 +41,12 @@ def since(then: datetime | None, now: datetime) -> str:
 
 
 def until(then: datetime | None, now: datetime) -> str:
-    """Return how long that is ahead."""
+    """Return how far ahead that is."""
     return "-" if then is None else span((_zoned(then) - now).total_seconds())
 
 
 def details(filed: Filed, *, now: datetime, root: str) -> Iterator[str]:
-    """Yield all there is to know of one question; `root` goes before file names."""
+    """Yield all details of one request; `root` is the prefix of file names."""
     request = filed.request
     wants = "wants to run" if request.kind == "call" else "wants to be allowed"
     yield f"{visible(request.caller.agent, 80)} {wants} {visible(request.tool, 200)}"
@@ -61,9 +61,9 @@ def details(filed: Filed, *, now: datetime, root: str) -> Iterator[str]:
     for reason in request.reasons:
         yield from _reason(reason, root=root, answered=reason not in left)
     if filed.people:
-        yield f"  agreed so far: {', '.join(_person(person) for person in filed.people)}"
+        yield f"  approved so far: {', '.join(_person(person) for person in filed.people)}"
     yield ""
-    yield f"question {visible(request.id, 80)}: {_state(filed)}"
+    yield f"request {visible(request.id, 80)}: {_state(filed)}"
     yield f"  asked {since(request.asked_at, now)} ago, {_end(filed, now)}"
     for caller in request.caller.chain():
         yield f"  {_caller(caller)}"
@@ -74,7 +74,7 @@ def details(filed: Filed, *, now: datetime, root: str) -> Iterator[str]:
 
 
 def question_record(filed: Filed) -> dict[str, Any]:
-    """Return one question as programs read it."""
+    """Return one request as JSON."""
     request = filed.request
     left = unanswered(request.reasons, filed.people, request.caller)
     generation = request.generation
@@ -100,7 +100,7 @@ def question_record(filed: Filed) -> dict[str, Any]:
 
 
 def grant_record(grant: Grant) -> dict[str, Any]:
-    """Return one standing approval as programs read it."""
+    """Return one standing approval as JSON."""
     return {
         "id": grant.id,
         "kind": grant.kind,
@@ -122,7 +122,7 @@ def _reason(reason: Reason, *, root: str, answered: bool) -> Iterator[str]:
     if reason.clause:
         yield f"    {visible(reason.clause, _LONGEST_LINE)}"
     if reason.undecided:
-        yield f"    which cannot be decided: {visible(reason.undecided, _LONGEST_LINE)}"
+        yield f"    indeterminate: {visible(reason.undecided, _LONGEST_LINE)}"
     if reason.message:
         yield f"    {visible(reason.message, _LONGEST_LINE)}"
     by = f"{'answered' if answered else 'to be answered'} by {answerable_by(reason.terms)}"
@@ -130,7 +130,7 @@ def _reason(reason: Reason, *, root: str, answered: bool) -> Iterator[str]:
 
 
 def _input(input: Mapping[str, Any]) -> Iterator[str]:
-    """Yield every field whole: who answers must be able to see all that would run."""
+    """Yield every field in full: the approver must be able to see all that would run."""
     if not input:
         yield "  without any input"
     for name, value in input.items():
@@ -145,24 +145,24 @@ def _input(input: Mapping[str, Any]) -> Iterator[str]:
 def _state(filed: Filed) -> str:
     match filed.state:
         case "pending":
-            return "waits for an answer"
+            return "pending"
         case "approved":
-            return "approved, and the call has not taken the answer yet"
+            return "approved, but the call has not run yet"
         case "used":
             return "approved, and the call has run"
         case "denied":
             said = f": {visible(filed.message, _LONGEST_LINE)}" if filed.message else ""
             return f"denied by {visible(filed.denied_by or 'nobody', 80)}{said}"
         case "cancelled":
-            return "not asked any more"
+            return "withdrawn"
         case "expired":
-            return "nobody answered in time"
+            return "timed out without an answer"
 
 
 def _end(filed: Filed, now: datetime) -> str:
     expires = filed.request.expires
     if expires is None:
-        return "waits without end"
+        return "without a time limit"
     if filed.state in ("pending", "approved"):
         return f"ends in {until(expires, now)}"
     return "ended"

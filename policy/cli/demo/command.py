@@ -1,4 +1,4 @@
-"""The command itself: sets the stage, starts the server, connects a client, takes the tour."""
+"""`placet demo`: prepares the files, starts the server, connects a client, runs the tour."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _LONGEST = 120.0  # seconds for everything, on a very slow machine
 def command() -> None:
     """Govern real calls under a copy of the shipped rules, and edit a rule while they run.
 
-    Everything happens in a temporary folder and on the loopback address. It ends by itself, with
-    exit status 0 if every verdict was as expected and 1, saying which was not, otherwise.
+    Everything happens in a temporary folder and on the loopback address. The exit status is 0 if
+    every verdict was as expected, else 1; unexpected results are listed.
 
     \b
     Example:
@@ -32,7 +32,7 @@ def command() -> None:
     """
     if find_spec("mcp") is None or find_spec("httpx2") is None:
         exit_with("the demo needs the extras `mcp` and `web`: install placet[mcp,web]")
-    fast_paths()  # a name that is none ends the command here, and not its server
+    fast_paths()  # reports an invalid name here, and not from the server
     with staged() as stage:
         failed = asyncio.run(_tour(stage))
     if failed:
@@ -40,7 +40,7 @@ def command() -> None:
 
 
 async def _tour(stage: Stage) -> int:
-    """Take the tour and return how many expectations did not hold."""
+    """Run the tour and return how many expectations failed."""
     from mcp import Client, MCPError
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -81,7 +81,7 @@ async def _tour(stage: Stage) -> int:
 
 
 def server_environment() -> dict[str, str]:
-    """Return what the server is told besides what the SDK passes on: the ways it may take, too."""
+    """Return the server's environment beyond what the SDK passes on, `PLACET_NO_FAST` included."""
     told = {"PYTHONPATH": str(Path(policy.__file__).parents[1])}
     if VARIABLE in os.environ:
         told[VARIABLE] = os.environ[VARIABLE]

@@ -1,4 +1,4 @@
-"""What happened in, aligned lines out; colours only where a terminal shows them."""
+"""Output of the demo: aligned lines, in colour on a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WIDTH_OF_CALL = 52
 
 
 def heading(text: str, told: str = "") -> None:
-    """Begin an act."""
+    """Print the heading of a part."""
     click.echo()
     click.echo(click.style(text, bold=True))
     if told:
@@ -19,12 +19,12 @@ def heading(text: str, told: str = "") -> None:
 
 
 def line(label: str, text: str) -> None:
-    """Tell one fact under a label."""
+    """Print one fact under a label."""
     click.echo(f"  {label:<11}{text}")
 
 
 def call(what: str, verdict: str, *, answer: str | None, why: str, result: str) -> None:
-    """Tell one call: its verdict, who decided, and what came of it."""
+    """Print one call: its verdict, which rule decided, and the result."""
     mark, colour = _MARKS[verdict]
     shown = click.style(f"{mark} {verdict:<5}", fg=colour, bold=True)
     then = f" → {answer}" if answer else ""
@@ -34,16 +34,16 @@ def call(what: str, verdict: str, *, answer: str | None, why: str, result: str) 
 
 
 def missed(what: str) -> None:
-    """Tell an expectation that did not hold."""
+    """Print an expectation that failed."""
     click.echo(click.style(f"  ! {what}", fg="red", bold=True))
 
 
 def conclusion(*, failed: int, calls: int, seconds: float) -> None:
-    """Say how it ended."""
+    """Print the summary."""
     click.echo()
     if failed:
         some = "1 thing" if failed == 1 else f"{failed} things"
-        click.echo(click.style(f"{some} went otherwise than expected", fg="red", bold=True))
+        click.echo(click.style(f"{some} were not as expected", fg="red", bold=True))
         return
     click.echo(click.style(f"all as expected: {calls} calls in {seconds:.1f} s", fg="green"))
 

@@ -1,4 +1,4 @@
-"""Nothing in, a stage out: a copy of the shipped rules, a workspace and a web server to use up."""
+"""The setting of the demo: a copy of the shipped rules, a workspace and a web server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ANSWERS = "yes\nno: it is still needed\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """Where the tour happens; all of it goes away afterwards. `page` is the web server's URL."""
+    """Files and server of the tour, removed afterwards. `page` is the web server's URL."""
 
     folder: Path
     page: str
@@ -43,7 +43,7 @@ class Stage:
 
     @property
     def log(self) -> Path:
-        """What the server says on its standard error."""
+        """The file of the server's standard error."""
         return self.folder / "serve.log"
 
     def command(self) -> list[str]:
@@ -61,7 +61,7 @@ class Stage:
 
 @contextmanager
 def staged() -> Iterator[Stage]:
-    """Set the stage in a temporary folder, and clear it away at the end."""
+    """Prepare everything in a temporary folder, and remove it at the end."""
     with tempfile.TemporaryDirectory(prefix="placet-demo-") as temporary, _web_server() as port:
         folder = Path(temporary).resolve()
         stage = Stage(folder=folder, page=f"http://127.0.0.1:{port}/handbook")
@@ -99,12 +99,12 @@ class _Page(BaseHTTPRequestHandler):
         self.wfile.write(_PAGE)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def _web_server() -> Iterator[int]:
-    """Serve one page on a port of the loopback address, and give the port."""
+    """Serve one page on a port of the loopback address, and yield the port."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Page) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:

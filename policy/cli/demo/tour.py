@@ -1,4 +1,4 @@
-"""A stage in, the tour out: each call with what must come of it, and three edits in between."""
+"""The tour: calls with their expected verdicts, and three edits in between."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MISTAKE = ("allow file_read, file_list", "allow file_raed, file_list")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One call, the verdict it must get, and the rule that must have given it."""
+    """One call, its expected verdict, and the rule expected to give it."""
 
     tool: str
     input: Mapping[str, Any]
@@ -39,7 +39,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What the server said of one call."""
+    """The server's reply to one call."""
 
     text: str
     kind: str | None
@@ -52,7 +52,7 @@ class Reply:
 
 
 def allowed(stage: Stage) -> tuple[Step, ...]:
-    """Return the calls that pass."""
+    """Return the calls that are allowed."""
     inspect = "git status" if (stage.workspace / ".git").is_dir() else "date"
     return (
         Step(tool="file_write", input=_NOTE, verdict="allow", by="change-workspace"),
@@ -72,7 +72,7 @@ def allowed(stage: Stage) -> tuple[Step, ...]:
 
 
 def refused() -> tuple[Step, ...]:
-    """Return the calls that do not, and a call that is none."""
+    """Return the calls that are denied, and one that is not a valid call."""
     return (
         _shell("cat ~/.ssh/id_rsa", "deny", "secrets.no-credentials"),
         Step(tool="file_read", input={"path": "/etc/passwd"}, verdict="deny", by="default"),
@@ -91,7 +91,7 @@ def refused() -> tuple[Step, ...]:
 
 
 def asked() -> tuple[Step, ...]:
-    """Return the calls that somebody is asked about: the script says yes, then no."""
+    """Return the calls that need approval: the script answers yes, then no."""
     return (
         Step(
             tool="file_delete",
@@ -120,7 +120,7 @@ def _web(url: str, verdict: str, by: str, *, tells: str = "") -> Step:
 
 @dataclass(slots=True)
 class Tour:
-    """One run: counts its calls and keeps what went otherwise than expected."""
+    """One run: counts its calls and keeps what was not as expected."""
 
     client: Client
     stage: Stage
@@ -128,7 +128,7 @@ class Tour:
     missed: list[str] = field(default_factory=list)
 
     async def run(self) -> None:
-        """Make every call and every edit, and tell of each as it happens."""
+        """Make every call and every edit, and print each as it happens."""
         first = await self._reply(allowed(self.stage)[1])
         screen.line("policy", f"generation {first.number}, {first.digest[:19]}")
         screen.heading("What the rules allow")
@@ -165,7 +165,7 @@ class Tour:
         screen.line("status", status)
         self._expect("global.policy:" in status, "the status names the file and line")
 
-        screen.heading("Repaired, and the first rule taken back")
+        screen.heading("Repaired, and the first rule removed")
         mended, took = await self._saved(frozen, write, lambda r: not r.stale)
         self._expect(mended.number == after.number, "the generation is the one before")
         self._told(mended, f"stale no longer, {took:.0f} ms after it was saved")
@@ -177,7 +177,7 @@ class Tour:
     async def _saved(
         self, text: str, step: Step, until: Callable[[Reply], bool]
     ) -> tuple[Reply, float]:
-        """Save the rule file and call until that shows; return the reply and the milliseconds."""
+        """Save the rule file and call until the edit shows; return the reply and the time in ms."""
         self.stage.save(text)
         began = time.perf_counter()
         while True:
@@ -191,7 +191,7 @@ class Tour:
             await asyncio.sleep(_AGAIN)
 
     async def _status(self, begin: str) -> str:
-        """Return the last line of the server's log that begins so."""
+        """Return the last line of the server's log with this prefix."""
         deadline = time.perf_counter() + _LONGEST
         while time.perf_counter() < deadline:
             said = self.stage.log.read_text("utf-8").splitlines()
@@ -219,7 +219,7 @@ class Tour:
         )
 
     def _judge(self, step: Step, reply: Reply) -> None:
-        """Tell a call, and compare what came of it with what was to come."""
+        """Print a call, and compare its result with what is expected."""
         what = f"{step.tool} {', '.join(str(value) for value in step.input.values())}"
         why = ", ".join(reply.rules) or "-"
         shown = "ask" if step.answer else reply.verdict

@@ -18,7 +18,7 @@ def spec_of(
     if not isinstance(name, str) or not name:
         raise TypeError("the name of a tool is a text")
     if not isinstance(description, str):
-        raise TypeError(f"the description of `{name}` is no text")
+        raise TypeError(f"the description of `{name}` is not a string")
     broken = schema_problem(schema)
     return ToolSpec(
         name=name,

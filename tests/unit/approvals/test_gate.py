@@ -130,7 +130,7 @@ async def test_a_call_that_is_cancelled_takes_its_question_back(gate: ApprovalGa
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await gate.pending() == ()
-    with pytest.raises(AnswerRefused, match="is not asked any more"):
+    with pytest.raises(AnswerRefused, match="is withdrawn"):
         await gate.approve("q1", ANN)
 
 

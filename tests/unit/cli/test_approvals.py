@@ -79,12 +79,12 @@ def grant(id: str) -> Grant:
 
 
 def test_before_anything_was_asked_nothing_waits(rules: Path) -> None:
-    assert run("approvals", rules).out == "no question waits\n"
+    assert run("approvals", rules).out == "no request is pending\n"
     assert json.loads(run("approvals", "list", rules, "--format", "json").out) == {"questions": []}
     assert run("approvals", "grants", rules).code == 0
     ran = run("approvals", "approve", "a1", rules)
     assert (ran.code, ran.out) == (2, "")
-    assert "nothing has been asked yet" in ran.err
+    assert "there have been no requests yet" in ran.err
     assert not (rules.parent / "s").exists()
 
 
@@ -155,7 +155,7 @@ def test_all_questions_of_a_session_are_denied_at_once(rules: Path) -> None:
         assert run("approvals", *wrong).code == 2, wrong
     assert state(rules, "a1") == "pending"
     assert run("approvals", "deny", "--session", "s1", "--all", rules).out == (
-        "denied: 2 questions of session s1\n"
+        "denied: 2 requests of session s1\n"
     )
     assert (state(rules, "a1"), state(rules, "b1")) == ("denied", "pending")
 

@@ -67,7 +67,7 @@ class TestPaths:
         (tmp_path / "README.md").write_text("# Rules\n")
         ran = run(name, tmp_path / "README.md", *ASKING.get(name, ()))
         assert (ran.code, ran.out) == (2, "")
-        assert "is no policy: give a folder or one `.policy` file" in ran.err
+        assert "is not a policy: give a folder or one `.policy` file" in ran.err
 
     def test_a_folder_and_one_file_and_the_default_say_the_same(
         self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

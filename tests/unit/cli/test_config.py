@@ -46,7 +46,7 @@ def test_set_writes_one_line_and_shows_the_difference(rules: Path) -> None:
 
 
 def test_what_is_looser_is_said_to_be(rules: Path) -> None:
-    said = "looser: this may let through what was stopped"
+    said = "looser: this edit may allow calls that were stopped"
     stricter = run("config", "set", "permissions.tools.bash", "deny", rules)
     assert said not in stricter.out.splitlines()
     assert said in run("config", "set", "permissions.tools.bash", "allow", rules).out.splitlines()

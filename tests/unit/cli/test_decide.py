@@ -263,7 +263,7 @@ NO_CALLS: dict[str, tuple[bytes, str]] = {
     "a text": (b'"file_read"', "not-a-call"),
     "null": (b"null", "not-a-call"),
     "no tool": (b'{"input": {}}', "not-a-call"),
-    "a tool that is no text": (b'{"tool": ["file_read"]}', "not-a-call"),
+    "a tool that is not a string": (b'{"tool": ["file_read"]}', "not-a-call"),
     "an unknown key": (b'{"tool": "file_read", "inputs": {}}', "not-a-call"),
     "an id that is an object": (b'{"id": {}, "tool": "x"}', "not-a-call"),
     "an id that is true": (b'{"id": true, "tool": "x"}', "not-a-call"),
@@ -312,7 +312,9 @@ def test_an_error_echoes_the_id_where_there_is_one(tmp_path: Path) -> None:
     }
     wrong = decide(rules, b'{"id": "a", "tool": "x", "caller": {"usr": "ada"}}').record
     assert wrong["id"] == "a"
-    assert wrong["error"]["message"] == "`caller.usr` is no field of a call: did you mean `user`?"
+    assert (
+        wrong["error"]["message"] == "`caller.usr` is not a field of a call: did you mean `user`?"
+    )
 
 
 @pytest.mark.parametrize(

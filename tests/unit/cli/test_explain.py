@@ -71,7 +71,7 @@ def test_an_allowed_call_needs_nothing(tmp_path: Path) -> None:
     text = told(rules_in(tmp_path), "file_read", {"path": "a"})
     assert text.startswith("allow  file_read ")
     assert "    ✓ when reads only workspace" in text
-    assert "gives way to the allow" in text
+    assert "overridden by an allow" in text
     assert "to be allowed" not in text
 
 
@@ -192,4 +192,4 @@ def test_without_a_call_it_says_how_to_give_one(tmp_path: Path) -> None:
 def test_a_line_that_is_no_call_is_told(tmp_path: Path) -> None:
     ran = run("explain", rules_in(tmp_path), stdin='{"tool": 5}')
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "placet: this is no call: `tool` is no text\n"
+    assert ran.err == "placet: not a call: `tool` is not a string\n"

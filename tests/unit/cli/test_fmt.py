@@ -126,7 +126,7 @@ def test_a_file_that_may_not_be_written_is_told(
     monkeypatch.setattr("policy.cli.fmt.os.access", lambda _, wanted: wanted != os.W_OK)
     ran = run("fmt", rules)
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == f"placet: {rules}/global.policy may not be written\n"
+    assert ran.err == f"placet: {rules}/global.policy is not writable\n"
     assert (rules / "global.policy").read_text() == MESSY
 
 
@@ -159,5 +159,5 @@ def test_a_file_that_changed_since_it_was_read_is_left_alone(
     monkeypatch.setattr("policy.cli.fmt.read_folder", read_then_edited)
     ran = run("fmt", rules)
     assert ran.code == 2
-    assert "was changed meanwhile" in ran.err
+    assert "was changed by another program" in ran.err
     assert (rules / "global.policy").read_text() == POLICY

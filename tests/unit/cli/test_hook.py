@@ -120,10 +120,10 @@ def test_the_settings_are_shown_then_written_with_a_backup(run: Run, tmp_path: P
     assert run(*words)[0] == 0
     assert "// mine" in settings.read_text()
     assert settings.with_name("settings.json.before-placet").read_text() == before
-    assert "stays as it is" in run(*words)[1]
+    assert "is unchanged" in run(*words)[1]
     assert run("claude-code", "--uninstall")[0] == 0
     assert settings.read_text() == before
-    assert "stays as it is" in run("claude-code", "--uninstall")[1]
+    assert "is unchanged" in run("claude-code", "--uninstall")[1]
 
 
 def test_a_link_to_settings_stays_a_link(run: Run, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_full_coverage_is_said(tmp_path: Path) -> None:
     text = 'policy for every agent\ndefault deny\nx: allow list_tools\ntest "x"\n'
     rules = rules_in(tmp_path, text + "  list_tools {} -> allow by x\n")
     assert run("test", rules, "--coverage").out.splitlines()[1:] == [
-        "every rule is reached by some case"
+        "every rule is reached by a case"
     ]
 
 
@@ -71,7 +71,7 @@ def test_coverage_waits_until_all_tests_pass(tmp_path: Path) -> None:
     rules = rules_in(tmp_path, FAILING)
     ran = run("test", rules, "--coverage")
     assert ran.code == 1
-    assert ran.out.endswith("coverage is told once all tests pass\n")
+    assert ran.out.endswith("coverage is available once all tests pass\n")
     assert run("test", rules, "--coverage", "--format", "json").record["unreached"] is None
 
 

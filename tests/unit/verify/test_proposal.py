@@ -248,7 +248,7 @@ def test_tables_confirmations_and_what_cannot_be_decided_are_not_lifted(tmp_path
     )
     assert "is indeterminate" in why(f.propose("file_write", path="a", content="x"))
     assert "requires_confirmation" in why(f.propose("note", text="x"))
-    assert "take it out of the table" in why(f.propose("file_list", path="."))
+    assert "remove it from the table" in why(f.propose("file_list", path="."))
 
 
 def test_a_rule_of_a_shipped_pack_is_not_changed(tmp_path: Path) -> None:
