@@ -1,6 +1,6 @@
 """The resources that a call accesses, as its arguments and commands spell them.
 
-A touch is read as a path, a host or a receiver only when a rule asks for its verb.
+An access is parsed as a path, a host or a recipient only when a rule needs its verb.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from policy.programs import Effect, Invocation, is_harmless_redirection
 from policy.shell import Redirection, Word
 from policy.values import ANY_DEPTH, escape_glob, quote
 
-# Where a touch comes from. A pattern of `runs only` that spells a command covers what its words
-# do (`command`), and a redirection only where it spells that too.
+# Where an access comes from. A pattern of `runs only` that matches a command covers the effects of
+# its arguments (`command`), and a redirection only if the pattern contains it.
 Origin: TypeAlias = Literal["argument", "command", "redirection"]
 Folders: TypeAlias = tuple[str, ...] | None
 
@@ -25,17 +25,17 @@ _UNKNOWN_FOLDER: Folders = None
 
 
 class Access:
-    """One resource as spelled; `text` is None where it is not known, and `why` then says why.
+    """One accessed resource as written; `text` is None if unknown, and `why` is the reason.
 
-    `tree`: with all below it. `folders` are what was changed to before, None where that is not
-    known. `names` is a glob of what is meant below a tree, where a wildcard spells it, and `meant`
-    what the disk is asked of it, from `base` if that is another folder. `by` is the
-    command that touches it, `steps` the place of the argument in the input.
-    `unseen`: the call does not tell which, so that only `only` is touched by it. `redirected`:
-    another host that a program may be sent on to.
+    `tree`: with everything below it. `folders` are the earlier changes of the working directory,
+    None where unknown. `names` is a glob of the names below a tree, if a wildcard names them, and
+    `meant` the query for the disk, from `base` if that is another folder. `by` is the command that
+    accesses it, `steps` the path of the argument in the input. `unseen`: the call does not show
+    which resource it is, so that only `only` tests are affected. `redirected`: another host to
+    which a program may be redirected.
 
-    Written once and then read. (A plain class: a frozen record of ten fields takes three times as
-    long to make, and every call makes some.)
+    Not changed after construction. (A plain class: a frozen dataclass of ten fields takes three
+    times as long to create, and every call creates some.)
     """
 
     __slots__ = (
@@ -80,7 +80,7 @@ _SIGNS = {"reads": "<", "writes": ">"}
 
 
 def accesses_of(command: Invocation, verb: str) -> Iterator[Access]:
-    """Yield what one command does of a kind: by options and operands, redirections and gaps."""
+    """Yield the accesses of one command: by options and operands, redirections and gaps."""
     for effect in command.effects:
         if effect.verb == verb and (effect.word is None or not effect.word.pipe):
             yield _effect(effect, command)
@@ -95,7 +95,7 @@ def accesses_of(command: Invocation, verb: str) -> Iterator[Access]:
 
 
 def is_redirected(command: Invocation) -> bool:
-    """Tell whether a command touches something by a redirection."""
+    """Return whether a command accesses a file by a redirection."""
     return any(map(_is_file, command.command.redirections))
 
 
@@ -110,7 +110,7 @@ def _effect(effect: Effect, command: Invocation) -> Access:
         folders = _below(folders, effect.folder)
     files = verb == "reads" or verb == "writes"
     if word is not None and word.shape == "known":
-        # What most words are, without another record.
+        # The usual case, without another object.
         return Access(
             verb,
             word.file_name if files else word.text,
@@ -197,7 +197,7 @@ class _Spelled:
 
 
 def _spelled(word: Word, *, tree: bool, files: bool) -> _Spelled:
-    """Return what a word spells: a glob is the folder it looks in, with what is meant below."""
+    """Return the path of a word: for a glob, the folder that it searches, with the names below."""
     if word.known:
         return _Spelled(word.file_name if files else word.text, tree=tree)
     if word.shape == "opaque":
@@ -216,7 +216,7 @@ class _Beginning:
 
 
 def _before_wildcard(word: Word) -> _Beginning:
-    """Return what a glob begins with, and all of it with its escapes taken away."""
+    """Return the literal prefix of a glob, and the whole glob without escapes."""
     pieces: list[str] = []
     known: int | None = None
     text = word.text
@@ -236,7 +236,7 @@ def _before_wildcard(word: Word) -> _Beginning:
 
 
 def searched_folder(word: Word) -> tuple[str, str]:
-    """Return the folder that a shell's glob looks in, and a glob of what it looks for there."""
+    """Return the folder that a shell's glob searches, and a glob of the names wanted there."""
     folder, slash, _ = _before_wildcard(word).file_name.rpartition("/")
     folder, names = folder + slash or ".", _names(word)
     segments = names.split("/")
@@ -244,21 +244,21 @@ def searched_folder(word: Word) -> tuple[str, str]:
     ups = [place for place, segment in enumerate(going) if _may_go_up(segment)]
     if not ups:
         return folder, names
-    # Some shells take `.*` and `.?` for `..` too. What follows is looked for there.
+    # In some shells `.*` and `.?` match `..` too, so the rest is searched for there.
     return posixpath.join(folder, *[".."] * len(ups)), "/".join(segments[ups[-1] + 1 :])
 
 
-# The beginning of a glob of hidden files that fits no `..`.
+# The start of a glob of hidden files that does not match `..`.
 _NO_FOLDER_ABOVE = ".[!."
 
 
 def _may_go_up(segment: str) -> bool:
-    """Tell whether a segment of a glob, as `_names` has it, is or fits `..`."""
+    """Return whether a segment of a glob from `_names` is or matches `..`."""
     return segment[:1] == "." and fnmatchcase("..", segment)
 
 
 def _names(word: Word) -> str:
-    """Return a shell's glob from its first segment with a wildcard on, `[…]` as any one letter."""
+    """Return a shell's glob from its first segment with a wildcard on, with `?` for `[…]`."""
     pieces: list[str] = []
     start: int | None = None
     cut = place = 0
@@ -270,7 +270,7 @@ def _names(word: Word) -> str:
             char = text[place + 1]
             pieces.append(escape_glob(char))
         elif char == "[":
-            # A `]` may be the first letter of the set. Without an end the rest may be anything.
+            # A `]` may be the first letter of the set. An unclosed set may match anything.
             end = text.find("]", place + (3 if text[place + 1 : place + 2] in ("!", "^") else 2))
             pieces.append("?" if end > 0 and "/" not in text[place:end] else "*")
             width = end + 1 - place if pieces[-1] == "?" else len(text) - place

@@ -1,9 +1,8 @@
 """Resource tests of all rules on one tool, evaluated at once: which are true of a call.
 
-Most rules of a tool ask the same of its calls: whether a path, a host or a command is in this set
-or that. So the thing is looked up once, in all sets together. Where it is not plain (a path with
-several readings, a name that has to be resolved) each test is asked by itself, and only when a rule
-wants to know.
+Most rules of a tool test whether a path, a host or a command is in some set. So the resource is
+looked up once, in all sets together. Where that is not possible (a path with several readings, a
+name that must be resolved) each test is evaluated by itself, and only when a rule needs it.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ from policy.evaluation.truth import Absent, Truth, Undecided
 from policy.programs import CommandPattern, CommandSets, Invocation, Profiles, runs_nothing_else
 from policy.values import Endpoint, HostSets, Path, PathSets, PreparedHosts, PreparedPaths
 
-# Holds the number of every test that is true, and `~number` of those that are open. Never empty.
+# The number of every test that is true, and `~number` of every test that is open. Never empty.
 Answers: TypeAlias = Container[int]
 
-# In every set of answers: no test has this number.
+# In every set of answers; no test has this number.
 _NO_TEST = 0
 _NOTHING = frozenset({_NO_TEST})
-# Stands for answers that are looked for when they are wanted.
+# Stands for answers that are evaluated on demand.
 _ONE_BY_ONE: frozenset[int] = frozenset({_NO_TEST, ~_NO_TEST})
 _ABSENT = Undecided("a value is absent")
 
 
 def batch_tests(verb: str, declared: DeclaredResources) -> BatchedTests:
-    """Return the tests of a verb that calls by these declarations are asked at once."""
+    """Return the batch of tests of a verb for calls with these declarations."""
     found: BatchedTests | None = declared.tests.get(verb)
     if found is None:
         found = declared.tests.setdefault(verb, BatchedTests(verb, declared))
@@ -58,32 +57,32 @@ class BatchedTests:
     def number(
         self, test: checked.ResourceTest, *, covering: bool, absent_is_false: bool
     ) -> int | None:
-        """Return the number of a test; None where calls were asked about before it came."""
-        # Without a lock: a tool's tests are numbered by whoever writes its function, and nobody
-        # else has these declarations before it is written.
+        """Return the number of a test; None if calls were evaluated before it was added."""
+        # Without a lock: tests are numbered while the tool's function is generated, and no other
+        # thread has these declarations before that.
         anything = test.operand is None and test.permits
         key = (test.form, test.operand, test.beside, anything, covering, absent_is_false)
         number = self._numbers.get(key)
         if number is None and self._sorted is None:
             self._tests.append(_Asked(test, covering, absent_is_false))
-            # Known last, so that whoever finds the number finds the test.
+            # Published last, so that a thread that finds the number finds the test.
             number = self._numbers[key] = len(self._tests)
         return number
 
     def ask(self, call: Evaluation) -> Answers:
-        """Return what is true of a call, worked out once however many rules ask."""
+        """Return the answers for a call, computed once for all rules."""
         effects = call.known_effects.get(self._declared) or call.effects(self._declared)
         found: Answers | None = effects.answers.get(self)
         if found is None:
             found = self._found(call, effects)
-            # What asks for itself holds the call: kept with its effects, it would keep itself.
+            # Answers on demand refer to the call; storing them in its effects would be a cycle.
             effects.answers[self] = _ONE_BY_ONE if found is None else found
         elif found is _ONE_BY_ONE:
             found = None
         return _OneByOne(self, call) if found is None else found
 
     def alone(self, number: int, call: Evaluation) -> Truth:
-        """Ask one test by itself; what its place makes of what is absent, it answers for that."""
+        """Evaluate one test by itself; its position decides what absent resources mean."""
         asked = self._tests[number - 1]
         own = self._own.get(number)
         if own is None:
@@ -95,7 +94,7 @@ class BatchedTests:
         return truth
 
     def _found(self, call: Evaluation, effects: CallEffects) -> Answers | None:
-        """Return the answers; None where each test has to be asked by itself."""
+        """Return the answers; None where each test must be evaluated by itself."""
         tests = self._sorted
         if tests is None:
             tests = self._sorted = _Sorted(self._tests, self._declared.profiles)
@@ -129,7 +128,7 @@ class BatchedTests:
 
 
 class _OneByOne:
-    """Answers that are looked for when they are wanted, each by its own test."""
+    """Answers that are evaluated on demand, each by its own test."""
 
     __slots__ = ("_call", "_known", "_tests")
 
@@ -160,7 +159,7 @@ def true_or_undecided(answers: Answers, tests: Mapping[int, object]) -> list[int
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A test, and what its place in a rule makes of it."""
+    """A test, and how its position in a rule interprets it."""
 
     test: checked.ResourceTest
     covering: bool
@@ -168,10 +167,10 @@ class _Asked:
 
 
 class _Sorted:
-    """The tests by their form, and the sets of those that are looked up; `alone` are not.
+    """The tests by form, and the sets for look-ups; tests in `alone` are evaluated separately.
 
-    `plain`: all are of the plain form. `simple`: all are about commands, by patterns that each
-    spell one, without exceptions, and none is of the form `outside`.
+    `plain`: all have the plain form. `simple`: all are about commands, with patterns of a single
+    command, without exceptions, and none has the form `outside`.
     """
 
     __slots__ = (
@@ -221,7 +220,7 @@ class _Sorted:
     def holding(
         self, items: Sequence[KnownResource], call: Evaluation, effects: CallEffects
     ) -> list[set[int]] | None:
-        """Return which sets hold each thing, or may (commands); None where not all are plain."""
+        """Return which sets (may) contain each resource; None if one needs its own tests."""
         found: list[set[int]] = []
         for item in items:
             thing = item.thing
@@ -230,7 +229,7 @@ class _Sorted:
                 if self._paths is not None:
                     holding = self._paths.holding(thing, effects.paths)
             elif isinstance(thing, Endpoint):
-                # What is not looked up may resolve names, which is done only for who asks.
+                # Other tests may resolve host names, which is done only when a rule needs it.
                 if self._hosts is not None and not (self.alone and call.hosts is not None):
                     holding = self._hosts.holding(thing)
             elif isinstance(thing, Invocation) and self.commands is not None:
@@ -241,14 +240,14 @@ class _Sorted:
         return found
 
     def unsure(self, effects: CallEffects) -> tuple[int, ...]:
-        """Return those whose patterns are below folders that nobody knows."""
+        """Return the tests with patterns below folders that are unknown."""
         return () if self._paths is None else self._paths.unsure(effects.paths)
 
 
 def _prepared(
     values: checked.ValueSet, profiles: Profiles
 ) -> PreparedPaths | PreparedHosts | tuple[CommandPattern, ...] | None:
-    """Return a set as things are looked up in it; None where only its own test will do."""
+    """Return a set prepared for look-ups; None where it needs its own test."""
     if values.kind == "commands":
         return patterns_of(values, profiles)
     parts, outs = listed_items(values.included), listed_items(values.excluded)
@@ -264,16 +263,16 @@ def _prepared(
 
 
 def _has_exceptions(values: checked.ValueSet) -> bool:
-    """Tell whether a set, or one in it, holds less than it includes."""
+    """Return whether a set, or one inside it, has exceptions."""
     nested = (part for part in values.included if isinstance(part, checked.ValueSet))
     return bool(values.excluded) or any(map(_has_exceptions, nested))
 
 
-# ------------------------------------------------------------------ what is true, what to ask again
+# ------------------------------------------------------------------ answers of the batch
 
 
 def _of_one_command(tests: _Sorted, command: object, effects: CallEffects) -> set[int] | None:
-    """Return the answers where one plain command is all that runs; None where more is to ask."""
+    """Return the answers where the call runs a single plain command, else None."""
     if not (tests.simple and effects.certain and effects.complete):
         return None
     if not isinstance(command, Invocation) or not runs_nothing_else(command):
@@ -290,12 +289,12 @@ def _of_one_command(tests: _Sorted, command: object, effects: CallEffects) -> se
 def _of_places(
     tests: _Sorted, effects: CallEffects, *, verb: str, some: set[int], every: set[int]
 ) -> tuple[set[int], set[int]]:
-    """Return what is true or open by the sets that hold paths or hosts, and what to ask alone."""
+    """Return the true or open tests of paths or hosts, and those to evaluate separately."""
     unsure = tests.unsure(effects)
     hidden = unseen_effects(verb, effects) if tests.only else None
     absent = verb in effects.absent and not effects.of(verb)
     if some is every and effects.certain and hidden is None and not (unsure or tests.outside):
-        # All tests are of the plain form or `only`: what holds the one thing is true.
+        # All tests have the plain form or `only`: a test whose set contains the resource is true.
         return some, set(tests.alone)
     found = (some & tests.some) | (tests.outside - every)
     inside = every & tests.only
@@ -307,7 +306,7 @@ def _of_places(
     else:
         found.update(~number for number in inside)
     if not effects.certain:
-        # A text that nobody declared may be what a test looks for.
+        # An undeclared string may be a resource that a test is about.
         again |= (tests.some | tests.outside) - found
     return found - again, again
 
@@ -315,7 +314,7 @@ def _of_places(
 def _of_commands(
     tests: _Sorted, effects: CallEffects, *, some: set[int], every: set[int]
 ) -> tuple[set[int], set[int]]:
-    """Return nothing yet, and the tests to ask alone: no other pattern is near the commands."""
+    """Return no answers, and the tests to evaluate separately: no other pattern can match."""
     again = (some & tests.some) | (every & tests.only) | tests.outside | tests.alone
     if not effects.certain:
         again |= tests.some

@@ -13,7 +13,7 @@ _TOO_DEEP = 64
 
 
 def equal(left: Value, right: Value) -> Truth:
-    """Tell whether two values are equal; numbers by value, text in NFC."""
+    """Return whether two values are equal; numbers by value, strings in NFC."""
     return _equal(left, right, depth=0)
 
 
@@ -46,7 +46,7 @@ def _equal_texts(left: str, right: str) -> Truth:
     answer = compare_text(lambda text: text == wanted, left)
     other = compare_text(lambda text: text == normalise(left), right)
     if answer is None or other is None:
-        return Undecided("the text has invisible characters")
+        return Undecided("the string has invisible characters")
     return answer
 
 
@@ -68,13 +68,13 @@ def _equal_or_null(left: Value, right: Value, *, depth: int) -> Truth:
 
 
 def ordered(op: str, left: Value, right: Value) -> Truth:
-    """Tell whether `left op right` for `<`, `<=`, `>` or `>=` on numbers, times or spans."""
+    """Return whether `left op right` for `<`, `<=`, `>` or `>=` on numbers, times or durations."""
     if is_number(left) and is_number(right):
         return _numbers(op, left, right)
     for kind in (datetime, timedelta):
         if isinstance(left, kind) and isinstance(right, kind):
             return _compare(op, left, right)
-    return Undecided("only numbers, times and spans have an order")
+    return Undecided("only numbers, times and durations have an order")
 
 
 def _compare(op: str, left: Any, right: Any) -> bool:
@@ -91,8 +91,12 @@ def _compare(op: str, left: Any, right: Any) -> bool:
 
 def _numbers(op: str, left: Value, right: Value) -> Truth:
     answer = compare_numbers(op, left, right)
-    return Undecided("a number with more digits than a double holds") if answer is None else answer
+    return (
+        Undecided("a number with more digits than a double can represent")
+        if answer is None
+        else answer
+    )
 
 
 def _different_kinds() -> Undecided:
-    return Undecided("values of different kinds are compared")
+    return Undecided("values of different types are compared")

@@ -23,7 +23,7 @@ from policy.evaluation.expressions import (
     elements,
 )
 
-# A policy that names no resource in its conditions needs none of these.
+# Imported when needed: a policy may have no conditions on resources.
 from policy.evaluation.resource_tests import compile_resource_test
 from policy.evaluation.truth import (
     ABSENT,
@@ -120,7 +120,7 @@ def _absent(place: ConditionScope, text: str) -> Truth:
 def _leaf(
     body: Callable[..., Truth], values: list[ValueOf], *, text: str, place: ConditionScope
 ) -> TestOf:
-    """Return a test of values that is never asked about what is absent or undecidable."""
+    """Return a test of values whose body sees only present and determinate values."""
     absent = _absent(place, text)
     if len(values) == 1:
         return _leaf_of_one(body, values[0], text=text, absent=absent)
@@ -187,7 +187,7 @@ def _member(node: checked.Membership, place: ConditionScope) -> TestOf:
     if fixed is not None:
         return _leaf(partial(_in_texts, fixed), [left], text=node.text, place=place)
     if isinstance(node.right, checked.ListOf):
-        # Equal to this or to that: an absent item settles no more than its own comparison.
+        # A disjunction of comparisons: an absent item decides only its own comparison.
         items = [compile_value(item, place) for item in node.right.items]
         return any_of([_leaf(equal, [left, item], text=node.text, place=place) for item in items])
     values = [left, compile_value(node.right, place)]
@@ -195,7 +195,7 @@ def _member(node: checked.Membership, place: ConditionScope) -> TestOf:
 
 
 def _constant_texts(value: checked.Value) -> frozenset[str] | None:
-    """Return the texts of a list written in the policy, if it holds nothing else."""
+    """Return the strings of a literal list, if it contains nothing else."""
     items: Any
     if isinstance(value, checked.ListOf):
         items = [item.value if isinstance(item, checked.Constant) else None for item in value.items]
@@ -211,8 +211,12 @@ def _in_texts(texts: frozenset[str], value: Value) -> Truth:
         if is_ordinary(value):
             return value in texts
         answer = compare_text(texts.__contains__, value)
-        return Undecided("the text has invisible characters") if answer is None else answer
-    return Undecided("a value of another kind than the list's texts") if texts else False
+        return Undecided("the string has invisible characters") if answer is None else answer
+    return (
+        Undecided("a value that is not a string, tested against a list of strings")
+        if texts
+        else False
+    )
 
 
 def _in_list(value: Value, items: Value) -> Truth:
@@ -259,7 +263,7 @@ def _text_relation(node: checked.TextRelation, place: ConditionScope) -> TestOf:
 
 def _relate(op: str, left: Value, right: Value) -> Truth:
     if not isinstance(left, str) or not isinstance(right, str):
-        return Undecided("text is compared with what is no text")
+        return Undecided("a string is compared with another type")
     if op == "starts with":
         return _on_text(lambda text: text.startswith(right), left)
     if op == "ends with":
@@ -269,9 +273,9 @@ def _relate(op: str, left: Value, right: Value) -> Truth:
 
 def _on_text(test: Callable[[str], bool | None], value: Value) -> Truth:
     if not isinstance(value, str):
-        return Undecided("text is wanted, and this is none")
+        return Undecided("the value is not a string")
     answer = test(value) if is_ordinary(value) else compare_text(test, value)  # type: ignore[arg-type]
-    return Undecided("the text has invisible characters") if answer is None else answer
+    return Undecided("the string has invisible characters") if answer is None else answer
 
 
 def _regex(node: checked.RegexTest, place: ConditionScope) -> TestOf:
@@ -315,7 +319,7 @@ def _window(node: checked.WindowTest, place: ConditionScope) -> TestOf:
 
     def body(value: Value) -> Truth:
         if not isinstance(value, datetime):
-            return Undecided("a window of the day is for times")
+            return Undecided("`within` tests a time, and the value is not a time")
         answer = within_window(value, start, end, zone=node.zone, days=node.days)
         return Undecided(answer.reason) if isinstance(answer, Unreadable) else answer
 

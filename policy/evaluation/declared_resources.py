@@ -9,14 +9,14 @@ from policy.values import Regex, Unreadable, compile_regex, compile_without_shor
 
 
 class DeclaredResources:
-    """What one layer knows of a tool's arguments: the spec's own resources and its additions.
+    """A tool's resource arguments in one layer: the spec's own, and the layer's additions.
 
-    `profiles` say what the programs do that its commands run. Without `prepared` nothing is looked
-    up: sets are asked item by item, against which the quicker ways are held. Without
-    `expressions`, RE2 does every test of an expression.
+    `profiles` are the profiles of the programs that its commands run. Without `prepared`, sets are
+    tested item by item instead of by look-up; tests compare both. Without `expressions`, RE2
+    evaluates every regular expression.
 
-    Held by a program for as long as it lives, so its identity can stand for it. `tests` are the
-    tests of resources that were compiled for it, by what they ask.
+    The program keeps it alive, so that its identity can serve as a key. `tests` are the resource
+    tests compiled for it, by their meaning.
     """
 
     __slots__ = (
@@ -43,15 +43,15 @@ class DeclaredResources:
         self.tests: dict[Any, Any] = {}
 
     def regex(self, source: str) -> Regex | Unreadable:
-        """Compile an expression that calls are tested by."""
+        """Compile a regular expression for tests of calls."""
         return compile_regex(source) if self.expressions else compile_without_shortcuts(source)
 
     def may(self, verb: str) -> bool:
-        """Tell whether a call may have an effect of this kind, whatever its arguments are."""
+        """Return whether any call may have an effect with this verb."""
         return not self.complete or verb in self.verbs or "runs" in self.verbs
 
     def says_the_same(self, other: DeclaredResources) -> bool:
-        """Tell whether calls do the same by both."""
+        """Return whether calls have the same effects under both."""
         return (
             self.profiles is other.profiles
             and self.complete == other.complete

@@ -1,8 +1,8 @@
 """What the disk holds in a tree or wildcard of a call, and where its links lead.
 
-A wildcard means what the same names would mean if they were spelled, and a tree what is below it.
-Where nothing of the disk is known, both are what their spelling says. Who follows links, but does
-not look, cannot know what they are.
+A wildcard means the names that it matches on disk, and a tree means everything below it. Without a
+view of the disk both are judged as written. If links can be followed but folders cannot be listed,
+the result is unknown.
 """
 
 from __future__ import annotations
@@ -24,17 +24,16 @@ from policy.values import (
     spelled_path,
 )
 
-# Files that the call itself makes, as spelled and as resolved.
+# Files that the call itself creates, as written and as resolved.
 Made: TypeAlias = Callable[[], Iterable[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GlobMeaning:
-    """What is meant below a folder: the segments of a shell's glob, or all of it.
+    """The files meant below a folder: those that a shell's glob matches, or all.
 
-    `tree`: with all below what is named; `follows`: through links below as well. `listed`: names
-    alone are read, so that what stands there is not held against a floating pattern. `left` is
-    passed over.
+    `tree`: with everything below the named files; `follows`: through links below as well. `listed`:
+    only names are read, so that existing files do not match floating patterns. `left` is excluded.
     """
 
     steps: tuple[str, ...] = ()
@@ -47,7 +46,7 @@ class GlobMeaning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskView:
-    """What stands below a path, for floating patterns, and what else is touched by its links."""
+    """The files below a path, for floating patterns, and other files reached through links."""
 
     held: ContentsBelow | None = None
     others: tuple[Path | Unreadable, ...] = ()
@@ -68,15 +67,15 @@ def disk_view_of(
     written: bool = False,
     made: Made = _nothing,
 ) -> DiskView:
-    """Return what the disk says of what is meant below the folder `text`.
+    """Return the disk's contents of the glob or tree below the folder `text`.
 
-    Only what may lead elsewhere is looked at now; what stands below, when a set wants to know.
+    Only links are looked up now; the files below, when a set needs them.
     """
     if not (meant.steps or meant.tree) or (paths.look is None and paths.links_below is None):
         return NOTHING_SEEN
     place, spelled = exact_path(text, paths), spelled_path(text, paths)
     if isinstance(place, Unreadable) or isinstance(spelled, Unreadable):
-        return NOTHING_SEEN  # which the path itself says
+        return NOTHING_SEEN  # the path itself covers this
     asked = DiskQuery(
         place=place,
         spelled=spelled,
@@ -100,7 +99,9 @@ def _others(
     asked, seen = held.asked, held.seen
     yield from _made_below(asked, meant, paths)
     if seen is None or not seen.whole:
-        yield Unreadable(reason=f"more stands below {quote(asked.spelled)} than was looked at")
+        yield Unreadable(
+            reason=f"there are more files below {quote(asked.spelled)} than were looked at"
+        )
     if seen is None:
         return
     for led in seen.led:
@@ -114,16 +115,16 @@ def _others(
 
 
 def _made_below(asked: DiskQuery, meant: GlobMeaning, paths: PathContext) -> Iterator[Unreadable]:
-    """Say that links which are not on the disk yet may be on the way."""
+    """Yield an unknown path if links that do not exist yet may be on the way."""
     if not (meant.steps or meant.follows) or paths.links_below is None:
         return
     if paths.links_below(asked.place):
-        reason = f"a command before may have made a link below {quote(asked.spelled)}"
+        reason = f"an earlier command may have created a link below {quote(asked.spelled)}"
         yield Unreadable(reason=reason)
 
 
 def glob_of(word: Word) -> tuple[str, tuple[str, ...]]:
-    """Return the folder that a glob looks in, as it is spelled, and its segments below that."""
+    """Return the folder that a glob searches, as written, and the segments below it."""
     text = word.text
     place = cut = 0
     while place < len(text) and text[place] not in "*?[":

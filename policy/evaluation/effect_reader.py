@@ -25,7 +25,7 @@ def read_effects(
     *,
     other_names: HasOtherNames | None,
 ) -> CallEffects:
-    """Take the call's input apart by what the layer knows of the tool's arguments."""
+    """Return the effects of a call's input, by the layer's declarations of the tool."""
     effects = CallEffects(declared, paths, other_names)
     present: set[str] = set()
     for resource in declared.resources:
@@ -33,7 +33,7 @@ def read_effects(
             continue
         verb, steps = resource.verb, resource.steps
         if len(steps) == 1:
-            # Most often the argument is a text, and all there is.
+            # The usual case: a single argument, which is a string.
             leaf = input.get(steps[0])
             if leaf.__class__ is str:
                 present.add(verb)
@@ -54,10 +54,10 @@ def read_effects(
 
 
 def _leaves(value: Any, steps: tuple[str, ...], *, whole: bool) -> Iterator[Any]:
-    """Yield what stands at `steps`, through lists; null counts as absent.
+    """Yield the values at `steps`, through lists; null counts as absent.
 
-    Where a `whole` value is meant, the elements of a list are its values only if a step says so:
-    a list of texts may be several commands, or the words of one.
+    For a `whole` value, the elements of a list are its values only if a step selects them: a list
+    of strings may be several commands, or the words of one.
     """
     if value is None:
         return
@@ -76,7 +76,7 @@ def _leaves(value: Any, steps: tuple[str, ...], *, whole: bool) -> Iterator[Any]
     elif isinstance(value, Mapping):
         yield from _leaves(value.get(steps[0]), steps[1:], whole=whole)
     else:
-        yield Unreadable(reason="a value of another type stands in the way of a resource")
+        yield Unreadable(reason="a value of an unexpected type where a resource is declared")
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -99,7 +99,7 @@ def _add_leaf(
         meant = _tree_of(resource) if resource.tree else None
         effects.add(Access(verb, leaf, tree=resource.tree, steps=resource.steps, meant=meant))
     elif not isinstance(leaf, str):
-        why = leaf.reason if isinstance(leaf, Unreadable) else "not a text"
+        why = leaf.reason if isinstance(leaf, Unreadable) else "not a string"
         _add_unknown(effects, _ALL if verb == "runs" else (verb,), why=why)
     elif verb == "runs":
         _add_script(effects, leaf)
@@ -110,7 +110,7 @@ def _add_leaf(
 
 
 def _tree_of(resource: Resource) -> GlobMeaning:
-    """Return what a tool does with a tree: one that an argument asks for is a listing."""
+    """Return how a tool uses a tree: one that depends on an argument is a listing."""
     if resource.tree:
         return GlobMeaning(tree=True, follows=resource.verb == "reads")
     return GlobMeaning(tree=True, listed=True)
@@ -121,7 +121,7 @@ def _add_unknown(effects: CallEffects, verbs: tuple[str, ...], *, why: str) -> N
         effects.add(Access(verb, None, why=why))
 
 
-# Commands that cannot be read may do anything.
+# Commands that cannot be parsed may do anything.
 _ALL = ("runs", "reads", "writes", "connects", "sends")
 
 
@@ -149,7 +149,7 @@ def _add_script(effects: CallEffects, text: str) -> None:
 
 
 def _add_words(effects: CallEffects, command: Invocation) -> None:
-    """Keep what may be a resource without anything saying so."""
+    """Record words that may be undeclared resources."""
     simple = command.command
     values = [
         each.value for each in simple.assignments if not _is_own(each, command, effects.profiles)
@@ -172,7 +172,7 @@ def _add_words(effects: CallEffects, command: Invocation) -> None:
 
 
 def _is_own(assignment: Assignment, command: Invocation, profiles: Profiles) -> bool:
-    """Tell whether a variable is the script's own, or known to change nothing."""
+    """Return whether a variable is the script's own, or known to have no effect."""
     role = profiles.variable(assignment.name)
     if role is None:
         return not command.command.words or (assignment.kept and command.profiled)

@@ -1,9 +1,10 @@
 """`CallEffects`: what a call does, as far as its arguments and commands tell.
 
-In sight are declared arguments, redirections, and the operands and options of profiled programs.
-The words of a command whose program has no profile, and every text of a tool whose resources are
-not declared complete, are only *possible* resources. What stands in the call but cannot be read is
-kept, as `Unreadable`. Everything is found at once, and read as paths or hosts when a rule asks.
+Known resources are declared arguments, redirections, and the operands and options of programs with
+profiles. The words of a command whose program has no profile, and every string of a tool whose
+resources are not declared complete, are only *possible* resources. Input that cannot be parsed is
+kept as `Unreadable`. Everything is collected at once, and parsed as paths or hosts when a rule
+needs it.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ Thing: TypeAlias = Path | Endpoint | Invocation | str | Unreadable
 
 
 class KnownResource:
-    """One resource in sight: what it is, how it is shown to people, and what touches it.
+    """One known resource: its value, its text for people, and the access.
 
-    Written once and then read. (A plain class, which is made in half the time.)
+    Not changed after construction. (A plain class, which is created in half the time.)
     """
 
     __slots__ = ("origin", "shown", "thing", "touch")
@@ -55,10 +56,10 @@ class KnownResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PossibleWord:
-    """A text that may be a resource, and the folder it stands in.
+    """A string that may be a resource, and the working directory in which it would be used.
 
-    `of_command` says that it is a word of a command, not a text of a tool; `whole` is False where
-    only its beginning is known. A glob looks in `folder` for files of these `names`.
+    `of_command` is whether it is a word of a command rather than a string of the input; `whole` is
+    False where only its start is known. A glob searches `folder` for files of these `names`.
     """
 
     text: str
@@ -73,13 +74,12 @@ class PossibleWord:
 class CallEffects:
     """The effects of one call, by verb; belongs to one `Evaluation`.
 
-    `absent` holds the verbs whose declared arguments are all absent. `possible` are texts that
-    may be any resource, `words` the same for words of commands, and `unprofiled` the commands
-    whose words may be commands again; `certain` says that there are none of the three. `unseen`:
-    code runs whose effects no argument tells. `answers` are what tests have made of all this.
+    `absent` are the verbs whose declared arguments are all absent. `possible` are strings that may
+    be any resource, `words` the same for words of commands, and `unprofiled` the commands whose
+    words may be commands again; `certain` is whether there are none of the three. `unseen`: code
+    runs whose effects no argument shows. `answers` are cached results of tests.
 
-    What arguments and commands touch is kept in the order of the input, and taken out of commands
-    verb by verb, when it is asked for.
+    Accesses are kept in the order of the input; those of commands are computed by verb, on demand.
     """
 
     __slots__ = (
@@ -125,12 +125,12 @@ class CallEffects:
         self.paths = paths
         self.links: LinkChanges | None = None
         self._other_names = other_names
-        # Whether wildcards take what no plain shell does.
+        # Whether wildcards match more than in a plain shell.
         self._loose = False
         self._folders: dict[Folders, PathContext] = {(): paths}
 
     def of(self, verb: str) -> tuple[KnownResource, ...]:
-        """Return the resources in sight that the call `verb`."""
+        """Return the known resources that the call accesses with `verb`."""
         found = self.items.get(verb)
         if found is None:
             items: list[KnownResource] = []
@@ -145,11 +145,11 @@ class CallEffects:
         return found
 
     def listed(self, verb: str) -> Value:
-        """Return the resources of a verb as canonical texts; undecidable if any is not known."""
+        """Return the resources of a verb as canonical strings; indeterminate if any is unknown."""
         if not self.complete:
             return Undecided("the resources of this tool are not declared complete")
         if verb != "runs" and self.words:
-            return Undecided("a program without a profile may use any of its words")
+            return Undecided("a program without a profile may use any of its arguments")
         shown: list[str] = []
         untold = self.untold(verb)
         if untold:
@@ -161,7 +161,7 @@ class CallEffects:
         return tuple(shown)
 
     def each(self, verb: str) -> Iterator[KnownResource]:
-        """Yield the resources of a verb; of commands, those that others run as well."""
+        """Yield the resources of a verb; of commands, also those that other commands run."""
         for item in self.of(verb):
             yield item
             if isinstance(item.thing, Invocation):
@@ -170,17 +170,17 @@ class CallEffects:
                         yield KnownResource(one, one.command.text, "command")
 
     def untold(self, verb: str) -> str:
-        """Say which effect of this kind the call has and does not tell; empty if none."""
+        """Return the effect of this verb whose resource the call does not show; empty if none."""
         for touch in self._touched(verb):
             if touch.unseen:
                 return touch.why
         return ""
 
     def has(self, verb: str, *, beyond: frozenset[Origin] = frozenset()) -> bool:
-        """Tell whether the call may have an effect of this kind.
+        """Return whether the call may have an effect with this verb.
 
-        `beyond` names origins whose effects something else covers: `command` stands for all that
-        comes from the words of commands.
+        `beyond` are origins whose effects are covered otherwise: `command` for all effects of the
+        words of commands.
         """
         if not self.complete:
             return True
@@ -197,19 +197,19 @@ class CallEffects:
 
     @property
     def redirects(self) -> bool:
-        """Whether something is touched by a redirection of a command."""
+        """Whether a file is accessed by a redirection of a command."""
         return any(
             is_redirected(source) for source in self._sources if isinstance(source, Invocation)
         )
 
     def add(self, source: Access | Invocation) -> None:
-        """Take in what an argument touches, or a command with what it does."""
+        """Add the access of an argument, or a command with its effects."""
         if isinstance(source, Invocation):
             self._loose = self._loose or _widens_globs(source)
         self._sources.append(source)
 
     def widen_globs(self) -> None:
-        """Let wildcards take hidden names, and other letter case."""
+        """Make wildcards match hidden names, and other letter case."""
         self._loose = True
 
     def _touched(self, verb: str) -> list[Access]:
@@ -224,7 +224,7 @@ class CallEffects:
         return found
 
     def folder(self, folders: Folders, by: SimpleCommand | None = None) -> PathContext:
-        """Return how paths are read after changing to `folders`, in a command of the call."""
+        """Return the path context after changing to `folders`, in a command of the call."""
         if self.links is not None and by is not None:
             return self.links.seen_by(by, folders)
         known = self._folders.get(folders)
@@ -233,7 +233,7 @@ class CallEffects:
         return known
 
     def by_one_name(self, touch: Access) -> Thing:
-        """Return what is touched, known by this name alone where the file has others too."""
+        """Return the accessed resource, by this name alone even where the file has others."""
         if touch.text is None:
             return Unreadable(reason=touch.why)
         thing = read_resource(touch.verb, touch.text, self._paths_of(touch))
@@ -247,7 +247,7 @@ class CallEffects:
         return self.folder(touch.folders, None if touch.by is None else touch.by.command)
 
     def _items(self, touch: Access) -> Iterator[KnownResource]:
-        """Yield what is touched as it is spelled, and what it leads to besides."""
+        """Yield the accessed resource as written, and the others to which it leads."""
         if touch.redirected:
             yield KnownResource(
                 MayBeRedirected(reason=touch.why), "another host", touch.origin, touch
@@ -274,13 +274,13 @@ class CallEffects:
             yield KnownResource(other, _shown(other, touch.text), touch.origin, touch)
 
     def _may_bring_back(self, left: Exclusions, *, written: bool) -> bool:
-        """Tell whether what is left out may be read all the same, by what else the call does."""
+        """Return whether other effects of the call may read the excluded files after all."""
         if self._loose or (left.shown and written):
             return True
         return left.shown and self._may_show()
 
     def _may_show(self) -> bool:
-        """Tell whether the call may write a file that shows hidden names to searches."""
+        """Return whether the call may write a file that makes searches include hidden names."""
         if self.words:
             return True
         for item in self.of("writes"):
@@ -301,25 +301,25 @@ class CallEffects:
     def _judged_in(self, touch: Access) -> PathContext:
         paths = self._paths_of(touch)
         if touch.verb == "writes" and self._other_names is not None:
-            # To write a file with several names is to write all of them. Reading one is not held
-            # against it: packages are hard links wherever a package cache is used.
+            # Writing a file with several names writes all of them. Reading is not treated so:
+            # packages are hard links wherever a package cache is used.
             paths = replace(paths, other_names=self._other_names)
         return paths
 
 
 def read_resource(verb: str, text: str, paths: PathContext) -> Path | Endpoint | str | Unreadable:
-    """Read a text as what the verb is about: a path, an endpoint or a recipient."""
+    """Parse a string as a resource of the verb: a path, an endpoint or a recipient."""
     if verb in ("reads", "writes"):
         return read_path(text, paths)
     if verb == "connects":
         return read_endpoint(text)
     recipient = read_recipient(text)
-    # A receiver need not be an e-mail address: a channel or account is compared as text.
+    # A recipient need not be an e-mail address: a channel or account is compared as a string.
     return text if isinstance(recipient, Unreadable) else recipient
 
 
 def _shown(thing: Path | Endpoint | str | Unreadable, text: str) -> str:
-    """Return the canonical text of a resource."""
+    """Return the canonical string of a resource."""
     match thing:
         case Path(lexical=lexical):
             return lexical
@@ -336,7 +336,7 @@ def _none_made() -> tuple[tuple[str, str], ...]:
 
 
 def _widens_globs(command: Invocation) -> bool:
-    """Tell whether a command may make wildcards take hidden names, or another letter case."""
+    """Return whether a command may make wildcards match hidden names, or another letter case."""
     if any(one.name == SETS_GLOBS for one in command.command.assignments):
         return True
     if any(SETS_GLOBS in word.text for word in command.command.words):
@@ -346,7 +346,7 @@ def _widens_globs(command: Invocation) -> bool:
     return not _OTHER_GLOBS.isdisjoint(command.program[:1])
 
 
-# A variable that makes wildcards of bash take hidden names.
+# A variable that makes wildcards of bash match hidden names.
 SETS_GLOBS = "GLOBIGNORE"
-# The shell's settings, and shells whose wildcards are others.
+# Commands for shell settings, and shells with other wildcards.
 _OTHER_GLOBS = frozenset("shopt setopt zsh fish csh tcsh ksh ksh93 mksh".split())

@@ -1,7 +1,7 @@
 """`Evaluation`: one call being judged, and what conditions read of it, each worked out once.
 
 An `Evaluation` is used by one decision in one thread and then dropped. It is the only mutable
-thing in the core: a cache of what follows from its frozen parts.
+object in the core: a cache of values derived from its frozen parts.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _PLACES_REMEMBERED = 64
 
 
 class Evaluation:
-    """The call (`spec`, `input`), one caller of its chain, and the world's facts.
+    """The call (`spec`, `input`), one caller of its chain, and the facts.
 
-    `hosts` answers for names of hosts; without it, names are judged as names. `known_effects` are
-    what `effects` has given.
+    `hosts` resolves host names; without it, names are compared as names. `known_effects` caches the
+    results of `effects`.
     """
 
     __slots__ = (
@@ -57,7 +57,7 @@ class Evaluation:
         self.hosts: ResolveHost | None = None if host is None else _Remembered(host, None)
 
     def for_caller(self, caller: Caller) -> Evaluation:
-        """Return the same call by another caller of its chain; effects are shared."""
+        """Return the call for another caller of its chain; effects are shared."""
         other = Evaluation(
             self.spec, self.input, caller=caller, facts=self.facts, slots=len(self.locals)
         )
@@ -68,7 +68,7 @@ class Evaluation:
         return other
 
     def without_lookups(self) -> Evaluation:
-        """Return the same call in a world where names of hosts are only names."""
+        """Return the call without resolving host names."""
         if self.hosts is None:
             return self
         other = self.for_caller(self.caller)
@@ -77,7 +77,7 @@ class Evaluation:
 
     @property
     def paths(self) -> PathContext:
-        """How paths of this call are read: its folders and the resolver of links."""
+        """The context for paths of this call: its folders and the resolver of links."""
         if self._paths is None:
             facts, disk = self.facts, self.facts.resolvers
             if disk.path is None and disk.folds is None:
@@ -96,22 +96,22 @@ class Evaluation:
         return self._paths
 
     def has_other_names(self) -> HasOtherNames | None:
-        """Return what tells of files with several names, which is asked of what is written."""
+        """Return the query for files with several names, which is used for writes."""
         return _remembering(self.facts.resolvers.other_names, failing=True)
 
     def identifies(self) -> Identify | None:
-        """Return what tells by which device and number a file is known."""
+        """Return the query for the device and inode of a file."""
         return _remembering(self.facts.resolvers.identity, failing=None)
 
     def effects(self, declared: DeclaredResources) -> CallEffects:
-        """Return what the call does, by the declarations of one layer."""
+        """Return the effects of the call, by the declarations of one layer."""
         found = self.known_effects.get(declared)
         if found is None:
             found = self.known_effects[declared] = self._read_effects(declared)
         return found
 
     def _read_effects(self, declared: DeclaredResources) -> CallEffects:
-        """Take the input apart, unless another layer that declares the same has done so."""
+        """Read the effects, unless another layer with the same declarations has done so."""
         for known, effects in self._layers:
             if known.says_the_same(declared):
                 return effects
@@ -122,27 +122,27 @@ class Evaluation:
 
 @lru_cache(maxsize=_PLACES_REMEMBERED)
 def _without_disk(cwd: str | None, home: str | None, workspace: str | None) -> PathContext:
-    """Return how paths are read where nobody asks a disk: nothing else is in such a context."""
+    """Return the path context without any access to a disk."""
     return PathContext(cwd=cwd, home=home, workspace=workspace)
 
 
 def _not_seen(asked: DiskQuery) -> DiskAnswer | None:
-    """Answer for a disk that says where links lead, and not what it holds."""
+    """Answer for a disk whose links can be followed, but whose folders cannot be listed."""
     return None
 
 
 def _remembering(
     resolve: Callable[[_Asked], _Answer] | None, *, failing: _Answer
 ) -> Callable[[_Asked], _Answer] | None:
-    """Ask the resolver once a question and decision, so that all clauses see the same world."""
+    """Cache a resolver's answers for one decision, so that all clauses see the same state."""
     return None if resolve is None else _Remembered(resolve, failing)
 
 
 class _Remembered(Generic[_Asked, _Answer]):
-    """A resolver that is asked every question once.
+    """A resolver with cached answers.
 
-    One that fails does not answer: what it would have said is not known, and `failing` stands for
-    that. (A class, because `functools.cache` costs more to make than most calls need in all.)
+    If the resolver fails, its answer is unknown, for which `failing` stands. (A class, because
+    creating a `functools.cache` costs more than most calls need in all.)
     """
 
     __slots__ = ("_failing", "_known", "_resolve")
@@ -156,6 +156,6 @@ class _Remembered(Generic[_Asked, _Answer]):
         if name not in self._known:
             try:
                 self._known[name] = self._resolve(name)
-            except Exception:  # noqa: BLE001 (whatever it is, there is no answer)
+            except Exception:  # noqa: BLE001 (after any exception there is no answer)
                 self._known[name] = self._failing
         return self._known[name]

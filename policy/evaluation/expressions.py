@@ -1,7 +1,7 @@
 """Compiles a checked value to a function of the call.
 
-Absent goes through every operation as absent, undecidable as undecidable; whoever tests the
-outcome decides what they mean there.
+Absent and indeterminate operands make the result of every operation absent or indeterminate; the
+test of the result decides what that means.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ TestOf: TypeAlias = Callable[[Evaluation], Truth]
 class ConditionScope:
     """Where a condition stands, as far as its meaning depends on it.
 
-    `absent_is_false`: a test of an absent value is false (the `when` of a rule that takes), else
-    undecidable. `covering`: the rule is an `allow`, whose redirections other clauses may cover.
-    `test` compiles the tests inside selections.
+    `absent_is_false`: a test of an absent value is false (the `when` of a rule that restricts),
+    else indeterminate. `covering`: the rule is an `allow`, whose redirections other clauses may
+    cover. `test` compiles the tests inside selections.
     """
 
     declared: DeclaredResources
@@ -42,7 +42,7 @@ class ConditionScope:
 def compile_value(  # noqa: C901 (one arm a node)
     value: checked.Value, place: ConditionScope
 ) -> ValueOf:
-    """Return the function that works `value` out for a call."""
+    """Return the function that evaluates `value` for a call."""
     match value:
         case checked.Constant(value=constant):
             fixed = constant_value(constant)
@@ -75,13 +75,13 @@ def compile_value(  # noqa: C901 (one arm a node)
 
 
 def constant_value(value: Any) -> Value:
-    """Return a constant as conditions compare it; a number beyond a double is undecidable."""
+    """Return a constant as conditions compare it; a number beyond a double is indeterminate."""
     if value is None:
         return ABSENT
     if isinstance(value, Decimal):
         double = float(value)
         if Decimal(repr(double)) != value:
-            return Undecided("a number with more digits than a double holds")
+            return Undecided("a number with more digits than a double can represent")
         return int(double) if double.is_integer() and abs(double) < 2**53 else double
     return value
 
@@ -95,7 +95,7 @@ def field_of(value: Value, name: str) -> Value:
         return _step_on_each(value, name)
     if isinstance(value, (Absent, Undecided)):
         return value
-    return Undecided(f"`.{name}` of a value that is no object")
+    return Undecided(f"`.{name}` of a value that is not an object")
 
 
 def _step_on_each(items: tuple[Value, ...], name: str) -> Value:
@@ -122,7 +122,7 @@ def _input_field(name: str) -> ValueOf:
 def _step(base: ValueOf, name: str) -> ValueOf:
     def read(call: Evaluation) -> Value:
         value = base(call)
-        # The plain case first: the field of an object.
+        # The usual case first: the field of an object.
         if isinstance(value, Mapping):
             found = value.get(name)
             return ABSENT if found is None else found
@@ -144,7 +144,7 @@ def _at(base: ValueOf, key: ValueOf) -> ValueOf:
             if -len(value) <= place < len(value):
                 return ABSENT if value[place] is None else value[place]
             return ABSENT
-        return Undecided("an index that does not suit the value")
+        return Undecided("an index of the wrong type for the value")
 
     return read
 
@@ -155,7 +155,7 @@ def _list(items: list[ValueOf]) -> ValueOf:
         for value in values:
             if isinstance(value, Undecided):
                 return value
-        # An absent item keeps its place: each test of it decides what that means.
+        # An absent item keeps its position: each test of it decides what that means.
         return tuple(values)
 
     return read
@@ -189,14 +189,16 @@ def _arith(op: str, left: ValueOf, right: ValueOf) -> ValueOf:
 
 
 def arithmetic(op: str, left: Value, right: Value) -> Value:
-    """Return `left op right` for numbers, times and spans."""
+    """Return `left op right` for numbers, times and durations."""
     for part in (left, right):
         if isinstance(part, (Undecided, Absent)):
             return part
     if is_number(left) and is_number(right):
         how = {"+": add, "-": subtract, "*": multiply}[op]
         result = how(left, right)
-        return Undecided("arithmetic beyond what a double holds") if result is None else result
+        return (
+            Undecided("the result of arithmetic is beyond a double") if result is None else result
+        )
     try:
         return _reckon_times(op, left, right)
     except OverflowError:
@@ -217,7 +219,7 @@ def _reckon_times(op: str, left: Value, right: Value) -> Value:
             return left * right
         case "*", int(), timedelta() if not isinstance(left, bool):
             return right * left
-    return Undecided("arithmetic on values that are no numbers, times or spans")
+    return Undecided("arithmetic on values that are not numbers, times or durations")
 
 
 # ------------------------------------------------------------------ selections
@@ -233,7 +235,7 @@ def elements(value: Value) -> tuple[Value, ...] | Absent | Undecided:
 def bind_variable(
     call: Evaluation, slot: int, index_slot: int | None, *, item: Value, index: int
 ) -> None:
-    """Put one element (and its place, from 0) where a quantifier's body looks for it."""
+    """Bind a quantifier's variables to one element and its index, from 0."""
     call.locals[slot] = ABSENT if item is None else item
     if index_slot is not None:
         call.locals[index_slot] = index
@@ -273,7 +275,7 @@ def _sum(node: checked.Selected, source: ValueOf, amount: ValueOf) -> ValueOf:
             bind_variable(call, node.slot, node.index_slot, item=item, index=index)
             addend = amount(call)
             if isinstance(addend, Absent):
-                # Left out it would lower the sum, and an absent sum would silence a deny.
+                # Skipping it would lower the sum, and an absent sum would prevent a deny.
                 return Undecided("an amount of a sum is absent")
             total = arithmetic("+", total, addend)
         return total

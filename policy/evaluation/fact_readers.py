@@ -12,17 +12,17 @@ from policy.values import normalise, role_of
 
 Reader: TypeAlias = Callable[[Evaluation], Value]
 
-_UNKNOWN_FOLDER = Unknown("the workspace is not known")
-_DISGUISED = Undecided("the role is another spelling of one that is known")
-_UNKNOWN_TIME = Unknown("the time is not known")
+_UNKNOWN_FOLDER = Unknown("the workspace is unknown")
+_DISGUISED = Undecided("the role looks like a known role but is spelled differently")
+_UNKNOWN_TIME = Unknown("the time is unknown")
 
 
 def _learnt(value: Value, what: str) -> Value:
-    return Unknown(f"nobody reliable says {what} of this tool") if value is None else value
+    return Unknown(f"no trusted source declares {what} of this tool") if value is None else value
 
 
 def _role(call: Evaluation, value: Value) -> Value:
-    """Return what a rule sees of the caller's role; no rule can tell of one that is disguised."""
+    """Return the caller's role as rules see it; a disguised one is indeterminate."""
     role = call.caller.role
     return value if role_of(role) == normalise(role) else _DISGUISED
 
@@ -50,7 +50,7 @@ _READERS: dict[tuple[str, ...], Reader] = {
     ("now",): lambda call: call.facts.now or _UNKNOWN_TIME,
 }
 
-# `call.…`: what the call does, as lists of canonical texts.
+# `call.…`: the effects of the call, as lists of canonical strings.
 _LISTS = {
     "reads": "reads",
     "writes": "writes",
@@ -61,7 +61,7 @@ _LISTS = {
 
 
 def fact_reader(path: tuple[str, ...], declared: DeclaredResources) -> Reader:
-    """Return what reads the fact `path`; `declared` is what the layer knows of the tool."""
+    """Return the reader of the fact `path`; `declared` are the layer's declarations of the tool."""
     if path[0] == "context" and len(path) == 2:
         return _context_reader(path[1])
     if path[0] == "call" and len(path) == 2:
@@ -70,13 +70,13 @@ def fact_reader(path: tuple[str, ...], declared: DeclaredResources) -> Reader:
 
 
 def _no_fact(path: tuple[str, ...]) -> Reader:
-    """Return what reads a fact that there is none of: no text names one, what was kept might."""
+    """Return the reader of an unknown fact, which only a stored condition can contain."""
     unknown = Unknown(f"there is no fact `{'.'.join(path)}`")
     return lambda call: unknown
 
 
 def _context_reader(name: str) -> Reader:
-    unknown = Unknown(f"`context.{name}` was not given")
+    unknown = Unknown(f"`context.{name}` has no value")
 
     def read(call: Evaluation) -> Value:
         value = call.facts.context.get(name, unknown)

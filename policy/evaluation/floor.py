@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
-    """Absolute paths, as spelled and with links resolved.
+    """Absolute paths, as written and with links resolved.
 
-    `files` are closed by their names, there or not, and those of `any_case` however their last
-    name is spelled in capitals and small letters. `folders` are closed with all below them. One
-    that holds the workspace cannot be, or nothing could be written; there a file is closed that
-    ends in `policy_ending`, in any letter case, or in one of `data_endings`, unless a name below
-    the folder begins with a dot. Of a folder in `data_folders` the files right in it are closed
-    that end in one of `data_endings`.
+    `files` are protected by name, whether they exist or not, and those in `any_case` in any letter
+    case of their last segment. `folders` are protected with everything below them. A folder that
+    contains the workspace cannot be, or nothing could be written; in it, a file is protected that
+    ends in `policy_ending`, in any letter case, or in one of `data_endings`, unless a segment below
+    the folder begins with a dot. Directly in a folder of `data_folders`, files that end in one of
+    `data_endings` are protected.
     """
 
     files: tuple[str, ...] = ()
@@ -31,11 +31,11 @@ class Floor:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is closed."""
+        """Whether nothing is protected."""
         return not (self.files or self.any_case or self.folders or self.data_folders)
 
     def names(self) -> frozenset[str]:
-        """Return all that is closed by its name, and the folders above it."""
+        """Return all paths protected by name, and the folders above them."""
         found: set[str] = set()
         for path in (*self.files, *self.any_case, *self.folders):
             while path not in found:

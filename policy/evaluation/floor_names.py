@@ -18,7 +18,7 @@ from policy.values import Path, Unreadable, normalise, without_invisible
 
 
 class FloorNames:
-    """The names of one floor, as paths are looked up in them."""
+    """The names of one floor, indexed for look-ups."""
 
     def __init__(self, floor: Floor) -> None:
         self._floor = floor
@@ -31,7 +31,7 @@ class FloorNames:
         self.above = floor.names() - self.files
 
     def hold(self, path: Path, *, is_open: bool) -> bool:
-        """Tell whether some reading of a path is closed; `is_open` leaves most of a folder open."""
+        """Return whether a reading of a path is protected; `is_open` protects part of a folder."""
         readings = {path.lexical, path.resolved or path.lexical}
         readings |= {without_invisible(reading) for reading in readings}
         return any(self.holds(text, tree=path.tree, is_open=is_open) for text in readings) or (
@@ -39,9 +39,9 @@ class FloorNames:
         )
 
     def holds(self, text: str, *, tree: bool, is_open: bool) -> bool:
-        """Tell whether a path without links is closed, or something below it where it is a tree."""
+        """Return whether a path without links is protected, or, for a tree, something below it."""
         if text in self._names:
-            return True  # among them are all folders that have something closed below them
+            return True  # these include all folders with something protected below them
         above, name = posixpath.split(text)
         if name.lower() in self._any_case.get(above, ()):
             return True
@@ -53,7 +53,7 @@ class FloorNames:
         return not is_open or tree or self._counts(text.removeprefix(inside))
 
     def _counts(self, below: str) -> bool:
-        """Tell whether a file counts in a policy folder, by its name from there on."""
+        """Return whether a file in a policy folder is a policy file, by its name from there on."""
         if below.lower().endswith(self._floor.policy_ending):
             return True
         return self._is_data(below) and "/." not in f"/{below}"
@@ -62,18 +62,18 @@ class FloorNames:
         return name.endswith(self._floor.data_endings) and not name.startswith(".")
 
     def spelled(self) -> Iterator[str]:
-        """Yield all that is closed by its name alone, however its letters are spelled."""
+        """Yield all names that are protected, in any letter case."""
         yield from self._names
         for folder, names in self._any_case.items():
             yield from (posixpath.join(folder, name) for name in names)
 
     def folders(self) -> tuple[str, ...]:
-        """Return the folders that are closed, each with a slash at its end."""
+        """Return the protected folders, each with a slash at its end."""
         return self._folders
 
 
 class _Folded:
-    """The names of a floor where letter case makes no difference."""
+    """The names of a floor where letter case is ignored."""
 
     def __init__(self, names: FloorNames) -> None:
         self._of = names
@@ -91,14 +91,14 @@ class _Folded:
 def writes_by_any_name(
     names: FloorNames, call: Evaluation, declared: DeclaredResources, *, is_open: bool
 ) -> bool:
-    """Tell whether some reading of something that a call writes is closed."""
+    """Return whether some reading of something that a call writes is protected."""
     effects = call.effects(declared)
     same = call.identifies()
     others = None if same is None else _OtherNames(names, same, call.paths.resolve)
     for item in effects.of("writes"):
         thing = item.thing
         if isinstance(thing, Unreadable) and item.touch is not None:
-            # A file with other names is one all the same, and may be ours.
+            # A file with other names may be a protected one.
             thing = effects.by_one_name(item.touch)
         if not isinstance(thing, Path):
             continue
@@ -114,7 +114,7 @@ def writes_by_any_name(
 
 
 class _OtherNames:
-    """What one call finds of the floor under other names, by device and inode."""
+    """Finds files of the floor under other names, by device and inode, for one call."""
 
     def __init__(self, names: FloorNames, identify: Identify, resolve: ResolvePath | None) -> None:
         self._names = names
@@ -124,7 +124,7 @@ class _OtherNames:
         self._files: dict[FileId, str] | None = None
 
     def of(self, path: str) -> Iterator[str]:
-        """Yield the names on the floor that a path has by itself or by a folder above it."""
+        """Yield the protected names of a path, its own or those through a folder above it."""
         if self._folders is None:
             self._folders = self._known(self._names.above)
         here, rest = path, ""
@@ -157,7 +157,7 @@ class _OtherNames:
 
 
 def _by_folder(paths: Iterable[str]) -> dict[str, frozenset[str]]:
-    """Return the last names of paths, in small letters, by the folder that they stand in."""
+    """Return the last segments of paths, in lower case, by their folder."""
     found: dict[str, set[str]] = {}
     for path in paths:
         folder, name = posixpath.split(normalise(path))

@@ -25,9 +25,9 @@ _TEXT = "writes the policy's own files"
 
 
 def compile_floor(floor: Floor, declared: DeclaredResources) -> TestOf | None:
-    """Return the test that a call writes something of the policy itself.
+    """Return the test of whether a call writes a file of the policy itself.
 
-    None where there is no floor, or where the tool's complete declarations know of no write.
+    None where there is no floor, or where the tool is declared complete and writes nothing.
     """
     verbs = {resource.verb for resource in declared.resources}
     if floor.is_empty or (declared.complete and not verbs & {"writes", "runs"}):
@@ -76,7 +76,7 @@ def _writes(items: list[str], declared: DeclaredResources, tests: BatchedTests |
 
 
 def _looked_up(tests: BatchedTests, number: int, call: Evaluation) -> Truth:
-    """Return the answer to a test that is asked with the tool's others."""
+    """Return the result of a test that is evaluated in the tool's batch."""
     found = tests.ask(call)
     if number in found:
         return True

@@ -23,12 +23,12 @@ from policy.values import (
 
 Function: TypeAlias = Callable[..., Value]
 
-# The punctuation of a sentence, quotes and brackets, which bound a word but are no part of it.
+# Punctuation, quotes and brackets around a word, which are not part of it.
 _BOUNDS = " \t\r\n\"'`“”‘’«»()[]{}<>,;:!?"
 
 
 def _strict(body: Function) -> Function:
-    """Let absent and undecidable arguments through as they are."""
+    """Return absent and indeterminate arguments unchanged."""
 
     def call(*args: Value) -> Value:
         for arg in args:
@@ -49,7 +49,7 @@ def _read(value: Value | Unreadable) -> Value:
 def _length(value: Value) -> Value:
     if isinstance(value, (str, tuple, Mapping)):
         return len(value)
-    return Undecided("the length of what is no text, list or object")
+    return Undecided("`length` of a value that is not a string, list or object")
 
 
 def _least(*values: Value) -> Value:
@@ -65,10 +65,10 @@ def _extreme(values: tuple[Value, ...], op: str) -> Value:
     best: Value = ABSENT
     for item in items:
         if not is_number(item):
-            return Undecided("the least or greatest of what are no numbers")
+            return Undecided("`min` or `max` of values that are not numbers")
         better = True if isinstance(best, Absent) else compare_numbers(op, item, best)
         if better is None:
-            return Undecided("a number with more digits than a double holds")
+            return Undecided("a number with more digits than a double can represent")
         if better:
             best = item
     return best
@@ -77,12 +77,12 @@ def _extreme(values: tuple[Value, ...], op: str) -> Value:
 def _values(value: Value) -> Value:
     if isinstance(value, Mapping):
         return tuple(value.values())
-    return Undecided("the values of what is no object")
+    return Undecided("`values` of a value that is not an object")
 
 
 def _words(text: Value, least: Value) -> Value:
     if not isinstance(text, str) or not isinstance(least, int):
-        return Undecided("the words of what is no text")
+        return Undecided("`words` of a value that is not a string")
     for bound in _BOUNDS:
         text = text.replace(bound, " ")
     words = (word.strip(".") for word in text.split())
@@ -101,45 +101,45 @@ def _time(value: Value) -> Value:
         return value
     if isinstance(value, str):
         return _read(parse_time(value))
-    return Undecided("a time from what is no text")
+    return Undecided("`time` of a value that is not a string")
 
 
 def _date(value: Value) -> Value:
-    """Give the day of a time as text, and of a written date its midnight as a time."""
+    """Return the day of a time as a string, or the midnight of a literal date as a time."""
     if isinstance(value, datetime):
         return value.date().isoformat()
     if isinstance(value, str):
         return _read(parse_date(value))
-    return Undecided("a date from what is no text")
+    return Undecided("`date` of a value that is not a string or a time")
 
 
 def _url(value: Value) -> Value:
     if isinstance(value, str):
         return _read(url_parts(value))
-    return Undecided("a URL from what is no text")
+    return Undecided("a URL that is not a string")
 
 
 def _with_scheme(url: Value, scheme: Value) -> Value:
     if isinstance(url, str) and isinstance(scheme, str):
         return _read(with_scheme(url, scheme))
-    return Undecided("a URL from what is no text")
+    return Undecided("a URL that is not a string")
 
 
 def _links(value: Value) -> Value:
-    """Give the URLs in free text or in a list of texts; of an absent text, none."""
+    """Return the URLs in a string or a list of strings; none for an absent string."""
     if isinstance(value, Undecided):
         return value
     if isinstance(value, Absent):
         return ()
     texts = value if isinstance(value, tuple) else (value,)
     if not all(isinstance(text, str) for text in texts):
-        return Undecided("the links of what is no text")
+        return Undecided("`links` of a value that is not a string")
     return tuple(link for text in texts for link in links_in(text))
 
 
 def _sql(text: Value, dialect: str | None = None) -> Value:
     if not isinstance(text, str):
-        return Undecided("SQL from what is no text")
+        return Undecided("`sql` of a value that is not a string")
     found = read_sql(text, dialect)
     if isinstance(found, Unreadable):
         return Undecided(found.reason)

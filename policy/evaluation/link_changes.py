@@ -1,8 +1,8 @@
 """How later commands of a call see paths, where earlier ones may have made links.
 
-The disk is asked before a script runs. What a command of the script may turn into a link is no
-place that the disk tells of, so that the resolver of those after it does not know where it leads.
-Commands that may run later than they stand, or again, count as before and after all others.
+The disk is queried before a script runs. A path that a command of the script may turn into a link
+is unknown to the commands after it. Commands that may run later than their position, or repeatedly,
+count as before and after all others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from policy.programs import Effect, Invocation
 from policy.shell import SimpleCommand, Word
 from policy.values import PathContext, Unreadable, after_cd, normalise, read_path
 
-# What runs beside other commands, or again, or later: pipes, substitutions, loops, functions.
+# Constructs that run commands in parallel, repeatedly or later: pipes, substitutions, loops,
+# functions.
 _BESIDE = re.compile(
     r"(?<!\|)\|(?!\|)|(?<![&<>])&(?![&>])|\$\(|`|[<>]\("
     r"|\b(?:for|while|until|select|function|coproc|trap)\b|\([ \t]*\)"
@@ -31,20 +32,20 @@ _ONCE = frozenset(
     "bash sh dash zsh ksh sudo doas env nice nohup timeout command builtin exec eval stdbuf setsid"
     " ionice busybox time python python3 uv $(…) `…` <(…) >(…)".split()
 )
-# More than this at one place, or taken along, count as if nothing were known of them.
+# Above this number at one path, or copied along, they count as unknown.
 _MOST = 16
-# Of so many commands in a script that make links nobody looks at each.
+# Above this number of commands that create links, they are not examined singly.
 _MOST_MAKERS = 100
-# Paths that are looked at for one, where what is taken along was taken along before.
+# How many paths are examined for one, where copied files were copied before.
 _MOST_LOOKS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Making:
-    """What may be a link at a place, or below it, since the command `since` of the script.
+    """A possible link at a path or below it, since the command `since` of the script.
 
-    With `sources`, absolute paths, it is one only if what is there on the disk is.
-    `at`: the place itself may be one too. `again`: the command may meet what it made itself.
+    With `sources`, absolute paths, it is a link only if one of these is, on disk. `at`: the path
+    itself may be a link too. `again`: the command may run again and meet its own link.
     """
 
     by: SimpleCommand
@@ -55,9 +56,9 @@ class _Making:
 
 
 class LinkChanges:
-    """What commands of one call may turn into links, by place; `paths` is how the disk is seen.
+    """The paths that commands of one call may turn into links; `paths` is the view of the disk.
 
-    What has been found is only added to, script by script, before anything is asked.
+    All scripts are added before the first query.
     """
 
     __slots__ = ("_contexts", "_left", "_makers", "_paths", "_places", "_scripts", "_sinces")
@@ -72,7 +73,7 @@ class LinkChanges:
         self._left = 0
 
     def add(self, text: str, makers: Sequence[Invocation]) -> None:
-        """Take in the commands of a script that may make links."""
+        """Add the commands of a script that may create links."""
         spelled = text.replace("\\\n", "")
         beside = bool(_BESIDE.search(spelled)) or self._scripts > 0
         again = bool(_AGAIN.search(spelled))
@@ -82,7 +83,7 @@ class LinkChanges:
             many = _Making(by=first, since=0, at=True, again=True)
             self._places[_ANYWHERE] = _kept(self._places.get(_ANYWHERE, []), many)
             return
-        # Where a command may come before itself, what it takes along may be a link by then.
+        # Where a command may run repeatedly, the files it copies may be links by then.
         self._makers.update(id(maker.command) for maker in makers)
         for _ in range(2 if beside or again else 1):
             for maker in makers:
@@ -91,7 +92,7 @@ class LinkChanges:
                 self._contexts.clear()
 
     def seen_by(self, command: SimpleCommand, folders: tuple[str, ...] | None = ()) -> PathContext:
-        """Return how paths are read in a command, after it changes to `folders`."""
+        """Return the path context of a command, after it changes to `folders`."""
         known = self._known_to(command)
         if folders is None:
             return after_cd(None, known[()])
@@ -103,7 +104,7 @@ class LinkChanges:
         return known[folders]
 
     def _known_to(self, command: SimpleCommand) -> dict[tuple[str, ...], PathContext]:
-        """Return what is remembered for all commands that come after the same makers."""
+        """Return the cache for all commands that follow the same link-creating commands."""
         own = id(command) if id(command) in self._makers else 0
         before = bisect_left(self._sinces, command.number)
         view = (own, bool(command.inside), before)
@@ -148,7 +149,7 @@ class LinkChanges:
                 self._places[name] = _kept(self._places.get(name, []), making)
 
     def _sources(self, maker: Invocation, here: PathContext) -> tuple[str, ...] | None:
-        """Return what a command takes along, as absolute paths; None where that is not known."""
+        """Return the files a command copies or moves, as absolute paths; None where unknown."""
         found: list[str] = []
         for effect in maker.effects:
             if effect.verb != "reads":
@@ -162,7 +163,7 @@ class LinkChanges:
         return tuple(found) or None
 
     def _resolved(self, path: str, command: SimpleCommand) -> str | None:
-        """Follow the links of a path; None where one may be on the way that was made before."""
+        """Follow the links of a path; None if an earlier command may have created one in it."""
         self._left -= 1
         if self._left < 0:
             return None
@@ -185,7 +186,7 @@ class LinkChanges:
         return real
 
     def _may_link_below(self, folder: str, command: SimpleCommand) -> bool:
-        """Tell whether something below a folder may have been made a link before a command."""
+        """Return whether something below a folder may have become a link before a command."""
         below = _key(folder).rstrip("/") + "/"
         return any(
             self._is_met(makings, command, _ANY_NAME)
@@ -209,7 +210,7 @@ class LinkChanges:
         return False
 
     def _carries(self, making: _Making, rest: tuple[str, ...]) -> bool:
-        """Tell whether there may be a link where something was taken from, on the way to `rest`."""
+        """Return whether there may be a link at the source of a copy, on the way to `rest`."""
         if rest is _ANY_NAME:
             return any(map(self._holds_links, making.sources))
         return any(
@@ -226,7 +227,7 @@ class LinkChanges:
         return self._resolved(place, by) != place
 
     def _holds_links(self, source: str) -> bool:
-        """Tell whether there may be a link at or below what was taken along."""
+        """Return whether there may be a link at or below the copied files."""
         if self._paths.resolve is None:
             return False
         place = self._paths.resolve(source)
@@ -240,9 +241,9 @@ class LinkChanges:
 
 
 _NOT_KNOWN: tuple[str, ...] = ()
-# Some name, whichever it is.
+# An arbitrary name.
 _ANY_NAME = ("*",)
-# The place of what may be anywhere: the name of no file.
+# The key of links that may be anywhere; no file has this name.
 _ANYWHERE = ""
 
 
@@ -253,7 +254,7 @@ def _folders(command: SimpleCommand, changed: tuple[Word, ...]) -> tuple[str, ..
 
 
 def _key(path: str) -> str:
-    # Letters that some disks take for others count as those.
+    # Letters that some file systems treat as equal count as equal.
     return normalise(path).casefold()
 
 
@@ -262,7 +263,7 @@ def _is_folder(word: Word | None) -> bool:
 
 
 def _kept(known: list[_Making], new: _Making) -> list[_Making]:
-    """Add to what is known of one place; of too many it counts that there are some."""
+    """Add to the possible links of one path; above a limit they count as unknown."""
     if len(known) < _MOST:
         return [*known, new]
     return [*known[:-1], replace(new, since=0, at=True, again=True, sources=_NOT_KNOWN)]
@@ -273,7 +274,7 @@ def _program(label: str) -> str:
 
 
 def _places(place: Effect, paths: PathContext) -> frozenset[str] | None:
-    """Return the names of a place that is written, one for each way to it; None: any place."""
+    """Return the names of a written path, one for each way to it; None: any path."""
     word = place.word
     if word is None or word.shape == "opaque":
         return None
@@ -289,7 +290,7 @@ def _places(place: Effect, paths: PathContext) -> frozenset[str] | None:
 
 
 def _holds(names: frozenset[str], here: PathContext) -> bool:
-    """Tell whether a place is the folder of the command, or one above: no link takes its place."""
+    """Return whether a path is the command's folder or one above, which no link can replace."""
     folder = read_path(".", here)
     if isinstance(folder, Unreadable):
         return False
@@ -298,7 +299,7 @@ def _holds(names: frozenset[str], here: PathContext) -> bool:
 
 
 def _below(source: str, rest: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield where a file was that is at `rest` now, in the target or in a folder put into it."""
+    """Yield the former path of a file now at `rest`, in the target or in a copied folder."""
     yield rest
     if rest and rest[0] == posixpath.basename(source):
         yield rest[1:]

@@ -1,8 +1,8 @@
 """Evaluates conditions before an input is known: the truths that each can still have.
 
-Parts that look at nothing of the input are decided by the facts of the moment, with the very
-function that judges calls. Any other part can become anything, so what is said here of a whole
-condition holds of every input; it may only be less than could be said.
+Parts that do not depend on the input are evaluated with the current facts, by the same function
+that judges calls. Any other part can have any truth value, so the result holds for every input, but
+may be less precise than possible.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ class PossibleTruths(Flag):
 
     @property
     def is_sure(self) -> bool:
-        """Whether it is true of every input."""
+        """Whether it is true for every input."""
         return self is PossibleTruths.TRUE
 
     @property
     def may_give(self) -> bool:
-        """Whether a rule with this condition may allow something."""
+        """Whether a rule that grants with this condition may match."""
         return PossibleTruths.TRUE in self
 
     @property
     def may_take(self) -> bool:
-        """Whether a rule with this condition may take something: undecided counts as met."""
+        """Whether a rule that restricts may match; indeterminate is treated as a match."""
         return self is not PossibleTruths.FALSE
 
     @property
     def surely_takes(self) -> bool:
-        """Whether a rule with this condition takes from every call."""
+        """Whether a rule that restricts with this condition matches every call."""
         return PossibleTruths.FALSE not in self
 
 
@@ -55,12 +55,12 @@ Known: TypeAlias = frozenset[str]
 PossibleTruthsOf: TypeAlias = Callable[[Evaluation], PossibleTruths]
 
 _SEPARATE = frozenset({"tool", "agent", "session", "user", "workspace", "now", "context"})
-# To tell whether a path or host lies in a set, links are followed and names looked up, once a call.
+# Resource tests follow links and resolve host names, which happens once per call.
 _OUTWARD = frozenset({"paths", "hosts", "addresses", "commands"})
 
 
 def compile_partial(test: checked.Test, place: ConditionScope, known: Known) -> PossibleTruthsOf:
-    """Return the function that says what a test may become, for a call with only `known` fields."""
+    """Return the function that computes the possible truths of a test from the `known` fields."""
     match test:
         case checked.AllOf(tests=tests):
             return conjunction_of([compile_partial(part, place, known) for part in tests])
@@ -77,12 +77,12 @@ def compile_partial(test: checked.Test, place: ConditionScope, known: Known) -> 
 
 
 def negation_of(prospect: PossibleTruthsOf) -> PossibleTruthsOf:
-    """Return what the negation of a test may become."""
+    """Return the possible truths of the negation of a test."""
     return lambda call: _OPPOSITE[prospect(call)]
 
 
 def any_truth(call: Evaluation) -> PossibleTruths:
-    """Say that nothing is known."""
+    """Return every truth value: nothing is known."""
     return PossibleTruths.ANY
 
 
@@ -115,7 +115,7 @@ _OPPOSITE = {prospect: _negation(prospect) for prospect in _ALL}
 
 
 def conjunction_of(parts: list[PossibleTruthsOf]) -> PossibleTruthsOf:
-    """Return what the conjunction of tests may become; without any, it is true."""
+    """Return the possible truths of the conjunction of tests; without any, it is true."""
 
     def prospect(call: Evaluation) -> PossibleTruths:
         return reduce(_and, (part(call) for part in parts), PossibleTruths.TRUE)
@@ -124,7 +124,7 @@ def conjunction_of(parts: list[PossibleTruthsOf]) -> PossibleTruthsOf:
 
 
 def _and(one: PossibleTruths, other: PossibleTruths) -> PossibleTruths:
-    """Return what Kleene's conjunction of two tests may become."""
+    """Return the possible truths of Kleene's conjunction of two tests."""
     either = one | other
     found = either & PossibleTruths.FALSE
     if PossibleTruths.TRUE in one and PossibleTruths.TRUE in other:
@@ -140,7 +140,7 @@ def _may_hold(prospect: PossibleTruths) -> bool:
 
 @lru_cache(maxsize=8192)
 def _looks_at_input(node: Any, known: Known) -> bool:
-    """Tell whether what a part of a condition is depends on the call's input, as far as unknown."""
+    """Return whether a part of a condition depends on unknown fields of the input."""
     match node:
         case checked.FieldOf(base=checked.Fact(path=("input",)), name=name):
             return name not in known

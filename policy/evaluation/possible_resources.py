@@ -2,7 +2,7 @@
 
 The words of a command whose program has no profile, and every text of a tool whose resources are
 not declared complete, count as possible resources: a test of the plain form is undecidable if one
-of them lies in the set. Whatever could be read in several ways counts in all of them.
+of them lies in the set. A string with several possible readings counts in all of them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _WHAT = {
     "writes": "a file that the call writes",
     "runs": "a command that the call runs",
     "connects": "a host that the call connects to",
-    "sends": "a receiver that the call sends to",
+    "sends": "a recipient that the call sends to",
 }
-# A text is read as a path or host up to this length; a longer one without a blank may be either.
+# A string up to this length is read as a path or host; a longer one without a blank may be either.
 _LONGEST = 4096
-# Where a value may begin inside a word: `x=/etc/passwd`, `@file`, `HEAD:.env`, `a,b`.
+# Where a value may start inside a word: `x=/etc/passwd`, `@file`, `HEAD:.env`, `a,b`.
 _SEPARATORS = re.compile(r"[=,:@;|+%]")
-# `-rf/etc/passwd`: the value of a cluster of options may begin behind any of them.
+# `-rf/etc/passwd`: the value in a cluster of options may start after any of them.
 _LONGEST_CLUSTER = 16
 _MOST_PIECES = 64
 _URL_LIKE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2}|[A-Za-z][A-Za-z0-9+.-]*:[/\\]")
@@ -42,7 +42,7 @@ _ADDRESS_LIKE = re.compile(r"\[?[0-9A-Fa-fxX.:%]*[0-9][0-9A-Fa-fxX.:%]*\]?(:[0-9
 def possible_resource(
     verb: str, members: SetTest, call: Evaluation, *, effects: CallEffects, outside: bool = False
 ) -> Undecided | None:
-    """Say which text nobody declared may be such a resource in (or outside) the set, if any may."""
+    """Return indeterminate if an undeclared string may be a resource in (or outside) the set."""
     if verb == "runs":
         found = not outside and _may_run(members, call, effects)
     else:
@@ -50,7 +50,7 @@ def possible_resource(
             _may_be(verb, word, members, call, outside=outside)
             for word in _candidates(effects, call)
         )
-    return Undecided(f"a text that nobody declared may be {_WHAT[verb]}") if found else None
+    return Undecided(f"an undeclared string may be {_WHAT[verb]}") if found else None
 
 
 # ------------------------------------------------------------------ files, hosts, receivers
@@ -65,7 +65,7 @@ def _candidates(effects: CallEffects, call: Evaluation) -> Iterator[PossibleWord
 
 
 def _readings(word: PossibleWord) -> Iterator[PossibleWord]:
-    """Yield a text as it is, and as readers take it that drop blanks at its ends or in it."""
+    """Yield a string unchanged, and as read by programs that ignore blanks."""
     yield word
     if word.folder:
         return
@@ -78,7 +78,7 @@ def _readings(word: PossibleWord) -> Iterator[PossibleWord]:
 
 
 def _pieces(word: PossibleWord) -> Iterator[PossibleWord]:
-    """Yield what may be a value inside a word, by the ways programs glue values to words."""
+    """Yield possible values inside a word, by the ways in which programs join values to words."""
     text = word.text
     starts = {
         match.end()
@@ -88,7 +88,7 @@ def _pieces(word: PossibleWord) -> Iterator[PossibleWord]:
     if text.startswith("-") and not text.startswith("--"):
         starts |= set(range(2, min(len(text), _LONGEST_CLUSTER)))
     if len(starts) > _MOST_PIECES:
-        # Too many to look at: the text as a whole stands for something that cannot be read.
+        # Too many to examine: the string as a whole counts as unreadable.
         yield replace(word, text=f"{text[:_LONGEST]}/\0")
         return
     for start in starts:
@@ -104,9 +104,9 @@ def _may_be(
     verb: str, word: PossibleWord, members: SetTest, call: Evaluation, *, outside: bool
 ) -> bool:
     if not word.whole:
-        return True  # what a shell makes of it may be anything
+        return True  # a shell may expand it to anything
     if len(word.text) > _LONGEST:
-        # Running text is no path or host. One long word may be either.
+        # Prose is not a path or host. One long word may be either.
         return not any(char.isspace() for char in word.text) and _spells(verb, word)
     if verb in _FILES:
         found = _lies_in_files(word, members, call, outside=outside)
@@ -120,21 +120,22 @@ def _may_be(
 def _lies_in_files(
     word: PossibleWord, members: SetTest, call: Evaluation, *, outside: bool
 ) -> bool | None:
-    """Tell whether the text, as a file or a folder with all below it, lies in the set."""
+    """Return whether the string, as a file or a folder with everything below it, is in the set."""
     text = word.folder or _as_file(word.text)
     thing = read_path(text, word.paths, tree=True)
     if not isinstance(thing, Unreadable):
         extent: Extent = "all" if outside else "some"
         looked = NOTHING_SEEN
         if word.of_command:
-            # It may do what it likes with a tree, links in it included.
+            # It may do anything with a tree, links in it included.
             looked = disk_view_of(
                 text, GlobMeaning(steps=word.steps, tree=True, follows=True), word.paths
             )
         thing = replace(thing, names=word.names, held=looked.held)
         found = members.holds(thing, call, word.paths, extent=extent)
         for other in looked.others:
-            # What is beyond the look is no more than what any program may do out of sight.
+            # Files beyond the limit of the look-up are no worse than other unseen effects of a
+            # program.
             if found is (not outside) or isinstance(other, Unreadable):
                 continue
             answer = members.holds(other, call, word.paths, extent=extent)
@@ -142,17 +143,17 @@ def _lies_in_files(
         return found
     somewhere = read_path(text, replace(word.paths, cwd="/", lost=False))
     if word.of_command and not isinstance(somewhere, Unreadable):
-        return None  # a file of a folder that is not known
+        return None  # a file in an unknown folder
     return None if _spells("reads", word) and not _is_running(word) else outside
 
 
 def _as_file(text: str) -> str:
-    """Return the file that a program would open by this text: a URL of a host is an odd name."""
+    """Return the file that a program would open by this string; a URL would be an odd file name."""
     return f"./{text}" if "://" in text and isinstance(read_endpoint(text), Endpoint) else text
 
 
 def _is_number(text: str) -> bool:
-    """Tell whether a text is a port or a count, which no one means as an address."""
+    """Return whether a string is a port or a count rather than an address."""
     return text.isdecimal() and len(text) <= len("65535")
 
 
@@ -163,13 +164,13 @@ def _lies_in_hosts(
         return outside
     spelled = _spells("connects", word)
     if outside and (not spelled or word.text.startswith("-")):
-        return True  # every word of every command is outside the sets of hosts
+        return True  # otherwise every word of every command would be outside the sets of hosts
     thing = read_endpoint(word.text)
     if isinstance(thing, Unreadable):
         if word.text.startswith("-"):
-            return outside  # an option; what it may give a value to is a piece of its own
+            return outside  # an option; its value is a separate piece
         return None if spelled and not _is_running(word) else outside
-    # Only what is spelled as a host is looked up: names of files are not the network's business.
+    # Only strings in the form of a host are resolved: names of files are not sent to DNS.
     asked = call if spelled else call.without_lookups()
     return members.holds(thing, asked, word.paths, extent="some")
 
@@ -186,12 +187,12 @@ def _lies_in_receivers(
 
 
 def _is_running(word: PossibleWord) -> bool:
-    """Tell whether a text is prose or content, which no program takes as one resource."""
+    """Return whether a string is prose or content, which no program uses as one resource."""
     return not word.of_command and any(char.isspace() for char in word.text)
 
 
 def _spells(verb: str, word: PossibleWord) -> bool:
-    """Tell whether a text unmistakably spells a resource of this kind."""
+    """Return whether a string is unmistakably a resource of this verb."""
     text = word.text
     if verb in _FILES:
         return "/" in text or "\\" in text or text.startswith(("~", "."))
@@ -204,7 +205,7 @@ def _spells(verb: str, word: PossibleWord) -> bool:
 
 
 def _may_run(members: SetTest, call: Evaluation, effects: CallEffects) -> bool:
-    """Tell whether a text, or the end of a command's words, may be run as one of the set."""
+    """Return whether a string, or the last words of a command, may be a command in the set."""
     scripts = [text for text in effects.possible if len(text) <= _LONGEST]
     for command in effects.unprofiled:
         words = command.command.words
@@ -226,10 +227,10 @@ def _script_may_run(text: str, members: SetTest, call: Evaluation, *, effects: C
 
 
 def _fits(command: Invocation, members: SetTest, call: Evaluation) -> bool:
-    """Tell whether words may be a command of the set.
+    """Return whether words may be a command in the set.
 
-    `npm test`, `read the notes`: a word that is also the name of a program that runs others says
-    nothing by itself; what that would run is an ending of its own.
+    `npm test`, `read the notes`: a word that is also the name of a program that runs others is no
+    evidence by itself; the command that it would run is tested separately.
     """
     fits = members.holds(command, call, call.paths, extent="some")
     hides = any(each.gaps for each in command.walk())

@@ -1,6 +1,7 @@
 """Compiles `reads X`, `reads outside X`, `reads only X` and their like.
 
-The plain form and `outside` look at what is in sight; `only` also wants nothing out of sight.
+The plain form and `outside` test the known resources; `only` also requires that there are no
+unknown ones.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ def compile_resource_test(
 ) -> Resource:
     """Return the test's function; ABSENT where all declared arguments of the verb are absent.
 
-    Tests that ask the same of one layer's declarations are one function, which is asked once a
-    call. Where nothing is looked up, what declarations settle is asked of every call as well.
+    Equal tests with one layer's declarations are one function, which is evaluated once per call.
+    Without look-ups, tests that the declarations decide are evaluated for every call as well.
     """
     answer = known_answer(test, declared) if declared.prepared else _said_of_all(test)
     if answer is not None:
@@ -58,9 +59,9 @@ def compile_resource_test(
 
 
 def known_answer(test: checked.ResourceTest, declared: DeclaredResources) -> bool | None:
-    """Return what a test says of every call, as far as the declarations alone tell; else None.
+    """Return the result of a test that is the same for every call, by the declarations, else None.
 
-    A tool that is declared complete has no effect of a kind that none of its arguments can have.
+    A tool that is declared complete has no effect that none of its arguments can have.
     """
     if _said_of_all(test):
         return True
@@ -72,7 +73,7 @@ def known_answer(test: checked.ResourceTest, declared: DeclaredResources) -> boo
 
 
 def _said_of_all(test: checked.ResourceTest) -> bool | None:
-    """Return True for a permission that sets no limit."""
+    """Return True for a permission without a limit."""
     return True if test.operand is None and test.permits else None
 
 
@@ -90,7 +91,7 @@ def _some_effect(verb: str, declared: DeclaredResources) -> Resource:
         if any(not isinstance(item.thing, Unreadable) for item in effects.of(verb)):
             return True
         if effects.has(verb) and (effects.complete or effects.possible):
-            return Undecided(f"whether the call {verb} anything cannot be seen")
+            return Undecided(f"it is unknown whether the call {verb} anything")
         return False
 
     return some_effect
@@ -99,8 +100,8 @@ def _some_effect(verb: str, declared: DeclaredResources) -> Resource:
 # ------------------------------------------------------------------ the three forms
 
 
-# Each is worked out once a call, however many rules ask it; the memory is asked first and at once,
-# because most of what tests cost is calls of functions.
+# Each is evaluated once per call; the cache is read first and inline, because most of the cost of
+# tests is function calls.
 
 
 def _some(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
@@ -180,9 +181,9 @@ def _all_in(
     effects: CallEffects,
     beside: tuple[CommandPattern, ...] = (),
 ) -> Truth:
-    """Tell whether all that is in sight is in the set.
+    """Return whether all known resources are in the set.
 
-    A redirect is not held against it where a pattern `beside` it spells that one is followed.
+    A redirect target is ignored if a pattern in `beside` permits following redirects.
     """
     undecided: Truth = True
     holds = members.whole
@@ -196,7 +197,7 @@ def _all_in(
 
 
 def _is_spelled(item: KnownResource, patterns: tuple[CommandPattern, ...]) -> bool:
-    """Tell whether a pattern spells that a command follows the redirect that an item stands for."""
+    """Return whether a pattern permits a command to follow the redirect of this item."""
     command = item.touch.by if item.touch is not None else None
     if not isinstance(item.thing, MayBeRedirected) or command is None:
         return False
@@ -204,7 +205,7 @@ def _is_spelled(item: KnownResource, patterns: tuple[CommandPattern, ...]) -> bo
 
 
 def unseen_effects(verb: str, effects: CallEffects) -> Undecided | None:
-    """Say what keeps `only` from seeing everything, if anything does."""
+    """Return why `only` cannot see all resources, if there is a reason."""
     if not effects.complete:
         return Undecided("the resources of this tool are not declared complete")
     if verb == "runs":
@@ -213,14 +214,14 @@ def unseen_effects(verb: str, effects: CallEffects) -> Undecided | None:
     if untold:
         return Undecided(untold)
     if effects.words:
-        return Undecided("a program without a profile may use any of its words")
+        return Undecided("a program without a profile may use any of its arguments")
     if effects.unseen:
-        return Undecided("what the code does beyond its arguments is not seen")
+        return Undecided("effects of the code beyond its arguments are unknown")
     return None
 
 
 def _undecided(thing: object, members: SetTest) -> Undecided:
-    """Say why a set could not tell whether it holds a thing."""
+    """Return why it is unknown whether a set contains a resource."""
     if isinstance(thing, Unreadable):
         return Undecided(thing.reason)
     return Undecided(
@@ -229,14 +230,14 @@ def _undecided(thing: object, members: SetTest) -> Undecided:
 
 
 def _difference(thing: object) -> str:
-    """Say of a path or host what its readings are, where they give a set different answers."""
+    """Describe the readings of a path or host that give different results."""
     if isinstance(thing, Path) and thing.resolved not in (None, thing.lexical):
-        return f"{quote(thing.lexical)} leads to {quote(str(thing.resolved))}, judged as both"
+        return f"{quote(thing.lexical)} leads to {quote(str(thing.resolved))}; both are judged"
     if isinstance(thing, Path):
         return f"{quote(thing.lexical)} may be in the set or not"
     if isinstance(thing, Endpoint):
-        return f"which addresses {quote(thing.host)} has is not known, or its path has two readings"
-    return "whether this is one of the set is not known"
+        return f"the addresses of {quote(thing.host)} are unknown, or its path has two readings"
+    return "it is unknown whether this is in the set"
 
 
 # ------------------------------------------------------------------ cover of an allow
@@ -245,10 +246,10 @@ def _difference(thing: object) -> str:
 def compile_cover(
     tests: tuple[checked.ResourceTest, ...], declared: DeclaredResources
 ) -> Callable[[Evaluation], Truth]:
-    """Return the test that every effect of the call is covered by some true `only` clause.
+    """Return the test of whether every effect of the call is covered by a true `only` clause.
 
-    `tests` are the clauses of the rule that can cover. A true `runs only` covers what comes from
-    the words of commands, and their redirections where its patterns spell them out.
+    `tests` are the clauses of the rule that can cover. A true `runs only` covers the effects of the
+    words of commands, and of redirections that its patterns contain.
     """
     by_verb: dict[str, list[Resource]] = {}
     for test in tests:
@@ -267,7 +268,7 @@ def compile_cover(
         beyond = _NONE
         runs = any(test(call) is True for test in by_verb.get("runs", ()))
         if runs:
-            # Patterns that spell redirections cover no less without them.
+            # A pattern with redirections also covers the command without them.
             all_spelled = not effects.redirects or any(test(call) is True for test in spelled_out)
             beyond = _ALL_OF_COMMANDS if all_spelled else _WORDS_OF_COMMANDS
         for verb in verbs:
@@ -283,7 +284,7 @@ def compile_cover(
 def compile_cover_of_runs(
     verbs: tuple[str, ...], declared: DeclaredResources
 ) -> Callable[[Evaluation], bool]:
-    """Return the test that commands alone touch what the call does, and none by a redirection.
+    """Return the test of whether all effects of the call come from commands, not redirections.
 
     A true `runs only` then covers it all. `verbs` are those that no other true clause covers.
     """
@@ -307,7 +308,7 @@ def covering_tests(when: checked.Test | None) -> Iterator[checked.ResourceTest]:
 
 
 def is_covering(test: checked.ResourceTest) -> bool:
-    """Tell whether a test, where it is true, covers effects of its verb."""
+    """Return whether a test, if it is true, covers effects of its verb."""
     if not test.permits:
         return False
     return test.form == "only" or test.operand is None or not test.operand.included

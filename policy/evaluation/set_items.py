@@ -1,7 +1,7 @@
 """Compiles the items of a set to two functions: inside, and possibly inside.
 
-`some` tells whether some part of the thing is one of the items, `whole` whether all of it is: they
-differ for paths with all that is below them, and for commands that run others.
+`some` is whether some part of the value matches an item, `whole` whether all of it does: they
+differ for paths with everything below them, and for commands that run others.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def item_tests(
     redirections_covered: bool,
     prepared: bool,
 ) -> ItemTests:
-    """Return the tests of `parts` without `outs`, all of one kind.
+    """Return the tests of `parts` without `outs`, all of one type.
 
-    Without `prepared` every item is tried in turn.
+    Without `prepared`, items are tested one by one.
     """
     if kind == "paths":
         return path_tests(parts, outs, prepared=prepared)
@@ -86,7 +86,7 @@ def item_tests(
 
 
 def _readable(items: list[Any]) -> list[Any]:
-    # The checker has read every item once and refused what cannot be read.
+    # The checker has parsed every item and rejected invalid ones.
     return [item for item in items if not isinstance(item, Unreadable)]
 
 
@@ -144,7 +144,7 @@ def host_tests(parts: tuple[Any, ...], outs: tuple[Any, ...], *, prepared: bool)
 
 
 def _of_redirected(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> bool | None:
-    """Tell whether the set holds hosts that nothing names; None where it does not speak of them."""
+    """Return whether the set contains hosts that are not named; None where it does not say."""
     if REDIRECTED in outs:
         return False
     return True if REDIRECTED in parts else None
@@ -168,7 +168,7 @@ def command_patterns(parts: tuple[Any, ...], profiles: Profiles) -> tuple[Comman
 
 
 def patterns_of(values: checked.ValueSet, profiles: Profiles) -> tuple[CommandPattern, ...]:
-    """Return the patterns of all that a set includes, exceptions or not."""
+    """Return the patterns of all included items of a set, whatever its exceptions."""
     own = tuple(part for part in values.included if not isinstance(part, checked.ValueSet))
     nested = (part for part in values.included if isinstance(part, checked.ValueSet))
     inner = (pattern for part in nested for pattern in patterns_of(part, profiles))
@@ -178,7 +178,7 @@ def patterns_of(values: checked.ValueSet, profiles: Profiles) -> tuple[CommandPa
 def _command_tests(
     included: PatternSet, excluded: PatternSet, *, redirections_covered: bool
 ) -> ItemTests:
-    """Judge a command with all that it runs: some of it must fit, or all of it be covered."""
+    """Return the tests of a command and all that it runs: some of it matches, or all is covered."""
 
     def some(thing: Any, call: Evaluation, paths: PathContext) -> bool | None:
         if not isinstance(thing, Invocation):

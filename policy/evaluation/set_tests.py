@@ -26,18 +26,17 @@ from policy.values import (
     read_path,
 )
 
-# How much of a tree must be in: some part of it, or all of it.
+# How much of a tree must be in the set: some part of it, or all of it.
 Extent: TypeAlias = Literal["some", "all"]
 
 
 class SetTest:
-    """The members of one set, for things already read as the set's kind needs.
+    """The membership test of one set, for values parsed as the set's type requires.
 
-    `some` tells of a thing whether some part of it is in, `whole` whether all of it is, None where
-    that cannot be decided. `profiles` say what the programs of command patterns do.
-    `redirections_covered`: another clause of the rule answers for the redirections of commands that
-    no pattern spells out. Without `prepared` every pattern is tried in turn, and every set in it by
-    itself.
+    `some` is whether some part of a value is in the set, `whole` whether all of it is, None where
+    that is unknown. `profiles` are those of the programs in command patterns.
+    `redirections_covered`: another clause of the rule covers redirections of commands that no
+    pattern contains. Without `prepared`, patterns and nested sets are tested one by one.
     """
 
     __slots__ = ("commands", "kind", "some", "whole")
@@ -59,13 +58,13 @@ class SetTest:
         nested_outs = [part(p) for p in values.excluded if isinstance(p, checked.ValueSet)]
         nested = [part(p) for p in values.included if isinstance(p, checked.ValueSet)]
         own = command_patterns(parts, profiles) if self.kind == "commands" else ()
-        # The patterns of all that it includes, for saying what none of them covers.
+        # The patterns of all included items, to explain what none of them covers.
         self.commands: tuple[CommandPattern, ...] = (
             *own,
             *(pattern for inner in nested for pattern in inner.commands),
         )
-        # Plain items and plain exclusions are judged together, so that a path whose readings
-        # differ is judged by the whole set and not item by item.
+        # Plain items and plain exceptions are tested together, so that a path with different
+        # readings is tested against the whole set and not item by item.
         items = item_tests(
             values.kind,
             parts,
@@ -78,7 +77,7 @@ class SetTest:
         if not (nested or nested_outs):
             return
         apart = [part(checked.ValueSet(kind=values.kind, included=outs))] if nested else []
-        # A tree is out only where all of it is; some part is in where not all is out.
+        # A tree is excluded only if all of it is; some part is in if not all is excluded.
         excluded = (*nested_outs, *apart)
         self.some = _together(
             [items.some, *(inner.some for inner in nested)], [out.whole for out in excluded]
@@ -90,17 +89,17 @@ class SetTest:
             self._flatten(values)
 
     def why_not(self, command: Invocation) -> str:
-        """Say what keeps the command patterns from covering a command."""
-        return "whether the command is one of these cannot be known"
+        """Return why the command patterns do not cover a command."""
+        return "it is unknown whether the command is one of these"
 
     def holds(
         self, thing: Any, call: Evaluation, paths: PathContext, *, extent: Extent
     ) -> bool | None:
-        """Tell whether the thing is in the set; None where that cannot be decided."""
+        """Return whether the value is in the set; None where that is unknown."""
         return (self.some if extent == "some" else self.whole)(thing, call, paths)
 
     def _flatten(self, values: checked.ValueSet) -> None:
-        """Look things up in all sets at once, where that means the same as in one by one."""
+        """Merge nested sets for a single look-up, where the result is the same."""
         if values.kind not in ("paths", "hosts"):
             return
         parts, outs = listed_items(values.included), listed_items(values.excluded)
@@ -116,7 +115,7 @@ class SetTest:
 
 
 def _together(included: list[ItemTest], excluded: list[ItemTest]) -> ItemTest:
-    """Return the test that one of the included sets holds a thing, and none of the excluded."""
+    """Return the test of whether an included set contains a value, and no excluded one does."""
 
     def holds(thing: Any, call: Evaluation, paths: PathContext) -> bool | None:
         inside: bool | None = False
@@ -129,17 +128,17 @@ def _together(included: list[ItemTest], excluded: list[ItemTest]) -> ItemTest:
             out = either_true(out, test(thing, call, paths))
         if out is True:
             return False
-        # A set that does not speak of hosts that nothing names takes none of them out.
+        # A set that says nothing about unnamed hosts excludes none of them.
         return None if out is None and not isinstance(thing, MayBeRedirected) else inside
 
     return holds
 
 
 def _of_one_reading(paths: PreparedPaths, *, meets: bool, otherwise: ItemTest) -> ItemTest:
-    """Return the test of a set and all sets in it as of one, for a path with one reading only.
+    """Return the test of a set merged with all nested sets, for a path with a single reading.
 
-    Where readings differ, each set says for itself what it cannot decide; but what is in none of
-    them in any reading is in none.
+    Where readings differ, each set is tested separately; but a path that is in none of them in any
+    reading is in none.
     """
     look_up = paths.meets if meets else paths.within
 
@@ -155,7 +154,7 @@ def _of_one_reading(paths: PreparedPaths, *, meets: bool, otherwise: ItemTest) -
 
 
 def listed_items(parts: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """Return the items of sets in sets; None where one of them has exceptions of its own."""
+    """Return the items of nested sets; None if one of them has exceptions."""
     found: list[Any] = []
     for part in parts:
         if not isinstance(part, checked.ValueSet):
@@ -169,11 +168,11 @@ def listed_items(parts: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 
 def read_member(kind: checked.SetKind, value: Any, paths: PathContext) -> Any:
-    """Read a value as a set of this kind compares it; `Unreadable` where it is none."""
+    """Parse a value as an item of a set of this type; `Unreadable` if it is not valid."""
     if kind in ("strings", "numbers", "addresses"):
         return value
     if not isinstance(value, str):
-        return Unreadable(reason=f"no text to read as one of the {kind}")
+        return Unreadable(reason=f"not a string that could be one of the {kind}")
     if kind == "paths":
         return read_path(value, paths)
     if kind == "hosts":

@@ -14,7 +14,7 @@ _Call = TypeVar("_Call")
 
 
 class Undecided:
-    """What could not be decided: `why` is one short sentence, `text` the test it stopped."""
+    """An indeterminate result: `why` is one short sentence, `text` the test that it affects."""
 
     __slots__ = ("text", "why")
 
@@ -23,19 +23,19 @@ class Undecided:
         self.text = text
 
     def __bool__(self) -> bool:
-        raise TypeError("an undecided test has no truth; compare with `is True`")
+        raise TypeError("an indeterminate test has no truth value; compare with `is True`")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.why!r})"
 
     def within(self, text: str) -> Undecided:
-        """Return the same, stopped in the test `text` unless a smaller test is known."""
+        """Return the same result for the test `text`, unless a smaller test is known."""
         return self if self.text is not None else Undecided(self.why, text)
 
 
 @final
 class Unknown(Undecided):
-    """What was never learnt: a context fact not given, a server's word about itself."""
+    """An unknown fact: a context fact without a value, or an untrusted declaration by a server."""
 
     __slots__ = ()
 
@@ -57,7 +57,7 @@ Value: TypeAlias = Any  # frozen JSON | datetime | date | timedelta | Absent | U
 
 
 def all_of(tests: Sequence[Callable[[_Call], Truth]]) -> Callable[[_Call], Truth]:
-    """Return the conjunction of tests as a test, asked one after the other."""
+    """Return the conjunction of tests as a test, evaluated in order."""
     if len(tests) == 1:
         return tests[0]
 
@@ -75,7 +75,7 @@ def all_of(tests: Sequence[Callable[[_Call], Truth]]) -> Callable[[_Call], Truth
 
 
 def any_of(tests: Sequence[Callable[[_Call], Truth]]) -> Callable[[_Call], Truth]:
-    """Return the disjunction of tests as a test, asked one after the other."""
+    """Return the disjunction of tests as a test, evaluated in order."""
 
     def test(call: _Call) -> Truth:
         undecided: Undecided | None = None
@@ -91,7 +91,7 @@ def any_of(tests: Sequence[Callable[[_Call], Truth]]) -> Callable[[_Call], Truth
 
 
 def all_true(truths: Iterable[Truth]) -> Truth:
-    """Return Kleene's conjunction; the first undecided one speaks for all."""
+    """Return Kleene's conjunction; the first indeterminate one stands for all."""
     undecided: Undecided | None = None
     for truth in truths:
         if truth is False:

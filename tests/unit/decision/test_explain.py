@@ -64,7 +64,7 @@ def test_a_clause_says_what_it_came_to_and_why_it_could_not() -> None:
     assert when.why is not None
     assert when.why.startswith('`input.y == "p"`: ')
     assert unless.why is None
-    assert rule.why == "values of different kinds are compared"
+    assert rule.why == "values of different types are compared"
 
 
 def test_layers_are_told_once_for_each_caller_of_the_chain() -> None:
@@ -117,7 +117,7 @@ def test_a_rule_that_takes_tells_what_would_have_to_change() -> None:
     odd = explained("default allow\nno: deny t when input.x > 10", "t", {"x": "many"})
     (line,) = odd.needed
     assert line.startswith("`no` ")
-    assert "only numbers, times and spans have an order" in line
+    assert "only numbers, times and durations have an order" in line
 
 
 def test_an_allow_that_fails_to_cover_the_call_says_so() -> None:
