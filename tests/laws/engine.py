@@ -1,4 +1,4 @@
-"""A policy's text taken the whole way, to trees for the oracle and to a program for the engine."""
+"""Take the text of a policy through every stage: trees for the oracle, a program for the engine."""
 
 from __future__ import annotations
 

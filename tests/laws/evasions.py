@@ -1,4 +1,4 @@
-"""A command in, scripts that come to the same out: the ways to hide what a shell is made to do.
+"""Draw scripts that do what a given command does: the ways to disguise a shell command.
 
 `hidden` draws any of them, for commands that must not run; `plain` draws mere spellings, for those
 that may.

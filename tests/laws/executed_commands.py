@@ -1,4 +1,4 @@
-"""A script in, the words of every command that bash runs of it out; no program is started."""
+"""Report the words of every command that bash would run of a script, without starting a program."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Policies, calls and verdicts worked out by hand from the language's description.
+"""Policies, calls and verdicts worked out by hand from the description of the language.
 
-The oracle and the engine must both say what stands here.
+The oracle and the engine must both decide as written here.
 """
 
 from __future__ import annotations

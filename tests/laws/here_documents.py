@@ -1,4 +1,4 @@
-"""Scripts with here-documents whose end is hard to tell, wherever they may stand."""
+"""Scripts with here-documents whose end is hard to find, in every place they may stand."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Whole policies drawn from one call, as text, so that they take the way through the checker.
+"""Whole policies drawn for one call, as text, so that they go through the checker.
 
-What the checker may refuse (a rule that does nothing) is drawn all the same: the laws leave out
-what it names.
+Rules that the checker may refuse, such as one without effect, are drawn all the same; the laws
+leave out the rules that it reports.
 """
 
 from __future__ import annotations

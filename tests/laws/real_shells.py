@@ -1,4 +1,4 @@
-"""A script and a folder in, what a real shell prints of it out; nothing of it outlives the run.
+"""Run a script in a folder by a real shell and return what it prints; no process outlives the run.
 
 Scripts are drawn at random, so some call themselves, in the background too: left to themselves,
 they would fill the machine with processes long after the law that drew them has ended.

@@ -1,8 +1,8 @@
-"""Scripts in which bash reads a text a second time, and so may run what is hidden in it.
+"""Scripts in which bash evaluates a string a second time, and so may run what is hidden in it.
 
-`second_readings` draws a way to hide a text that makes the file `M` when it is computed, and a
-place where a shell computes with texts, or takes them for names of variables. Not all of them run
-something: what does is bash's to tell.
+`second_readings` draws a disguise of a string that makes the file `M` when it is evaluated, and a
+place where a shell does arithmetic with strings, or takes them for names of variables. Not all of
+them run something; bash itself shows which do.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a test can come out as, told the slow way: against it, the quick one is held.
+"""Compute the possible outcomes of a test the slow way, as a reference for the fast one.
 
-Here every part is looked at anew with every constant that a value may be, and truth values are
-members of sets.
+Every part is evaluated anew for every constant that a value may be, and truth values are members of
+sets.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Words, paths and options in; other spellings of the same out, as a shell and its programs read.
+"""Draw other spellings of words, paths and options, as a shell and its programs read them.
 
 Nothing here changes what a command does: these are the rewrites after which a call that was
 allowed is allowed still, and one that was denied is denied.

@@ -1,4 +1,4 @@
-"""Laws of tests of resources that are asked together: each answers as it does by itself."""
+"""Resource tests that are evaluated as a batch answer as each of them does alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The laws of who asks: a sub-agent, a guest, another agent."""
+"""Verdicts depend on the caller: a sub-agent, a guest, another agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of quick checking: what is remembered or skipped changes no answer."""
+"""The shortcuts of checking, caches among them, change no result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of checking: it always answers, the same whatever order files come in."""
+"""Checking never raises, and gives the same whatever order files come in."""
 
 from __future__ import annotations
 

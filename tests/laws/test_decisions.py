@@ -1,4 +1,4 @@
-"""The laws of deciding: what holds of every policy, call and caller that can be drawn."""
+"""What holds of decisions for every policy, call and caller."""
 
 from __future__ import annotations
 

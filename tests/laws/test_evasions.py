@@ -1,4 +1,4 @@
-"""Laws of evasion: no spelling of a denied call is allowed, and none of an allowed one is refused.
+"""No spelling of a denied call is allowed, and no spelling of an allowed one is refused.
 
 Every call is decided by the whole engine, with the profiles that ship with Placet.
 """

@@ -1,4 +1,4 @@
-"""Everyday commands of coding agents in a workspace that holds a `.env`, beside a rule about it.
+"""Everyday commands of coding agents in a workspace with a `.env` that a rule protects.
 
 None of the first list opens that file, and all of the second do, or may.
 """

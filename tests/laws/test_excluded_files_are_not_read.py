@@ -1,4 +1,4 @@
-"""What programs leave out of a tree: what is allowed because of it never prints what is forbidden.
+"""Commands that are allowed because they exclude a file never print that file.
 
 Each workspace holds files of names that a rule forbids, and ignore files that show some of them. A
 command that is allowed there is run, and what it printed is looked at.

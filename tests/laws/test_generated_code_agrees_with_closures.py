@@ -1,4 +1,4 @@
-"""Generated code and indexes say exactly what asking every rule's closure says."""
+"""Generated code and indexes decide exactly as evaluating every rule's closure does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a here-document ends for bash, it ends for ours, or the script is not read."""
+"""A here-document ends where bash ends it, or the script is refused."""
 
 from __future__ import annotations
 

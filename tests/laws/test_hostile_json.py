@@ -1,4 +1,4 @@
-"""Laws of JSON that somebody hostile wrote: it is read as the slow reader reads it, or refused."""
+"""Hostile JSON is read as the slow reader reads it, or refused."""
 
 from __future__ import annotations
 

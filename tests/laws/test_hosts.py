@@ -1,4 +1,4 @@
-"""Laws of hosts: equal ones are judged alike however spelled, and no two readers are misled."""
+"""Equal hosts are judged alike in every spelling, and no URL parser finds another host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A build that remembers is the build that does not: the same policies, places, words, verdicts."""
+"""An incremental build equals a full one: the same policies, positions, messages and verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of sets that are prepared: looked up, they answer as when each pattern is tried in turn."""
+"""A look-up in an indexed set answers as trying each of its patterns in turn."""
 
 from __future__ import annotations
 

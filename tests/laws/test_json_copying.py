@@ -1,4 +1,4 @@
-"""Laws of JSON: a value that is handed over is held to what its text is held to."""
+"""A value that is handed over keeps to the same limits as its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of lines that a backslash continues: bash joins them before it looks for operators."""
+"""Lines continued by a backslash are joined before operators are looked for, as in bash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many rules about resources on one tool say by generated code what each closure says."""
+"""Many resource rules on one tool decide in generated code as each rule's closure does."""
 
 from __future__ import annotations
 

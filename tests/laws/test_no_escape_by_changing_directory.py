@@ -1,4 +1,4 @@
-"""No script that is held to its workspace gets out of it by the folders that it changes to."""
+"""No allowed script leaves its workspace by changing directories."""
 
 from __future__ import annotations
 

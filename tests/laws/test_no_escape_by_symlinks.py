@@ -1,4 +1,4 @@
-"""No script that is held to its workspace gets out of it by links of its own making."""
+"""No allowed script leaves its workspace by symbolic links that it makes."""
 
 from __future__ import annotations
 

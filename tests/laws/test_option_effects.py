@@ -1,4 +1,4 @@
-"""Laws of options: what programs do by an option, a prefix or a list of words is no way around.
+"""What programs do by an option, its abbreviation or a list of words is never a way around.
 
 The whole engine decides, with the profiles that ship with Placet, under a policy that allows any
 program inside a workspace, under one of patterns, and under one that denies a few things.

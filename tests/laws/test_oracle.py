@@ -1,4 +1,4 @@
-"""The oracle against cases worked out by hand."""
+"""The oracle decides the cases that were worked out by hand."""
 
 from __future__ import annotations
 

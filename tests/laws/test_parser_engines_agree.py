@@ -1,4 +1,4 @@
-"""The driver of the packaged tables reads what Lark reads, to the same trees at the same places."""
+"""The table-driven parser parses what Lark parses, to the same trees with the same spans."""
 
 from __future__ import annotations
 

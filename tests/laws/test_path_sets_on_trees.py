@@ -1,4 +1,4 @@
-"""A set asked of a tree says what the same set says of each file in it, one by one."""
+"""A path set matches a tree exactly as it matches the files in it one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The printed form of a script: what is read of it is what was read of the script itself."""
+"""The printed form of a script parses to the same commands as the script."""
 
 from __future__ import annotations
 

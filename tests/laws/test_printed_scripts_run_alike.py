@@ -1,4 +1,4 @@
-"""Real bash does with the printed form of a script what it does with the script."""
+"""Real bash does the same with the printed form of a script as with the script."""
 
 from __future__ import annotations
 

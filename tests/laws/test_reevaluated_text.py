@@ -1,4 +1,4 @@
-"""What bash runs when it reads a text a second time is never allowed unseen.
+"""Text that bash evaluates a second time never runs unseen.
 
 The whole engine decides each script under a deny for what is hidden in it, and real bash tells
 whether it runs.

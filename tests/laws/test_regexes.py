@@ -1,4 +1,4 @@
-"""Laws of expressions: what is tested without RE2, or before it, means what RE2 means."""
+"""Regular expressions that are answered without RE2, or before it, mean what RE2 means."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Edits, broken edits, deletes, renames and calls in any order: what is in force is always one
-whole, good state of the files, and every verdict is that state's alone."""
+"""The policy in force is always one valid state of the files, and every verdict follows it alone.
+
+Edits, broken edits, deletions, renames and calls come in any order.
+"""
 
 from __future__ import annotations
 

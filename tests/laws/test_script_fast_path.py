@@ -1,4 +1,4 @@
-"""Laws of plain scripts: the short ways to their commands give what the whole reader gives."""
+"""The fast paths for simple scripts give what the full parser gives."""
 
 from __future__ import annotations
 

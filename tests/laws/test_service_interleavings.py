@@ -1,4 +1,4 @@
-"""Calls among changes of everything: each ends once, is recorded once, and runs only if it may.
+"""Calls amid changes of everything: each ends once, is recorded once, and runs only if it may.
 
 Tools come and go, rules are edited, filters exchanged, questions answered, refused, left open and
 broken off, callers hang up: in whatever order, by whatever timing.

@@ -1,4 +1,4 @@
-"""Whatever bash runs of a script is among the commands that ours finds in it."""
+"""Every command that bash runs of a script is among those that our parser finds."""
 
 from __future__ import annotations
 

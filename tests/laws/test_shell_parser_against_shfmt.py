@@ -1,4 +1,4 @@
-"""What others read in a shell script, ours reads too, or says that it could not."""
+"""Every command that shfmt finds in a script is found by our parser, or the script is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a word of a script is known to be, bash makes of it too."""
+"""A word whose value is known expands to the same in bash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of SQL: no spelling frees a statement, and SQLite finds no table that we do not."""
+"""No spelling hides a statement from us, and SQLite finds no table that we miss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of what is done for all known statements at once: it is what is done for one at a time."""
+"""What is done in bulk for known statements equals doing it one statement at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of reading and writing policy text."""
+"""Printing, parsing and formatting policy text keep its meaning."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A time limit ends what takes too long, and changes nothing about what does not.
 
-Held for tools that return, wait, block, raise, cancel themselves and ignore being cancelled, among
-callers that hang up, in a time that passes only where somebody waits or blocks.
+Tools return, wait, block, raise, cancel themselves or ignore being cancelled, and callers hang up;
+the clock is simulated, and moves only while somebody waits or blocks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is allowed of trees and wildcards never touches what a rule forbids, as real programs do it.
+"""What is allowed on trees and wildcards never touches forbidden files, as real programs show.
 
 Each workspace holds files of names that a rule forbids, and links that lead out of it, at places
 drawn anew. A script that is allowed is run, and what it printed and changed is looked at.

@@ -1,4 +1,4 @@
-"""The laws of what is absent, unknown or unreadable: it opens nothing and silences nothing."""
+"""Absent, unknown or unreadable values permit nothing more and disable no deny."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of links: whatever stands around one, it is found, and never as another host."""
+"""A URL in text is found whatever surrounds it, and never taken for another host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of the readers: they agree with obvious references, never raise, and stay bounded."""
+"""The readers of values agree with simple references, never raise, and stay bounded."""
 
 from __future__ import annotations
 

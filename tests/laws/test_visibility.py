@@ -1,6 +1,6 @@
-"""The laws of visibility: what is hidden passes with no input, and what never asks is not marked.
+"""No call of a hidden tool is allowed, and a tool that is not marked never asks.
 
-The brute force is the engine itself: every drawn call is judged, and no outlook may contradict it.
+The engine is the reference: every drawn call is decided, and none may contradict the visibility.
 """
 
 from __future__ import annotations

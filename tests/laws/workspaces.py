@@ -1,4 +1,4 @@
-"""A script and a folder of this disk in; whether a policy lets it run there, out."""
+"""Tell whether a policy lets a script run in a folder of this disk."""
 
 from __future__ import annotations
 
