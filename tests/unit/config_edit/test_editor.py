@@ -118,8 +118,8 @@ def test_a_missing_file_is_made(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("permissions.tools.bash", "maybe", "no verdict"),
-        ("permissions.filter.blocked", "bash", "no list"),
+        ("permissions.tools.bash", "maybe", "not a verdict"),
+        ("permissions.filter.blocked", "bash", "not a list"),
         ("timeouts.default", "soon", "a span of time"),
         ("timeouts.defualt", 3, "no setting"),
         ("serve.groups", [1], "valid string"),
