@@ -430,7 +430,7 @@ class TestACatalogue:
             (b'[{"name": "a"}, {"name": "a"}]', "tool 2: `a` is listed twice"),
             (b'[{"name": "a", "inputSchema": {"type": 5}}]', "tool 1: `a` cannot be called"),
             (b'[{"name": "a", "inputSchema": {"$ref": "http://x/"}}]', "tool 1: `a` cannot be"),
-            (b'[{"name": "a", "name": "b"}]', "the key `name` stands twice"),
+            (b'[{"name": "a", "name": "b"}]', "the key `name` occurs twice"),
             (b"[" + b" " * 17_000_000 + b"]", "more bytes than the limit"),
         ],
     )
