@@ -80,7 +80,7 @@ class Watch:
             places = tuple(self._places.get(id, ()))
         for place in places if filed.state != "pending" else ():
             _resolve(place, filed)
-        self._listeners.tell(filed)
+        self._listeners.notify(filed)
 
     def is_old(self, filed: Filed) -> bool:
         """Tell whether a later change of this question has been reported."""

@@ -37,33 +37,33 @@ _LOOK_UPS = Threads("looking up host names", most=32, patience=4.0)
 class JudgedHosts:
     """The addresses of one call's hosts, each looked up once; a resolver for Facts.
 
-    An unknown name is not resolved at once, but recorded in `wanted`.
+    An unknown name is not resolved at once, but recorded in `pending`.
     """
 
-    __slots__ = ("_known", "_look_up", "trees", "wanted")
+    __slots__ = ("_known", "_look_up", "pending", "trees")
 
     def __init__(self, look_up: LookUp | None = None, *, trees: JudgedTrees | None = None) -> None:
         self._look_up = look_up or look_up_host
         self._known: dict[str, tuple[str, ...] | None] = {}
-        self.wanted: dict[str, None] = {}
+        self.pending: dict[str, None] = {}
         # The same call's disk queries.
         self.trees = trees
 
     @property
-    def waits(self) -> bool:
+    def has_pending(self) -> bool:
         """Whether some look-up is still to be made."""
-        return bool(self.wanted or (self.trees is not None and self.trees.wanted))
+        return bool(self.pending or (self.trees is not None and self.trees.pending))
 
     def __call__(self, name: str) -> tuple[str, ...] | None:
         """Return the addresses of a name; None where it has none or has not been looked up."""
         if name not in self._known:
-            if len(self._known) + len(self.wanted) < _MOST_NAMES:
-                self.wanted[name] = None
+            if len(self._known) + len(self.pending) < _MOST_NAMES:
+                self.pending[name] = None
             else:
                 self._known[name] = None
         return self._known.get(name)
 
-    async def found(self, name: str) -> tuple[str, ...] | None:
+    async def addresses(self, name: str) -> tuple[str, ...] | None:
         """Return the addresses that the call was judged by.
 
         Where no rule needed the addresses, the name is looked up now.
@@ -75,7 +75,7 @@ class JudgedHosts:
     def learn(self, found: Mapping[str, tuple[str, ...] | None]) -> None:
         """Record the addresses of names."""
         self._known.update(found)
-        self.wanted.clear()
+        self.pending.clear()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ class FactSource:
         resolvers = self.disk.resolvers(links, look=trees, host=hosts)
         return self.facts(caller, resolvers), hosts
 
-    async def settled(self, ask: Callable[[], _Answered], hosts: JudgedHosts) -> _Answered:
+    async def with_lookups(self, ask: Callable[[], _Answered], hosts: JudgedHosts) -> _Answered:
         """Return the result of `ask` once it needs no host name or tree that is still unknown.
 
         `ask` is pure and fast; a name or tree that it needs is looked up without blocking the loop,
@@ -118,37 +118,37 @@ class FactSource:
         import asyncio
 
         for _ in range(_ROUNDS):
-            if hosts.trees is not None and hosts.trees.wanted:
-                await hosts.trees.settle()
-            wanted = tuple(hosts.wanted)
+            if hosts.trees is not None and hosts.trees.pending:
+                await hosts.trees.look_up_pending()
+            wanted = tuple(hosts.pending)
             found = await asyncio.gather(*(self.look_up(name) for name in wanted))
             hosts.learn(dict(zip(wanted, found, strict=True)))
             answer = ask()
-            if not hosts.waits:
+            if not hosts.has_pending:
                 break
         # Names beyond that stay unresolved, and their tests indeterminate.
         return answer
 
-    async def looked(
+    async def with_disk_lookups(
         self, ask: Callable[[], _Answered], hosts: JudgedHosts, answer: _Answered
     ) -> _Answered:
         """Return the result of `ask` after its disk queries; host names are not looked up."""
         trees = hosts.trees
         for _ in range(_ROUNDS):
-            if trees is None or not trees.wanted:
+            if trees is None or not trees.pending:
                 break
-            await trees.settle()
+            await trees.look_up_pending()
             answer = ask()
         return answer
 
-    async def answered(
+    async def evaluate(
         self, ask: Callable[[Facts], _Answered], caller: Caller
     ) -> tuple[_Answered, Facts]:
         """Return the result of `ask` with the current facts, and these facts."""
         facts, hosts = self.facts_for_call(caller)
         answer = ask(facts)
-        if hosts.waits:
-            answer = await self.settled(lambda: ask(facts), hosts)
+        if hosts.has_pending:
+            answer = await self.with_lookups(lambda: ask(facts), hosts)
         return answer, facts
 
 

@@ -38,9 +38,9 @@ class DiskLookups:
         self._since: float | None = None
         self._answers: dict[DiskQuery, DiskAnswer] = {}
 
-    def look(self, asked: DiskQuery) -> DiskAnswer:
+    def look_up(self, asked: DiskQuery) -> DiskAnswer:
         """Return the answer to a query, as far as the bound allows."""
-        found = self.known(asked)
+        found = self.cached(asked)
         if found is None:
             if self._since is None:
                 self._since = time.monotonic()
@@ -51,18 +51,18 @@ class DiskLookups:
 
     def look_up_briefly(self, asked: DiskQuery, *, most: int) -> DiskAnswer | None:
         """Return the answer if few names have to be examined; None if it takes a longer look-up."""
-        found = self.known(asked)
+        found = self.cached(asked)
         if found is None:
             most = min(most, self._left)
             walk = _Walk(asked, self._follow, left=most, until=time.monotonic() + MOST_SECONDS)
             seen = walk.seen()
-            if not seen.whole and walk.left <= 0:
+            if not seen.complete and walk.left <= 0:
                 return None
             self._left -= most - walk.left
             found = self._answers[asked] = seen
         return found
 
-    def known(self, asked: DiskQuery) -> DiskAnswer | None:
+    def cached(self, asked: DiskQuery) -> DiskAnswer | None:
         """Return the cached answer to a query."""
         return self._answers.get(asked)
 
@@ -110,7 +110,10 @@ class _Walk:
             for (lexical, resolved), names in self._held.items()
         )
         return DiskAnswer(
-            held=held, led=tuple(self._led), shared=tuple(self._shared), whole=self._whole
+            contents=held,
+            linked_paths=tuple(self._led),
+            shared=tuple(self._shared),
+            complete=self._whole,
         )
 
     # -------------------------------------------------------------- globs
@@ -139,7 +142,7 @@ class _Walk:
             self._take(1)
             self._go(place, text, rest, depth=depth)
             return
-        fits = compile_step(step, loose=self._asked.loose)
+        fits = compile_step(step, loose=self._asked.lenient)
         for entry in self._entries(real):
             if fits(entry.name) and not (self._searches and self._left(entry, real)):
                 self._enter(place, entry, rest, depth=depth)
@@ -153,7 +156,7 @@ class _Walk:
         self._expand(place, steps[1:] or ("*",), depth=depth + 1)
         for entry in self._entries(real):
             if entry.is_symlink():
-                if self._asked.follows and steps[0] == ANY_DEPTH:
+                if self._asked.follow_links and steps[0] == ANY_DEPTH:
                     self._enter(place, entry, steps, depth=depth)
             elif entry.is_dir(follow_symlinks=False):
                 if self._searches and self._left(entry, real):
@@ -199,7 +202,7 @@ class _Walk:
             self._led_off(walked)
         else:
             self._hold(self._root, walked, folders=True)
-        if self._asked.written and not self._asked.tree and _is_shared(real):
+        if self._asked.hard_links and not self._asked.tree and _is_shared(real):
             self._shared[walked] = None
         if self._asked.tree:
             self._below(walked, real)
@@ -225,7 +228,7 @@ class _Walk:
                 if not entry.is_symlink():
                     if entry.is_dir(follow_symlinks=False):
                         pending.append((there, _join(real, entry.name)))
-                elif self._asked.follows:
+                elif self._asked.follow_links:
                     self._led_off(there)
                     led = self._follow(_join(real, entry.name))
                     if led is not None and os.path.isdir(led):
@@ -248,10 +251,10 @@ class _Walk:
 
     def _left(self, entry: os.DirEntry[str], folder: str) -> bool:
         """Return whether the query skips an entry of a folder."""
-        left = self._asked.left
-        if left is None or self._asked.follows:
+        left = self._asked.exclusions
+        if left is None or self._asked.follow_links:
             return False
-        shown = self._ignoring.shown(folder) if left.shown else ()
+        shown = self._ignoring.shown(folder) if left.may_show_hidden else ()
         return is_excluded(
             left, entry.name, folder=entry.is_dir(follow_symlinks=False), shown=shown
         )

@@ -31,6 +31,6 @@ class Disk:
             folds=self._case.folds,
             other_names=seen.other_names,
             identity=seen.identity,
-            look=look or DiskLookups(seen.follow).look,
+            look=look or DiskLookups(seen.follow).look_up,
             host=host,
         )

@@ -17,33 +17,33 @@ _THREADS = Threads("looks at the disk", most=2, patience=_PATIENCE)
 
 
 class JudgedTrees:
-    """The disk queries of one call, a resolver for Facts; unanswered queries are in `wanted`."""
+    """The disk queries of one call, a resolver for Facts; unanswered queries are in `pending`."""
 
-    __slots__ = ("_late", "_looking", "wanted")
+    __slots__ = ("_late", "_looking", "pending")
 
     def __init__(self, looking: DiskLookups) -> None:
         self._looking = looking
         self._late: set[DiskQuery] = set()
-        self.wanted: dict[DiskQuery, None] = {}
+        self.pending: dict[DiskQuery, None] = {}
 
     def __call__(self, asked: DiskQuery) -> DiskAnswer | None:
         """Return the answer; None where it takes longer, or took too long."""
-        if asked in self.wanted or asked in self._late:
+        if asked in self.pending or asked in self._late:
             return None
         seen = self._looking.look_up_briefly(asked, most=_FEW)
         if seen is None:
-            self.wanted[asked] = None
+            self.pending[asked] = None
         return seen
 
-    async def settle(self) -> None:
-        """Answer all queries in `wanted`, without blocking the loop."""
+    async def look_up_pending(self) -> None:
+        """Answer all queries in `pending`, without blocking the loop."""
         import asyncio
 
-        wanted, self.wanted = tuple(self.wanted), {}
+        wanted, self.pending = tuple(self.pending), {}
 
         def look() -> None:
             for asked in wanted:
-                self._looking.look(asked)
+                self._looking.look_up(asked)
 
         try:
             async with asyncio.timeout(_PATIENCE):

@@ -128,7 +128,7 @@ def _effect(effect: Effect, command: Invocation) -> Access:
         if word.shape == "glob" and files:
             meant = replace(
                 _glob(word, tree=effect.tree, follows=effect.follows, listed=effect.listed),
-                left=word.left if word.found else effect.left,
+                left=word.exclusions if word.recursive else effect.exclusions,
             )
     return Access(
         verb,
@@ -147,19 +147,21 @@ def _effect(effect: Effect, command: Invocation) -> Access:
 
 
 def _tree(effect: Effect) -> GlobMeaning:
-    return GlobMeaning(tree=True, follows=effect.follows, listed=effect.listed, left=effect.left)
+    return GlobMeaning(
+        tree=True, follows=effect.follows, listed=effect.listed, left=effect.exclusions
+    )
 
 
 def _glob(word: Word, *, tree: bool, follows: bool, listed: bool) -> GlobMeaning:
     _, steps = glob_of(word)
-    if word.found:
+    if word.recursive:
         steps = (ANY_DEPTH, *(steps[1:] or ("*",)))
     return GlobMeaning(
         steps=steps,
         tree=tree,
-        follows=word.through or (tree and follows),
+        follows=word.follow_links or (tree and follows),
         listed=listed,
-        loose=word.found,
+        loose=word.recursive,
     )
 
 

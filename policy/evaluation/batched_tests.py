@@ -227,13 +227,13 @@ class _Sorted:
             holding: set[int] | None = None
             if isinstance(thing, Path):
                 if self._paths is not None:
-                    holding = self._paths.holding(thing, effects.paths)
+                    holding = self._paths.containing(thing, effects.paths)
             elif isinstance(thing, Endpoint):
                 # Other tests may resolve host names, which is done only when a rule needs it.
                 if self._hosts is not None and not (self.alone and call.hosts is not None):
-                    holding = self._hosts.holding(thing)
+                    holding = self._hosts.containing(thing)
             elif isinstance(thing, Invocation) and self.commands is not None:
-                holding = self.commands.near(thing)
+                holding = self.commands.candidates(thing)
             if holding is None:
                 return None
             found.append(holding)
@@ -280,7 +280,7 @@ def _of_one_command(tests: _Sorted, command: object, effects: CallEffects) -> se
     assert tests.commands is not None
     if command.command.redirections:
         return None
-    found, perhaps = tests.commands.holding(command)
+    found, perhaps = tests.commands.covering(command)
     found.update(~number for number in perhaps)
     found.add(_NO_TEST)
     return found

@@ -81,10 +81,10 @@ def disk_view_of(
         spelled=spelled,
         steps=meant.steps,
         tree=meant.tree,
-        follows=meant.follows,
-        loose=meant.loose,
-        written=written and bool(meant.steps),
-        left=meant.left,
+        follow_links=meant.follows,
+        lenient=meant.loose,
+        hard_links=written and bool(meant.steps),
+        exclusions=meant.left,
     )
     if paths.look is None:
         return DiskView(others=tuple(_made_below(asked, meant, paths)))
@@ -98,13 +98,13 @@ def _others(
 ) -> Iterator[Path | Unreadable]:
     asked, seen = held.asked, held.seen
     yield from _made_below(asked, meant, paths)
-    if seen is None or not seen.whole:
+    if seen is None or not seen.complete:
         yield Unreadable(
             reason=f"there are more files below {quote(asked.spelled)} than were looked at"
         )
     if seen is None:
         return
-    for led in seen.led:
+    for led in seen.linked_paths:
         path = read_path(led, paths)
         if isinstance(path, Path) and meant.tree:
             path = replace(path, tree=True)

@@ -154,7 +154,7 @@ def _add_words(effects: CallEffects, command: Invocation) -> None:
     values = [
         each.value for each in simple.assignments if not _is_own(each, command, effects.profiles)
     ]
-    words = () if command.profiled or simple.local else simple.words
+    words = () if command.profiled or simple.is_function else simple.words
     if words:
         effects.unprofiled.append(command)
     if not values and not words:

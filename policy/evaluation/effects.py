@@ -268,16 +268,16 @@ class CallEffects:
                 if meant.left is not None and self._may_bring_back(meant.left, written=written):
                     meant = replace(meant, left=None)
                 looked = disk_view_of(text, meant, paths, written=written, made=made)
-            thing = replace(thing, tree=True, names=touch.names, held=looked.held)
+            thing = replace(thing, tree=True, names=touch.names, contents=looked.held)
         yield KnownResource(thing, _shown(thing, touch.text), touch.origin, touch)
         for other in looked.others:
             yield KnownResource(other, _shown(other, touch.text), touch.origin, touch)
 
     def _may_bring_back(self, left: Exclusions, *, written: bool) -> bool:
         """Return whether other effects of the call may read the excluded files after all."""
-        if self._loose or (left.shown and written):
+        if self._loose or (left.may_show_hidden and written):
             return True
-        return left.shown and self._may_show()
+        return left.may_show_hidden and self._may_show()
 
     def _may_show(self) -> bool:
         """Return whether the call may write a file that makes searches include hidden names."""

@@ -233,8 +233,10 @@ class LinkChanges:
         place = self._paths.resolve(source)
         if place != source or self._paths.look is None:
             return True
-        seen = self._paths.look(DiskQuery(place=place, spelled=source, tree=True, follows=True))
-        return seen is None or not seen.whole or bool(seen.led)
+        seen = self._paths.look(
+            DiskQuery(place=place, spelled=source, tree=True, follow_links=True)
+        )
+        return seen is None or not seen.complete or bool(seen.linked_paths)
 
     def _on_disk(self, path: str) -> str | None:
         return path if self._paths.resolve is None else self._paths.resolve(path)

@@ -131,7 +131,7 @@ def _lies_in_files(
             looked = disk_view_of(
                 text, GlobMeaning(steps=word.steps, tree=True, follows=True), word.paths
             )
-        thing = replace(thing, names=word.names, held=looked.held)
+        thing = replace(thing, names=word.names, contents=looked.held)
         found = members.holds(thing, call, word.paths, extent=extent)
         for other in looked.others:
             # Files beyond the limit of the look-up are no worse than other unseen effects of a
@@ -141,7 +141,7 @@ def _lies_in_files(
             answer = members.holds(other, call, word.paths, extent=extent)
             found = answer if answer is not outside else found
         return found
-    somewhere = read_path(text, replace(word.paths, cwd="/", lost=False))
+    somewhere = read_path(text, replace(word.paths, cwd="/", directory_unknown=False))
     if word.of_command and not isinstance(somewhere, Unreadable):
         return None  # a file in an unknown folder
     return None if _spells("reads", word) and not _is_running(word) else outside

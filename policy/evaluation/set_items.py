@@ -96,7 +96,7 @@ def _readable(items: list[Any]) -> list[Any]:
 def path_tests(parts: tuple[Any, ...], outs: tuple[Any, ...], *, prepared: bool) -> ItemTests:
     """Return the tests of items of paths."""
     paths = prepared_paths(parts, outs)
-    meets, within = paths.meets, paths.within
+    meets, within = paths.overlaps, paths.within
     if not prepared:
         meets, within = partial(paths.slowly, meets=True), partial(paths.slowly, meets=False)
 
@@ -126,7 +126,7 @@ def _path_patterns(parts: tuple[Any, ...]) -> tuple[PathPattern, ...]:
 def host_tests(parts: tuple[Any, ...], outs: tuple[Any, ...], *, prepared: bool) -> ItemTests:
     """Return the tests of items of hosts."""
     included, excluded = _host_patterns(parts), _host_patterns(outs)
-    look_up = PreparedHosts(included, excluded).holds
+    look_up = PreparedHosts(included, excluded).contains
     redirected = _of_redirected(parts, outs)
 
     def looked_up(thing: Any, call: Evaluation, paths: PathContext) -> bool | None:
@@ -205,7 +205,7 @@ def _command_tests(
 
 def _any_fits(command: Invocation, patterns: PatternSet) -> bool | None:
     answer: bool | None = False
-    for pattern in patterns.near(command):
+    for pattern in patterns.candidates(command):
         answer = either_true(answer, matches_command(command, pattern))
         if answer is True:
             return True

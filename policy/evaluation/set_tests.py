@@ -140,7 +140,7 @@ def _of_one_reading(paths: PreparedPaths, *, meets: bool, otherwise: ItemTest) -
     Where readings differ, each set is tested separately; but a path that is in none of them in any
     reading is in none.
     """
-    look_up = paths.meets if meets else paths.within
+    look_up = paths.overlaps if meets else paths.within
 
     def holds(thing: Any, call: Evaluation, context: PathContext) -> bool | None:
         if isinstance(thing, Path):

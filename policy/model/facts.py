@@ -34,14 +34,14 @@ class Exclusions:
 
     A name is skipped only if that is certain. `files` are globs of files, `folders` of folders with
     everything below them; `hidden` covers all names that begin with a dot. A name that matches a
-    glob of `kept` is never skipped; with `others` all other files are. `shown`: files such as
-    `.ignore` may make hidden names visible.
+    glob of `included` is never skipped; with `all_others` all other files are. `may_show_hidden`:
+    files such as `.ignore` may make hidden names visible.
     """
 
     hidden: bool = False
-    shown: bool = False
-    kept: tuple[str, ...] = ()
-    others: bool = False
+    may_show_hidden: bool = False
+    included: tuple[str, ...] = ()
+    all_others: bool = False
     files: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
 
@@ -52,20 +52,20 @@ class DiskQuery:
 
     `place` is an absolute path without links, `spelled` the same path as spelled. `steps` are the
     segments of a shell glob below it, in the shell's spelling; a step `**/` is any number of
-    folders, as a recursive search visits them. `loose`: wildcards match hidden names and other
-    letter case. `tree`: include everything below the matches; `follows`: also through links below
-    them. `written`: report files with other hard links. `left`: the names that the tree or search
-    skips.
+    folders, as a recursive search visits them. `lenient`: wildcards match hidden names and other
+    letter case. `tree`: include everything below the matches; `follow_links`: also through links
+    below them. `hard_links`: report files with other hard links. `exclusions`: the names that the
+    tree or search skips.
     """
 
     place: str
     spelled: str
     steps: tuple[str, ...] = ()
     tree: bool = False
-    follows: bool = False
-    loose: bool = False
-    written: bool = False
-    left: Exclusions | None = None
+    follow_links: bool = False
+    lenient: bool = False
+    hard_links: bool = False
+    exclusions: Exclusions | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,15 +84,15 @@ class FolderContents:
 class DiskAnswer:
     """The disk's answer to a `DiskQuery`: the contents, and the paths that leave it by a link.
 
-    `led` are absolute paths, with dots where the path has them; `shared` are such paths of files
-    with other hard links. Unless `whole`, the look-up stopped at its bound or met a folder that it
-    could not read.
+    `linked_paths` are absolute paths, with dots where the path has them; `shared` are such paths of
+    files with other hard links. Unless `complete`, the look-up stopped at its bound or met a folder
+    that it could not read.
     """
 
-    held: tuple[FolderContents, ...] = ()
-    led: tuple[str, ...] = ()
+    contents: tuple[FolderContents, ...] = ()
+    linked_paths: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
-    whole: bool = True
+    complete: bool = True
 
 
 # Answers queries about trees and wildcards; None: no answer.

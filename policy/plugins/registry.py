@@ -122,7 +122,7 @@ class PluginRegistry:
             )
             self._install(entry)
             self._put(entry)
-            self._listeners.tell(
+            self._listeners.notify(
                 PluginRegistered(
                     plugin=manifest.id, revision=entry.revision, difference=entry.difference
                 )
@@ -140,7 +140,7 @@ class PluginRegistry:
             self._plugins = MappingProxyType(rest)
             for tool in _tools(entry):
                 self._withdraw(tool)
-            self._listeners.tell(PluginUnregistered(plugin=plugin, revision=self._revision))
+            self._listeners.notify(PluginUnregistered(plugin=plugin, revision=self._revision))
         return entry.manifest
 
     def regrant(self) -> None:
@@ -268,7 +268,7 @@ class PluginRegistry:
         for one in _tools(after):
             if one.active:
                 self._offer(one)
-        self._listeners.tell(
+        self._listeners.notify(
             PluginRegranted(
                 plugin=after.manifest.id, revision=after.revision, difference=after.difference
             )

@@ -19,7 +19,7 @@ class Budget:
         self.computed: frozenset[str] = frozenset()
         self.texts: frozenset[str] = frozenset()
 
-    def take(self, amount: int) -> bool:
+    def spend(self, amount: int) -> bool:
         """Use up an amount; return whether that much was left."""
         self._left -= amount + 1
         return self._left >= 0

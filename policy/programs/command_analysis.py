@@ -72,7 +72,7 @@ class CommandAnalysis:
             self.effects.gap(TOO_DEEP if program.known else _NO_NAME)
             return self._unprofiled((), self.command.words[1:])
         place, name = _place_and_name(program.text)
-        if self.command.local:
+        if self.command.is_function:
             return self._unprofiled((name,), self.command.words[1:], free=True)
         profile = self.profiles.profile(name)
         self.effects.unseen = place not in STANDARD_PLACES

@@ -61,7 +61,7 @@ class CommandEffects:
         self.suffixes: tuple[Word, ...] = ()
         self.redirects = HttpRedirects()
 
-    def touch(self, role: str, word: Word, *, option: str) -> None:
+    def note_access(self, role: str, word: Word, *, option: str) -> None:
         """Record the resource that a word names."""
         verbs, tree = VERBS[role]
         if word.text == "-" and word.known and (option or role in _STREAMED):
@@ -72,7 +72,7 @@ class CommandEffects:
             effect = Effect(verb=verb, word=word, tree=tree, folder=folder, listed=listed)
             self.found.append(effect)
 
-    def runs(self, role: str, word: Word, label: str) -> None:
+    def note_command(self, role: str, word: Word, label: str) -> None:
         """Record the command that a word in a role makes the program run."""
         match role:
             case "script":
@@ -138,7 +138,7 @@ class CommandEffects:
         elif role == "command":
             self.run(self.nesting.script(value, label=name, folder=()))
         else:
-            self.touch(role, value, option="")
+            self.note_access(role, value, option="")
 
     def unknown_access(self, verb: Verb, why: str) -> None:
         """Record an access to an unknown resource."""
@@ -173,8 +173,8 @@ class CommandEffects:
             self.gap(f"`{label}` runs what it is given as input")
             return
         self.unseen = True
-        self.touch("read", word, option="")
+        self.note_access("read", word, option="")
         if is_web_url(word.text):
-            self.touch("connect", word, option="")
+            self.note_access("connect", word, option="")
         if not word.known:
             self.gap(f"which file `{label}` runs is not known")

@@ -18,9 +18,9 @@ class GivenOption:
 
     `guarded`: it writes, runs or connects, so that no `*` of a pattern covers it. `spelled` is its
     text in the command; empty where an operand stands for it (`+main` means `--force`).
-    `elsewhere`: it makes the program use another folder: a pattern that grants must spell it; one
-    that restricts need not. `unknown`: the profile does not have it, or the word is not known well
-    enough to identify it; `name` is then its spelling, and the next word may be its value.
+    `changes_folder`: it makes the program use another folder: a pattern that grants must spell it;
+    one that restricts need not. `unknown`: the profile does not have it, or the word is not known
+    well enough to identify it; `name` is then its spelling, and the next word may be its value.
     """
 
     name: str
@@ -28,7 +28,7 @@ class GivenOption:
     guarded: bool = False
     spelled: str = ""
     unknown: bool = False
-    elsewhere: bool = False
+    changes_folder: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Effect:
     everything below it. `folder` is the folder that an option such as `-C` changed to before, as
     spelled. `unseen`: the resource is not in the call, such as the host of a configured remote.
     `listed`: only names and attributes are read, or it is not known which files below are accessed.
-    `follows`: symbolic links below a tree are followed. `left`: the names skipped below it.
+    `follows`: symbolic links below a tree are followed. `exclusions`: the names skipped below it.
     `redirected`: another host that the program may be redirected to; `by` are the options that
     cause that.
     """
@@ -65,7 +65,7 @@ class Effect:
     unseen: bool = False
     listed: bool = False
     follows: bool = True
-    left: Exclusions | None = None
+    exclusions: Exclusions | None = None
     redirected: bool = False
     by: tuple[str, ...] = ()
 

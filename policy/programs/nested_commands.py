@@ -31,14 +31,14 @@ ANY_WORDS = Word("", "opaque", many=True)
 class FoundPaths:
     """The paths that a search passes on: below `root`, with names that match the glob `name`.
 
-    An empty `root` is unknown. `through`: also paths behind links below the root. `left` are the
-    names that it skips.
+    An empty `root` is unknown. `follow_links`: also paths behind links below the root. `exclusions`
+    are the names that it skips.
     """
 
     root: str = ""
     name: str = "*"
-    through: bool = False
-    left: Exclusions | None = None
+    follow_links: bool = False
+    exclusions: Exclusions | None = None
 
     def word(self) -> Word:
         """Return a word that stands for any one of them."""
@@ -48,7 +48,13 @@ class FoundPaths:
         # The search starts at a folder and finds paths below it.
         below = self.name if self.name == "*" else f"*/{self.name}"
         spelled = f"{escape_glob(root.rstrip('/'))}/{below}"
-        return Word(spelled, "glob", found=True, through=self.through, left=self.left)
+        return Word(
+            spelled,
+            "glob",
+            recursive=True,
+            follow_links=self.follow_links,
+            exclusions=self.exclusions,
+        )
 
 
 NOT_SEARCHED = FoundPaths()
@@ -137,12 +143,12 @@ class NestedCommands:
             return _not_known(f"the command line of `{label}` is not known")
         if self.depth >= DEEPEST:
             return _not_known(TOO_DEEP)
-        if not self.budget.take(len(word.text)):
+        if not self.budget.spend(len(word.text)):
             return _not_known(TOO_MUCH)
         script = read_script(word.text, whole=self.whole)
         if isinstance(script, Unreadable):
             return _not_known(f"the command line of `{label}` cannot be read: {script.reason}")
-        if not self.budget.take(COMMAND * len(script.commands)):
+        if not self.budget.spend(COMMAND * len(script.commands)):
             return _not_known(TOO_MUCH)
         self.budget.share(computed=script.computed, texts=script.texts)
         commands = (self._placed(one, label, folder, fed=fed) for one in script.commands)

@@ -19,7 +19,7 @@ class Listeners(Generic[Told]):
 
     def __init__(self) -> None:
         self._changing = threading.Lock()
-        # Replaced as a whole, so that `tell` needs no lock.
+        # Replaced as a whole, so that `notify` needs no lock.
         self._listening: Mapping[object, Callable[[Told], object]] = {}
         self.are_there = False
 
@@ -41,7 +41,7 @@ class Listeners(Generic[Told]):
 
         return end
 
-    def tell(self, news: Told) -> None:
+    def notify(self, news: Told) -> None:
         """Call every registered listener; an exception is logged and does not stop the others."""
         # Imported here, as in `threads`.
         import asyncio

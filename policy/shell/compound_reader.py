@@ -65,7 +65,7 @@ class CompoundReader:
             before, drops, findings.drops = shell.fork(), findings.drops, []
             node = Subshell(self.reader.read_list())
             self.reader.close(")")
-            shell.become(before)
+            shell.restore(before)
             findings.drops = drops
             shell.stay()
         elif kind == "{":
@@ -170,8 +170,8 @@ class CompoundReader:
             return node
         cursor.place = start
         cursor.pending.clear()
-        findings.become(before)
-        shell.become(shell_before)
+        findings.restore(before)
+        shell.restore(shell_before)
         return None
 
     def _group(self, first: str, last: str) -> CommandList:
@@ -299,8 +299,8 @@ class CompoundReader:
             # Parse it as any other loop, which may take less work or give a better reason.
             cursor.place = start
             cursor.pending.clear()
-            findings.become(before)
-            shell.become(shell_before)
+            findings.restore(before)
+            shell.restore(shell_before)
             return None
         findings.passes = passes
         if len(findings.bodies) == len(before.bodies):

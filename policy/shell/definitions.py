@@ -47,7 +47,7 @@ class DefinitionReader:
         if simple and self.reader.inside:
             # bash spells a substitution anew, with a name that is then taken for the program.
             raise NotReadable("a coprocess of a simple command in a substitution")
-        shell.become(before)
+        shell.restore(before)
         self.reader.findings.leave()
         return Coprocess(name, node)
 
@@ -86,7 +86,7 @@ class DefinitionReader:
         findings.bodies += range(first, len(findings.commands))
         ends = shell.places == shell.failed == NOWHERE and findings.jumps == jumps
         moved, carried = shell.moves != before.moves, shell.carried
-        shell.become(before)
+        shell.restore(before)
         shell.carried, shell.values = carried, None
         findings.defined[name] = findings.defined.get(name, 0) + 1
         if moved:

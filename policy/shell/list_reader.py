@@ -89,7 +89,7 @@ class ScriptReader:
             if char == "&":
                 self._operator("&")
                 chains[-1] = replace(chains[-1], background=True)
-                self.shell.become(before)
+                self.shell.restore(before)
             elif char == ";" and not CASE_END.match(self.cursor.text, self.cursor.place):
                 if self.documented or (
                     self.inside and self.cursor.pending and not _is_simple(chains[-1])
@@ -213,7 +213,7 @@ class ScriptReader:
             if self._at_end():
                 raise NotReadable("nothing follows the last `|`")
             conditional = shell.conditional
-            shell.become(before)
+            shell.restore(before)
             shell.conditional = conditional
             shell.piped, shell.stdin = True, None
             joined = True
@@ -224,7 +224,7 @@ class ScriptReader:
             shell.fed_by = ()
         if joined:
             conditional = shell.conditional
-            shell.become(before)
+            shell.restore(before)
             shell.conditional = conditional
         node = Pipeline(prefixes, tuple(commands), tuple(operators))
         return node, simple and not (prefixes or joined)

@@ -93,14 +93,14 @@ class Findings:
     texts: set[str] = field(default_factory=set)
 
     def copy(self) -> Findings:
-        """Return a copy, to be restored by `become`."""
+        """Return a copy, to be restored by `restore`."""
         other = Findings()
         for name in self.__slots__:
             value = getattr(self, name)
             setattr(other, name, value.copy() if isinstance(value, list | dict | set) else value)
         return other
 
-    def become(self, other: Findings) -> None:
+    def restore(self, other: Findings) -> None:
         """Restore the state from a copy, which is not used again; the attempts are kept."""
         attempts = self.attempts
         for name in self.__slots__:
@@ -184,7 +184,7 @@ class ShellState:
             conditional=self.conditional,
         )
 
-    def become(self, other: ShellState) -> None:
+    def restore(self, other: ShellState) -> None:
         """Take over the state of a copy made before."""
         self.places = other.places
         self.failed = other.failed

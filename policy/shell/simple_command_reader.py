@@ -296,7 +296,7 @@ class SimpleReader:
             stdin=given.stdin if given.inputs else shell.stdin,
             piped=piped,
             fed_by=fed_by if piped and not given.inputs else (),
-            local=bool(words) and words[0].known and words[0].text in shell.functions,
+            is_function=bool(words) and words[0].known and words[0].text in shell.functions,
             text=text,
             number=place + 1,
             inside=self.inside,

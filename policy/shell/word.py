@@ -19,9 +19,9 @@ class Word:
     `\\`, and the literal beginning of an opaque word. `many`: it may become no word or several.
     `home`: it begins with an unquoted `~` or a `$HOME` (`text` then begins with `~`); the `~` of
     any other word is an ordinary character. `pipe`: it is `<(…)` or `>(…)`, a pipe to commands of
-    the script, and not a file. `found`: the first wildcard stands for any number of folders, as a
-    recursive search visits them, and all match hidden names; `through`: links as well; `left` is
-    what the search skips.
+    the script, and not a file. `recursive`: the first wildcard stands for any number of folders, as
+    a recursive search visits them, and all match hidden names; `follow_links`: links as well;
+    `exclusions` is what the search skips.
     """
 
     text: str
@@ -29,9 +29,9 @@ class Word:
     many: bool = False
     home: bool = False
     pipe: bool = False
-    found: bool = False
-    through: bool = False
-    left: Exclusions | None = None
+    recursive: bool = False
+    follow_links: bool = False
+    exclusions: Exclusions | None = None
 
     @property
     def known(self) -> bool:

@@ -134,7 +134,7 @@ class ToolRegistry:
         self._telling = True
         try:
             while self._untold:
-                self._listeners.tell(self._untold.popleft())
+                self._listeners.notify(self._untold.popleft())
         finally:
             self._telling = False
 

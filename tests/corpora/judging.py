@@ -93,7 +93,7 @@ def judge(
         home=str(home or workspace.parent / "home"),
         resolvers=Resolvers(
             path=os.path.realpath,
-            look=DiskLookups(os.path.realpath).look,
+            look=DiskLookups(os.path.realpath).look_up,
             folds=lambda _: folds,
             host=None if hosts is None else addresses,
         ),

@@ -105,7 +105,7 @@ def test_a_path_is_in_an_indexed_set_if_some_pattern_matches(
         assume(not isinstance(read, Unreadable))
         assert isinstance(read, Path)
         path = replace(read, names=names if tree else "")
-        assert prepared.meets(path, context) is prepared.slowly(path, context, meets=True)
+        assert prepared.overlaps(path, context) is prepared.slowly(path, context, meets=True)
         assert prepared.within(path, context) is prepared.slowly(path, context, meets=False)
 
 
@@ -117,7 +117,7 @@ def test_links_are_resolved_anew_in_every_call() -> None:
         context = PathContext(resolve=lambda path: path.replace("/w", links["/w"]))
         path = read_path("/x/a", context)
         assert isinstance(path, Path)
-        return prepared.meets(path, context)
+        return prepared.overlaps(path, context)
 
     assert answer() is False
     links["/w"] = "/x"
@@ -167,7 +167,7 @@ def test_an_endpoint_is_in_an_indexed_set_if_some_pattern_matches(
         assume(isinstance(endpoint, Endpoint))
         assert isinstance(endpoint, Endpoint)
         slow = host_in(endpoint, patterns, exceptions, resolve)
-        assert prepared.holds(endpoint, resolve) is slow
+        assert prepared.contains(endpoint, resolve) is slow
 
 
 def _host_patterns(texts: list[str]) -> tuple[HostPattern, ...]:

@@ -45,9 +45,9 @@ def tree(files: list[str], *, folds: bool, whole: bool = True) -> Path:
     held = FolderContents(lexical="/w/t", resolved="/w/t", names=names)
     below = ContentsBelow(
         DiskQuery(place="/w/t", spelled="/w/t", tree=True),
-        lambda _: DiskAnswer(held=(held,), whole=whole),
+        lambda _: DiskAnswer(contents=(held,), complete=whole),
     )
-    return Path(lexical="/w/t", tree=True, folds=folds, held=below)
+    return Path(lexical="/w/t", tree=True, folds=folds, contents=below)
 
 
 @given(files=_FILES, ins=_SETS, outs=st.lists(_ITEMS, max_size=2), folds=st.booleans())
@@ -57,7 +57,7 @@ def test_a_tree_intersects_a_set_if_one_of_its_files_is_in_it(
     included, excluded = patterns(ins), patterns(outs)
     prepared = PreparedPaths(included, excluded)
     path = tree(files, folds=folds)
-    found = prepared.meets(path, _CONTEXT)
+    found = prepared.overlaps(path, _CONTEXT)
     assert found == prepared.slowly(path, _CONTEXT, meets=True)
     each = [
         path_overlaps(
@@ -93,4 +93,4 @@ def test_a_tree_listed_in_part_is_never_taken_to_be_outside_a_set(
     floating = patterns([item for item in ins if item.startswith("**")])
     if floating:
         prepared = PreparedPaths(floating, ())
-        assert prepared.meets(tree(files, folds=False, whole=False), _CONTEXT) is not False
+        assert prepared.overlaps(tree(files, folds=False, whole=False), _CONTEXT) is not False

@@ -48,9 +48,9 @@ def exclusions_of(profile: Profile, items: Sequence[Item]) -> Exclusions | None:
             return None
     left = Exclusions(
         hidden=hidden,
-        shown=hidden,
-        kept=tuple(named.kept),
-        others=named.others is True,
+        may_show_hidden=hidden,
+        included=tuple(named.kept),
+        all_others=named.others is True,
         files=tuple(named.files),
         folders=tuple(named.folders),
     )

@@ -84,8 +84,8 @@ def _left(terms: Sequence[list[OptionItem]]) -> Exclusions | None:
         return None
     return Exclusions(
         hidden=hidden,
-        kept=kept or (),
-        others=kept is not None,
+        included=kept or (),
+        all_others=kept is not None,
         files=tuple(files),
         folders=tuple(folders),
     )

@@ -78,7 +78,7 @@ class ArgumentUsage:
         if left is None or is_steered_by_variable(self.effects):
             return
         self.effects.found[before:] = [
-            replace(each, left=left) if each.tree and each.verb == "reads" else each
+            replace(each, exclusions=left) if each.tree and each.verb == "reads" else each
             for each in self.effects.found[before:]
         ]
 
@@ -186,7 +186,7 @@ class ArgumentUsage:
                 value=item.value,
                 guarded=guarded,
                 spelled=item.spelled,
-                elsewhere=leads_elsewhere(option.role, item.value),
+                changes_folder=leads_elsewhere(option.role, item.value),
             )
         )
 

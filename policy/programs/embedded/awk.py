@@ -50,7 +50,7 @@ def read_awk(program: str) -> ProgramEffects:
         return unknown_effects(_NOT_KNOWN)
     reader = _Reader(tokens)
     reader.read()
-    return ProgramEffects(touched=tuple(reader.touched), gap=reader.gap)
+    return ProgramEffects(accesses=tuple(reader.touched), gap=reader.gap)
 
 
 def reads_socket(name: str) -> bool:

@@ -19,17 +19,17 @@ class AccessedResource:
 class ProgramEffects:
     """The effects of a program. `gap` says why it may run commands, empty if it cannot.
 
-    `harms`: no `*` covers it, although it accesses nothing and runs nothing.
+    `harmful`: no `*` covers it, although it accesses nothing and runs nothing.
     """
 
-    touched: tuple[AccessedResource, ...] = ()
+    accesses: tuple[AccessedResource, ...] = ()
     gap: str = ""
-    harms: bool = False
+    harmful: bool = False
 
     @property
     def guarded(self) -> bool:
         """Whether it does more than read."""
-        return self.harms or bool(self.gap) or any(one.verb != "reads" for one in self.touched)
+        return self.harmful or bool(self.gap) or any(one.verb != "reads" for one in self.accesses)
 
 
 NOTHING = ProgramEffects()
@@ -38,6 +38,6 @@ NOTHING = ProgramEffects()
 def unknown_effects(what: str) -> ProgramEffects:
     """Return the effects of a program that may do anything."""
     return ProgramEffects(
-        touched=(AccessedResource("reads", None), AccessedResource("writes", None)),
+        accesses=(AccessedResource("reads", None), AccessedResource("writes", None)),
         gap=what,
     )

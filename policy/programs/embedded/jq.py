@@ -17,7 +17,7 @@ def read_jq(text: str) -> ProgramEffects:
     """Return the effects of a filter: it works on its input, and some filters can load files."""
     touched = AccessedResource("reads", None)
     if _RUNS.search(text):
-        return ProgramEffects(touched=(touched,), gap="a filter that runs commands")
+        return ProgramEffects(accesses=(touched,), gap="a filter that runs commands")
     if _MODULE.search(text) or _LOADS.search(text):
-        return ProgramEffects(touched=(touched,), harms=True)
-    return ProgramEffects(harms=_ENVIRONMENT.search(text) is not None)
+        return ProgramEffects(accesses=(touched,), harmful=True)
+    return ProgramEffects(harmful=_ENVIRONMENT.search(text) is not None)

@@ -30,7 +30,7 @@ def read_sed(script: str) -> ProgramEffects:
         reader.read()
     except _Unclear:
         return unknown_effects(_NOT_KNOWN)
-    return ProgramEffects(touched=tuple(reader.touched), gap=reader.gap)
+    return ProgramEffects(accesses=tuple(reader.touched), gap=reader.gap)
 
 
 class _Reader:

@@ -60,8 +60,8 @@ _TOUCHED = (
     AccessedResource("writes", None),
     AccessedResource("connects", None),
 )
-_UNSEEN = ProgramEffects(touched=_TOUCHED, gap="SQL whose commands of the client may run programs")
-_OUTSIDE = ProgramEffects(touched=_TOUCHED)
+_UNSEEN = ProgramEffects(accesses=_TOUCHED, gap="SQL whose commands of the client may run programs")
+_OUTSIDE = ProgramEffects(accesses=_TOUCHED)
 
 
 def read_sql(text: str) -> ProgramEffects:

@@ -57,11 +57,13 @@ def needs_no_pattern(
     them.
     """
     command = invocation.command
-    if invocation.gaps or not (invocation.free or command.local or not command.words):
+    if invocation.gaps or not (invocation.free or command.is_function or not command.words):
         return False
     if invocation.place not in STANDARD_PLACES:
         return False
-    if any(option.guarded or option.unknown or option.elsewhere for option in invocation.options):
+    if any(
+        option.guarded or option.unknown or option.changes_folder for option in invocation.options
+    ):
         return False
     folders = [option.value for option in invocation.options]
     if command.words and any(effect.word not in folders for effect in invocation.effects):
@@ -131,7 +133,8 @@ class _Cover:
 def _is_elsewhere(invocation: Invocation, pattern: CommandPattern) -> bool:
     """Return whether a command works in a folder that the pattern does not spell."""
     return any(
-        one.elsewhere and not spells_option(one, invocation, pattern) for one in invocation.options
+        one.changes_folder and not spells_option(one, invocation, pattern)
+        for one in invocation.options
     )
 
 
@@ -140,7 +143,7 @@ def spells_gaps(invocation: Invocation, pattern: CommandPattern) -> bool:
     if not invocation.gaps:
         return True
     # Without a wildcard everything is spelled except the command's input.
-    tells = pattern.tells or (pattern.literal and not _has_input(invocation))
+    tells = pattern.spells_hidden or (pattern.literal and not _has_input(invocation))
     return tells and pattern.gaps.issuperset(invocation.gaps)
 
 

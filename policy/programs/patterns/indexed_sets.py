@@ -39,7 +39,7 @@ class CommandSets:
             for program in programs
         }
 
-    def near(self, invocation: Invocation) -> set[int] | None:
+    def candidates(self, invocation: Invocation) -> set[int] | None:
         """Return the numbers of the sets that may cover a command; None if any of them may.
 
         The others are excluded only for a plain command: one whose program is known, that runs
@@ -49,7 +49,7 @@ class CommandSets:
             return None
         return {number for _, numbers in self._near(invocation) for number in numbers}
 
-    def holding(self, invocation: Invocation) -> tuple[set[int], set[int]]:
+    def covering(self, invocation: Invocation) -> tuple[set[int], set[int]]:
         """Return the numbers of the sets that cover a plain command, and of those that may.
 
         It has no redirection, and no candidate pattern spells nested commands.
@@ -73,6 +73,6 @@ def runs_nothing_else(invocation: Invocation) -> bool:
     command = invocation.command
     if not invocation.program or invocation.inner or invocation.gaps:
         return False
-    if any(option.elsewhere for option in invocation.options):
+    if any(option.changes_folder for option in invocation.options):
         return False
-    return bool(command.words) and not (invocation.free or command.local)
+    return bool(command.words) and not (invocation.free or command.is_function)

@@ -33,10 +33,10 @@ class CommandPattern:
 
     `program` is None where any program matches. `steps` must match the operands; `rest`: a `*` also
     matches options. `inner` are the nested commands that it spells; without them every nested
-    command needs a pattern of its own. `tells`: it spells what may run further commands, for the
-    reasons in `gaps`; `literal`: it has no wildcard. `open_at` is the index of a word that matches
-    several subcommands; the words after it are interpreted once the subcommand is known, see
-    `narrowed`.
+    command needs a pattern of its own. `spells_hidden`: it spells what may run further commands,
+    for the reasons in `gaps`; `literal`: it has no wildcard. `open_at` is the index of a word that
+    matches several subcommands; the words after it are interpreted once the subcommand is known,
+    see `narrowed`.
     """
 
     text: str
@@ -49,7 +49,7 @@ class CommandPattern:
     redirections: tuple[Redirection, ...] = ()
     inner: tuple[CommandPattern, ...] = ()
     gaps: frozenset[str] = frozenset()
-    tells: bool = False
+    spells_hidden: bool = False
     literal: bool = False
     open_at: int | None = None
     profiles: Profiles = field(repr=False, compare=False)
@@ -163,7 +163,7 @@ def _pattern(understood: Invocation, text: str, profiles: Profiles) -> CommandPa
         redirections=command.redirections,
         inner=inner,
         gaps=frozenset(understood.gaps),
-        tells=_tells(understood, profiles),
+        spells_hidden=_tells(understood, profiles),
         literal=not any(has_placeholder(word.text) for word in understood.command.words),
         open_at=_open_at(understood, profiles),
         profiles=profiles,

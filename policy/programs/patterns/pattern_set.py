@@ -35,7 +35,7 @@ class PatternSet(Sequence[CommandPattern]):
     def __len__(self) -> int:
         return len(self._all)
 
-    def near(self, invocation: Invocation) -> tuple[CommandPattern, ...]:
+    def candidates(self, invocation: Invocation) -> tuple[CommandPattern, ...]:
         """Return the patterns that may match; all others name another program."""
         if not invocation.program:
             return self._all
@@ -44,4 +44,4 @@ class PatternSet(Sequence[CommandPattern]):
 
 def near(patterns: Sequence[CommandPattern], invocation: Invocation) -> Sequence[CommandPattern]:
     """Return the patterns that may match a command; all of them if they are not indexed."""
-    return patterns.near(invocation) if isinstance(patterns, PatternSet) else patterns
+    return patterns.candidates(invocation) if isinstance(patterns, PatternSet) else patterns

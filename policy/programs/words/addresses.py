@@ -10,7 +10,7 @@ import re
 from policy.programs.embedded.embedded_program import NOTHING, AccessedResource, ProgramEffects
 from policy.shell import Word
 
-_ANYWHERE = ProgramEffects(touched=(AccessedResource("connects", None),))
+_ANYWHERE = ProgramEffects(accesses=(AccessedResource("connects", None),))
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _SOURCE = re.compile(r"(?:[^/:]*@\s*)?([A-Za-z][A-Za-z0-9+.-]*://.*)", re.DOTALL)
 _MAY_BECOME_URL = re.compile(r"[A-Za-z0-9+.-]*(?::/?)?\Z")
@@ -49,19 +49,19 @@ def _of_pairs(text: str) -> ProgramEffects:
             return _ANYWHERE
         key, value, at = pair[1], pair[2].strip("'"), pair.end()
         if key in ("host", "hostaddr"):
-            touched.extend(_hosts(value).touched)
+            touched.extend(_hosts(value).accesses)
         elif key not in _HARMLESS_KEYS:
             return ProgramEffects(
-                touched=(AccessedResource("connects", None), AccessedResource("reads", None))
+                accesses=(AccessedResource("connects", None), AccessedResource("reads", None))
             )
-    return ProgramEffects(touched=tuple(touched))
+    return ProgramEffects(accesses=tuple(touched))
 
 
 def _hosts(listed: str) -> ProgramEffects:
     hosts = [host for host in listed.split(",") if host]
     if not all(_PLAIN_HOST.fullmatch(host) for host in hosts):
         return _ANYWHERE
-    return ProgramEffects(touched=tuple(AccessedResource("connects", host) for host in hosts))
+    return ProgramEffects(accesses=tuple(AccessedResource("connects", host) for host in hosts))
 
 
 def read_image(word: Word) -> ProgramEffects:
@@ -80,7 +80,7 @@ def read_image(word: Word) -> ProgramEffects:
     return (
         NOTHING
         if registry == _SHORT_NAME
-        else ProgramEffects(touched=(AccessedResource("connects", registry),))
+        else ProgramEffects(accesses=(AccessedResource("connects", registry),))
     )
 
 
@@ -91,7 +91,7 @@ def read_url_or_name(word: Word) -> ProgramEffects:
         return (
             NOTHING
             if url is None
-            else ProgramEffects(touched=(AccessedResource("connects", url[1]),))
+            else ProgramEffects(accesses=(AccessedResource("connects", url[1]),))
         )
     begun = _SCHEME.match(word.text) or _MAY_BECOME_URL.match(word.text) or word.shape == "glob"
     return _ANYWHERE if begun else NOTHING
@@ -101,9 +101,9 @@ def read_inventory(word: Word) -> ProgramEffects:
     """Return the hosts of a list with a comma in it; any other text names a file of hosts."""
     if not word.known:
         return ProgramEffects(
-            touched=(AccessedResource("reads", None), AccessedResource("connects", None))
+            accesses=(AccessedResource("reads", None), AccessedResource("connects", None))
         )
     if "," not in word.text:
-        return ProgramEffects(touched=(AccessedResource("reads", word.text),))
+        return ProgramEffects(accesses=(AccessedResource("reads", word.text),))
     hosts = [host.strip() for host in word.text.split(",") if host.strip()]
-    return ProgramEffects(touched=tuple(AccessedResource("connects", host) for host in hosts))
+    return ProgramEffects(accesses=tuple(AccessedResource("connects", host) for host in hosts))

@@ -58,25 +58,25 @@ def note_inside(effects: CommandEffects, role: str, word: Word, label: str, *, o
             _at_file(effects, word)
         case "at-host":
             if not word.known or word.text.startswith("@"):
-                effects.touch("host", replace(word, text=word.text[1:]), option=option)
+                effects.note_access("host", replace(word, text=word.text[1:]), option=option)
         case "address":
             _address(effects, word, option=option)
         case "list" | "host-list" if is_web_url(word.text):
-            effects.touch("host", word, option=option)
+            effects.note_access("host", word, option=option)
             effects.unknown_access("connects", f"`{label}` names hosts in a page")
         case "host-list":
             if word.text != "-":
-                effects.touch("read", word, option=option)
+                effects.note_access("read", word, option=option)
             effects.unknown_access("connects", f"`{label}` names hosts in a file")
         case "list":
-            effects.touch("read", word, option=option)
+            effects.note_access("read", word, option=option)
             effects.unknown_access("reads", f"`{label}` names files in a file")
         case _ if role in APPROXIMATE:
             note_approximate(effects, role, word, label, option=option)
         case _:
             split, kind = _PARTED[role]
             for part in split(word):
-                effects.touch(kind, part, option=option)
+                effects.note_access(kind, part, option=option)
 
 
 def _argument(effects: CommandEffects, word: Word, *, option: str) -> None:
@@ -84,18 +84,18 @@ def _argument(effects: CommandEffects, word: Word, *, option: str) -> None:
     if word.known and word.text.startswith("-"):
         _, _, text = word.text.partition("=")
         if text:
-            effects.touch("read", replace(word, text=text), option=option)
+            effects.note_access("read", replace(word, text=text), option=option)
     elif word.shape != "opaque":
         # A value that only the shell knows is rarely a file: `build.py "$VERSION"`.
-        effects.touch("read", word, option=option)
+        effects.note_access("read", word, option=option)
 
 
 def _address(effects: CommandEffects, word: Word, *, option: str) -> None:
     """Record a URL, or the file or host that a browser takes any other word for."""
-    effects.touch("host", word, option=option)
+    effects.note_access("host", word, option=option)
     note_local_url(effects, word)
     if not (word.known and "://" in word.text):
-        effects.touch("read", word, option=option)
+        effects.note_access("read", word, option=option)
 
 
 def note_part(effects: CommandEffects, role: str, word: Word, label: str, *, option: str) -> None:
@@ -113,7 +113,7 @@ def note_part(effects: CommandEffects, role: str, word: Word, label: str, *, opt
         case "tunnel":
             effects.unknown_access("connects", f"where `{label}` leads is not known")
         case "prefix":
-            effects.touch("write", names_beginning_with(word), option=option)
+            effects.note_access("write", names_beginning_with(word), option=option)
         case _:
             _piped_write(effects, word, label, option=option)
 
@@ -128,22 +128,22 @@ def note_approximate(
         case "numbered-write" if "#" in word.text:
             effects.unknown_access("writes", f"which file `{label}` writes is not known")
         case "globbed-read" | "numbered-write":
-            effects.touch(role.partition("-")[2], word, option=option)
+            effects.note_access(role.partition("-")[2], word, option=option)
         case "write-parents" | "write-into-parents":
-            effects.touch(role.removesuffix("-parents"), word, option=option)
+            effects.note_access(role.removesuffix("-parents"), word, option=option)
             for place in _UP_AGAIN.finditer(word.text):
                 # The intermediate folder is created, though `..` leaves it again.
                 way = replace(word, text=word.text[: place.start()])
-                effects.touch("write", way, option=option)
+                effects.note_access("write", way, option=option)
         case "joined-read":
             _joined(effects, "reads", word, label)
         case "joined-write":
             _joined(effects, "writes", word, label)
         case "read-joined":
-            effects.touch("read-tree", word, option=option)
+            effects.note_access("read-tree", word, option=option)
             _joined(effects, "writes", word, label)
         case _:
-            effects.touch(role.removesuffix("-beside"), word, option=option)
+            effects.note_access(role.removesuffix("-beside"), word, option=option)
             _beside(effects, word)
 
 
@@ -152,7 +152,7 @@ def note_local_url(effects: CommandEffects, word: Word) -> None:
     before = word.text.lstrip().lower()
     local = before.startswith("file:")
     if local and word.known and _URL_GLOB.isdisjoint(before):
-        effects.touch("read", word, option="")
+        effects.note_access("read", word, option="")
         return
     begun = bool(before) and not word.known and "file:".startswith(before)
     # A word that stands for several schemes may stand for this one too.
@@ -183,11 +183,11 @@ def _piped_write(effects: CommandEffects, word: Word, label: str, *, option: str
     """Record a file that is written, or the command that runs after a `|` or `!`."""
     piped = word.text.startswith(("|", "!"))
     if piped:
-        effects.runs("command", replace(word, text=word.text[1:]), label)
+        effects.note_command("command", replace(word, text=word.text[1:]), label)
         return
     if not word.known and not word.text:
         effects.gap(f"what `{label}` writes to may be a command")
-    effects.touch("write", word, option=option)
+    effects.note_access("write", word, option=option)
 
 
 def _joined(effects: CommandEffects, verb: Verb, word: Word, label: str) -> None:
@@ -204,12 +204,12 @@ def _beside(effects: CommandEffects, word: Word) -> None:
         effects.unknown_access("writes", f"which file `{effects.name}` writes is not known")
     elif not (word.known and word.text == "-"):
         for name in sibling_files(effects.name, word.text):
-            effects.touch("write", replace(word, text=name), option="")
+            effects.note_access("write", replace(word, text=name), option="")
 
 
 def _at_file(effects: CommandEffects, word: Word) -> None:
     found = _AT_FILE.search(word.text)
     if found and found[1] != "-":
-        effects.touch("read", replace(word, text=found[1]), option="")
+        effects.note_access("read", replace(word, text=found[1]), option="")
     elif not found and not word.known:
         effects.unknown_access("reads", "a word that may name a file by `@` is not known")

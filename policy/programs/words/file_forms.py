@@ -56,7 +56,7 @@ def read_form(text: str) -> ProgramEffects:
         # A name may contain the terminator: then both readings count.
         names |= dict.fromkeys((listed, *(part.partition(";")[0] for part in listed.split(","))))
     return ProgramEffects(
-        touched=tuple(AccessedResource("reads", name.strip('"')) for name in names if name)
+        accesses=tuple(AccessedResource("reads", name.strip('"')) for name in names if name)
     )
 
 
@@ -93,10 +93,10 @@ def split_report(word: Word) -> tuple[Word, ...]:
 def read_output_format(text: str) -> ProgramEffects:
     """Return the files that an output format names: `@format.txt`, `%output{a.txt}`."""
     if text.startswith("@"):
-        return ProgramEffects(touched=(AccessedResource("reads", text[1:]),))
+        return ProgramEffects(accesses=(AccessedResource("reads", text[1:]),))
     named = [part.partition("}")[0] for part in text.split(_OUTPUT)[1:]]
     return ProgramEffects(
-        touched=tuple(AccessedResource("writes", name.removeprefix(">>")) for name in named)
+        accesses=tuple(AccessedResource("writes", name.removeprefix(">>")) for name in named)
     )
 
 
@@ -107,7 +107,7 @@ def read_mount(text: str) -> ProgramEffects:
         return NOTHING
     read = AccessedResource("reads", host)
     return ProgramEffects(
-        touched=(read,) if mode == "ro" else (read, AccessedResource("writes", host))
+        accesses=(read,) if mode == "ro" else (read, AccessedResource("writes", host))
     )
 
 

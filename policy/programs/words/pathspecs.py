@@ -116,5 +116,5 @@ def _line_range(effects: CommandEffects, word: Word) -> None:
     start = word.text.find(":")
     while start >= 0:
         if start + 1 < len(word.text):
-            effects.touch("read", Word(word.text[start + 1 :]), option="-L")
+            effects.note_access("read", Word(word.text[start + 1 :]), option="-L")
         start = word.text.find(":", start + 1)

@@ -34,54 +34,60 @@ def scheme_of(text: str) -> str:
 def read_remote(text: str) -> ProgramEffects:
     """Return what a remote accesses: a URL, `user@host:path`, a folder or a configured name."""
     if _HELPER.match(text):
-        return ProgramEffects(touched=(AccessedResource("connects", None),), gap=_RUNS)
+        return ProgramEffects(accesses=(AccessedResource("connects", None),), gap=_RUNS)
     if scheme := _SCHEME.match(text):
         return (
-            _local(text) if scheme[1].lower() == "file" else ProgramEffects(touched=_connects(text))
+            _local(text)
+            if scheme[1].lower() == "file"
+            else ProgramEffects(accesses=_connects(text))
         )
     if source := _SOURCE.match(text):
         return read_remote(source[1])
     if text.startswith(("/", ".", "~")):
         return _local(text)
     if _HOST_FIRST.match(text):
-        return ProgramEffects(touched=_connects(_as_ssh(text)))
+        return ProgramEffects(accesses=_connects(_as_ssh(text)))
     if "/" in text:
         return _local(text)
     # The host of a configured name is in the repository's configuration.
-    return ProgramEffects(touched=(AccessedResource("connects", None),))
+    return ProgramEffects(accesses=(AccessedResource("connects", None),))
 
 
 def read_module(word: Word) -> ProgramEffects:
     """Return what a package of Go accesses: a folder, or the host that its path begins with."""
     text = word.text
     if text.startswith(("/", "./", "../")) or text in (".", "..") or text.endswith(".go"):
-        return ProgramEffects(touched=(AccessedResource("reads", text if word.known else None),))
+        return ProgramEffects(accesses=(AccessedResource("reads", text if word.known else None),))
     path, slash, _ = text.partition("/")
     host = path.partition("@")[0]
     if not word.known and not (slash and word.shape == "opaque"):
         return ProgramEffects(
-            touched=(AccessedResource("connects", None), AccessedResource("reads", None))
+            accesses=(AccessedResource("connects", None), AccessedResource("reads", None))
         )
-    return ProgramEffects(touched=_connects(host)) if "." in host else NOTHING
+    return ProgramEffects(accesses=_connects(host)) if "." in host else NOTHING
 
 
 def read_user_at_host(word: Word) -> ProgramEffects:
     """Return the host of `user@db.example`, none for a name alone."""
     _, sign, host = word.text.rpartition("@")
     if not word.known:
-        return ProgramEffects(touched=(AccessedResource("connects", None),))
-    return ProgramEffects(touched=_connects(host)) if sign else NOTHING
+        return ProgramEffects(accesses=(AccessedResource("connects", None),))
+    return ProgramEffects(accesses=_connects(host)) if sign else NOTHING
 
 
 def read_copy_place(text: str, verb: Literal["reads", "writes"]) -> ProgramEffects:
     """Return what the source or target of a copy accesses: another host, or a path."""
     if scheme := _SCHEME.match(text):
         local = scheme[1].lower() == "file"
-        return ProgramEffects(touched=(AccessedResource(verb, text),) if local else _connects(text))
+        return ProgramEffects(
+            accesses=(AccessedResource(verb, text),) if local else _connects(text)
+        )
     if not text.startswith(("/", ".", "~")) and _HOST_FIRST.match(text):
         module = _HOST_FIRST.sub("", text, count=1).startswith(":")
-        return ProgramEffects(touched=_connects(_as_ssh(text, scheme="rsync" if module else "ssh")))
-    return ProgramEffects(touched=(AccessedResource(verb, text),))
+        return ProgramEffects(
+            accesses=_connects(_as_ssh(text, scheme="rsync" if module else "ssh"))
+        )
+    return ProgramEffects(accesses=(AccessedResource(verb, text),))
 
 
 def as_url(text: str) -> str:
@@ -93,7 +99,7 @@ def as_url(text: str) -> str:
 
 def _local(text: str) -> ProgramEffects:
     return ProgramEffects(
-        touched=(AccessedResource("reads", text), AccessedResource("writes", text))
+        accesses=(AccessedResource("reads", text), AccessedResource("writes", text))
     )
 
 

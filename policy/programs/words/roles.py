@@ -31,7 +31,7 @@ def note_word(effects: CommandEffects, role: str, word: Word, *, option: str = "
         _text(effects, word)
         return False
     if role in VERBS:
-        effects.touch(role, word, option=option)
+        effects.note_access(role, word, option=option)
         if role == "host":
             note_local_url(effects, word)
         return False
@@ -61,7 +61,7 @@ def note_word(effects: CommandEffects, role: str, word: Word, *, option: str = "
 def _text(effects: CommandEffects, word: Word) -> None:
     """Record the folder that the shell lists for a program that uses the names only as text."""
     if word.shape == "glob" and ("/" in word.text or effects.command.folders != ()):
-        effects.touch("list-file", word, option="")
+        effects.note_access("list-file", word, option="")
 
 
 def note_input(effects: CommandEffects, role: str, text: Word) -> None:
@@ -102,7 +102,7 @@ def _other(effects: CommandEffects, role: str, word: Word, label: str) -> None:
             effects.unknown_access("reads", f"`{effects.name}` reads files that its input names")
         case "read-folder" | "project-folder":
             # Files there are used as configuration, or run.
-            effects.touch("read", word, option="")
+            effects.note_access("read", word, option="")
             effects.folder = (*effects.folder, word)
         case "folder":
             effects.folder = (*effects.folder, word)
@@ -127,4 +127,4 @@ def _other(effects: CommandEffects, role: str, word: Word, label: str) -> None:
         ):
             pass
         case _:
-            effects.runs(role, word, label)
+            effects.note_command(role, word, label)

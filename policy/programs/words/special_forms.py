@@ -15,7 +15,7 @@ from policy.programs.embedded.embedded_program import (
 )
 from policy.shell import Word
 
-_SOMETHING = ProgramEffects(touched=(AccessedResource("reads", None),))
+_SOMETHING = ProgramEffects(accesses=(AccessedResource("reads", None),))
 _FORMATS = frozenset(
     """
     json yaml wide name jsonpath jsonpath-as-json custom-columns go-template template kyaml
@@ -41,7 +41,7 @@ def read_listing_format(word: Word) -> ProgramEffects:
     if word.known and name in _FORMATS:
         return NOTHING
     if word.known and equals and name.endswith("file"):
-        return ProgramEffects(touched=(AccessedResource("reads", given),))
+        return ProgramEffects(accesses=(AccessedResource("reads", given),))
     return NOTHING if word.known and not word.text else _SOMETHING
 
 
@@ -51,7 +51,7 @@ def read_password_source(word: Word) -> ProgramEffects:
     if (colon and kind in ("pass", "env", "fd")) or (word.known and word.text == "stdin"):
         return NOTHING
     if word.known and kind == "file":
-        return ProgramEffects(touched=(AccessedResource("reads", rest),))
+        return ProgramEffects(accesses=(AccessedResource("reads", rest),))
     return _SOMETHING
 
 
@@ -66,7 +66,7 @@ def read_name_or_script(word: Word) -> ProgramEffects:
         return NOTHING
     named = word.text if word.known else None
     return ProgramEffects(
-        touched=(AccessedResource("reads", named),), gap="a script in place of a name"
+        accesses=(AccessedResource("reads", named),), gap="a script in place of a name"
     )
 
 
@@ -74,7 +74,7 @@ def read_name_or_file(word: Word) -> ProgramEffects:
     """Return the file that may be given in place of a name."""
     if word.known and _NAME.fullmatch(word.text):
         return NOTHING
-    return ProgramEffects(touched=(AccessedResource("reads", word.text if word.known else None),))
+    return ProgramEffects(accesses=(AccessedResource("reads", word.text if word.known else None),))
 
 
 def read_client_variable(word: Word) -> ProgramEffects:
@@ -91,7 +91,7 @@ def read_filter_rule(word: Word) -> ProgramEffects:
     if _FILTER.fullmatch(word.text) or _MERGED_BELOW.fullmatch(word.text):
         return NOTHING
     merged = _MERGED.fullmatch(word.text)
-    return ProgramEffects(touched=(AccessedResource("reads", merged[1] if merged else None),))
+    return ProgramEffects(accesses=(AccessedResource("reads", merged[1] if merged else None),))
 
 
 def read_page(word: Word) -> ProgramEffects:
@@ -99,7 +99,7 @@ def read_page(word: Word) -> ProgramEffects:
     if word.known and "/" not in word.text:
         return NOTHING
     named = (AccessedResource("reads", word.text),) if word.known else ()
-    return ProgramEffects(touched=(*named, *_SOMETHING.touched))
+    return ProgramEffects(accesses=(*named, *_SOMETHING.accesses))
 
 
 def read_mailbox(word: Word) -> ProgramEffects:
@@ -107,10 +107,10 @@ def read_mailbox(word: Word) -> ProgramEffects:
     if not word.known or word.text.startswith("|"):
         gap = "" if word.text[:1] not in ("", "|") else "a recipient that may be a command"
         return ProgramEffects(
-            touched=(AccessedResource("sends", None), AccessedResource("writes", None)), gap=gap
+            accesses=(AccessedResource("sends", None), AccessedResource("writes", None)), gap=gap
         )
     if "/" in word.text or word.text.startswith("+"):
         return ProgramEffects(
-            touched=(AccessedResource("sends", word.text), AccessedResource("writes", None))
+            accesses=(AccessedResource("sends", word.text), AccessedResource("writes", None))
         )
-    return ProgramEffects(touched=(AccessedResource("sends", word.text),))
+    return ProgramEffects(accesses=(AccessedResource("sends", word.text),))

@@ -92,13 +92,13 @@ def note_program(effects: CommandEffects, role: str, word: Word) -> bool:
 def note_awk_input(effects: CommandEffects, word: Word) -> bool:
     """Record the file or the socket that an operand of awk names; return whether it connects."""
     if not reads_socket(word.text):
-        effects.touch("read", word, option="")
+        effects.note_access("read", word, option="")
         return False
     host = host_of(word.text) if word.known else None
     if host is None:
         effects.unknown_access("connects", f"which host `{effects.name}` connects to is not known")
     else:
-        effects.touch("host", Word(host), option="")
+        effects.note_access("host", Word(host), option="")
     return True
 
 
@@ -108,7 +108,7 @@ def note_read(effects: CommandEffects, role: str, word: Word) -> bool:
     _do(effects, role, word, effects_of_text)
     plain = role in _MEANT and not effects_of_text.gap
     return effects_of_text.guarded and not (
-        plain and all(one.name for one in effects_of_text.touched)
+        plain and all(one.name for one in effects_of_text.accesses)
     )
 
 
@@ -128,18 +128,18 @@ def _place(effects: CommandEffects, word: Word, verb: Verb) -> bool:
         effects.found.append(Effect(verb=verb, word=word, tree=True, folder=effects.folder))
         effects.unknown_access("connects", "a place that may be on another host is not known")
         return True
-    for touched in named.touched:
+    for touched in named.accesses:
         # The spelled word keeps its shape: unknown parts stay unknown.
         tree = touched.verb == verb
         spelled = word if tree else replace(word, text=touched.name or "")
         folder = effects.folder if tree else ()
         effects.found.append(Effect(verb=touched.verb, word=spelled, tree=tree, folder=folder))
-    return any(touched.verb != "reads" for touched in named.touched)
+    return any(touched.verb != "reads" for touched in named.accesses)
 
 
 def _do(effects: CommandEffects, role: str, word: Word, effects_of_text: ProgramEffects) -> None:
     """Record the effects of a word."""
-    for touched in effects_of_text.touched:
+    for touched in effects_of_text.accesses:
         if touched.name is None and role in _REMOTES and not effects_of_text.gap:
             effects.unseen_access(
                 touched.verb, f"which host {quote(word.text)} stands for is not in the call"

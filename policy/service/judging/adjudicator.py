@@ -116,15 +116,15 @@ class Adjudicator:
             facts, hosts = self._world.facts_for_call(caller)
             caller = self._lapsed.seen_on(caller, facts.now)
             answer = judge.answer(name, input, caller=caller, facts=facts)
-            if hosts.waits:
+            if hosts.has_pending:
 
                 def ask(known: Facts = facts) -> Answer:
                     return judge.answer(name, input, caller=caller, facts=known)
 
-                answer = await self._world.looked(ask, hosts, answer)
-            if hosts.wanted:
+                answer = await self._world.with_disk_lookups(ask, hosts, answer)
+            if hosts.pending:
                 denied = denied_without_lookup(judge, answer, ask=ask, caller=caller, facts=facts)
-                answer = await self._world.settled(ask, hosts) if denied is None else denied
+                answer = await self._world.with_lookups(ask, hosts) if denied is None else denied
             spec = None if answer.admitted is None else answer.admitted.spec
             decision = joined(answer, judge, guards=guards, caller=caller, facts=facts)
             decision = self._unless_frozen(decision, spec)

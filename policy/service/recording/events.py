@@ -89,7 +89,7 @@ class Events:
         """Log an event and pass it on."""
         with suppress(Exception):
             _log(event)
-        self._listeners.tell(event)
+        self._listeners.notify(event)
 
     def failing_sink(self, error: Exception) -> None:
         """Log that a record could not be written."""

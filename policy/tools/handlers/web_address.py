@@ -66,7 +66,7 @@ async def addresses_of(endpoint: Endpoint, judged: ResolveHost | None) -> tuple[
     if is_localhost(name):
         return _LOCALHOST
     if isinstance(judged, JudgedHosts):
-        found = await judged.found(name)
+        found = await judged.addresses(name)
     else:
         # Without a policy's own look-up nothing was judged that this could differ from.
         found = (judged and judged(name)) or await look_up_host(name)

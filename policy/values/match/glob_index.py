@@ -66,7 +66,7 @@ _NOTHING: _Tries = {}
 class GlobIndex:
     """A set of globs; `unknown`: the set has further members that are not known.
 
-    `meets` and `covers` take a path with everything below it.
+    `overlaps` and `covers` take a path with everything below it.
     """
 
     __slots__ = (
@@ -112,7 +112,7 @@ class GlobIndex:
         self._wild_below = _NOTHING
         self._covering: GlobIndex | None = None
 
-    def fits(self, spot: PathForms) -> bool:
+    def matches(self, spot: PathForms) -> bool:
         """Return whether one of the globs matches the path."""
         if self._below and not self._below.isdisjoint(spot.folders):
             return True
@@ -145,14 +145,14 @@ class GlobIndex:
             covering = self._covering = GlobIndex(
                 glob for glob in self._globs if glob == "**" or glob.endswith("/**")
             )
-        return covering.fits(spot)
+        return covering.matches(spot)
 
-    def meets(self, spot: PathForms) -> bool:
+    def overlaps(self, spot: PathForms) -> bool:
         """Return whether one of the globs matches the path, or something that can be below it."""
         above = self._above
         if above is None:
             above = self._learn_above()
-        if spot.text in above or self.fits(spot):
+        if spot.text in above or self.matches(spot):
             return True
         return bool(self._wild_below) and _some(self._wild_below, spot.folders, spot.text)
 

@@ -35,7 +35,7 @@ class HostSets:
         self._names, self._domains, self._out_names, self._out_domains = map(_fixed, tables)
         self.unsure = tuple(unsure)
 
-    def holding(self, endpoint: Endpoint) -> set[int] | None:
+    def containing(self, endpoint: Endpoint) -> set[int] | None:
         """Return the numbers of the sets that contain an endpoint; None if each must be asked."""
         if endpoint.address is not None:
             return None

@@ -45,7 +45,7 @@ class PreparedHosts:
             return ins.names, ins.domains, frozenset(), frozenset()
         return ins.names, ins.domains, outs.names, outs.domains
 
-    def holds(self, endpoint: Endpoint, resolve: ResolveHost | None) -> bool | None:
+    def contains(self, endpoint: Endpoint, resolve: ResolveHost | None) -> bool | None:
         """Return whether the endpoint is in the set, as `host_in` does."""
         inside = self._patterns.fits(endpoint, resolve)
         if self._excluded is None or inside is False:

@@ -64,7 +64,7 @@ class PreparedPaths:
         # The latest one, which most often is asked for again.
         self._latest: tuple[str | None, str | None, _Sides] | None = None
 
-    def meets(self, path: Path, context: PathContext) -> bool | None:
+    def overlaps(self, path: Path, context: PathContext) -> bool | None:
         """Return whether some part of the path is in the set, as `path_overlaps` does."""
         sides = self._sides(context)
         if sides is None:
@@ -74,7 +74,7 @@ class PreparedPaths:
         answer = _judge(path, sides, context, _SOME)
         if answer is False and path.names and wildcard_may_match(path, self._patterns):
             answer = None
-        if path.held is None or answer is True:
+        if path.contents is None or answer is True:
             return answer
         return any_of((answer, self._holds(path, sides, context, self._floating)))
 
@@ -88,7 +88,7 @@ class PreparedPaths:
         answer = _judge(path, sides, context, _ALL)
         if answer and path.names and wildcard_may_match(path, self._excluded):
             answer = None
-        if path.held is None or answer is False or not self._excluding:
+        if path.contents is None or answer is False or not self._excluding:
             return answer
         # A path that an exception excludes is not in the set.
         return both(answer, negate(self._holds(path, sides, context, self._excluding)))
@@ -97,7 +97,7 @@ class PreparedPaths:
         self, path: Path, sides: _Sides, context: PathContext, floating: tuple[str, ...]
     ) -> bool | None:
         """Return whether something in the tree matches these floating globs."""
-        assert path.held is not None
+        assert path.contents is not None
         out = floating is self._excluding
         judged_by = sides.exceptions_only() if out else sides
 
@@ -107,7 +107,7 @@ class PreparedPaths:
                 Path(lexical=lexical, resolved=known, folds=path.folds), judged_by, context
             )
 
-        return path.held.some(
+        return path.contents.some(
             floating, judged, folds=path.folds, everything=not out and sides.outs is not None
         )
 
@@ -117,7 +117,7 @@ class PreparedPaths:
         The workspace is then known, if it matters.
         """
         lexical = path.lexical
-        several = path.folds or path.names or path.held is not None
+        several = path.folds or path.names or path.contents is not None
         if several or not lexical.isascii() or context.workspace is None:
             return False
         if path.resolved is None:
@@ -130,7 +130,7 @@ class PreparedPaths:
 
     def certainly_misses(self, path: Path, context: PathContext, *, meets: bool) -> bool:
         """Return whether no reading of the path can be in the set, exceptions disregarded."""
-        several = path.folds or path.names or path.held is not None
+        several = path.folds or path.names or path.contents is not None
         if several or not path.lexical.isascii() or context.workspace is None:
             return False
         sides = self._sides(context)
@@ -146,7 +146,7 @@ class PreparedPaths:
         return not how[0](leads.ins, path_forms(path.resolved))
 
     def slowly(self, path: Path, context: PathContext, *, meets: bool) -> bool | None:
-        """Return the answer of `meets` or `within` by trying one pattern after the other."""
+        """Return the answer of `overlaps` or `within` by trying one pattern after the other."""
         folder = context.workspace
         if (self._here or self._without_here) and folder is None:
             return None
@@ -261,9 +261,9 @@ def _sides_of(globs: _Globs, outs: _Globs) -> _Sides:
 # How one side is compared with a path: the path itself, some of a tree, all of a tree.
 _Held: TypeAlias = Callable[[GlobIndex, PathForms], bool]
 _How: TypeAlias = tuple[_Held, _Held]
-_ITSELF: _How = (GlobIndex.fits, GlobIndex.fits)
-_SOME: _How = (GlobIndex.meets, GlobIndex.covers)
-_ALL: _How = (GlobIndex.covers, GlobIndex.meets)
+_ITSELF: _How = (GlobIndex.matches, GlobIndex.matches)
+_SOME: _How = (GlobIndex.overlaps, GlobIndex.covers)
+_ALL: _How = (GlobIndex.covers, GlobIndex.overlaps)
 
 
 def _judge_file(path: Path, sides: _Sides, context: PathContext) -> bool | None:
@@ -274,14 +274,14 @@ def _judge_file(path: Path, sides: _Sides, context: PathContext) -> bool | None:
     # As `_inside` does, inlined for the common case.
     spot = path_forms(lexical)
     inside: bool | None = True
-    if not sides.ins.fits(spot):
+    if not sides.ins.matches(spot):
         if not sides.ins.unknown:
             return False
         inside = None
     outs = sides.outs
     if outs is None:
         return inside
-    if outs.fits(spot):
+    if outs.matches(spot):
         return False
     return None if outs.unknown else inside
 

@@ -31,7 +31,7 @@ class PathSets:
         # The latest one, which most often is asked for again.
         self._latest: tuple[str | None, str | None, _Placed] | None = None
 
-    def holding(self, path: Path, context: PathContext) -> set[int] | None:
+    def containing(self, path: Path, context: PathContext) -> set[int] | None:
         """Return the numbers of the sets that contain a path; None where each must be asked."""
         lexical = path.lexical
         if path.tree or path.folds or not lexical.isascii():
@@ -149,7 +149,7 @@ class _Placed:
         if self._excepting and found:
             spot = path_forms(text)
             for number in found.intersection(self._excepting):
-                if self._excepting[number].fits(spot):
+                if self._excepting[number].matches(spot):
                     found.discard(number)
         return found
 
@@ -157,9 +157,9 @@ class _Placed:
         """Add the sets that contain the path by its name, or by wildcards elsewhere."""
         assert self._some_floating is not None
         spot = path_forms(text)
-        if self._some_floating.fits(spot):
+        if self._some_floating.matches(spot):
             for number, index in self._floating:
-                if number not in found and index.fits(spot):
+                if number not in found and index.matches(spot):
                     found.add(number)
 
     def has_no_links(self, context: PathContext) -> bool:

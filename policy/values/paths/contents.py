@@ -54,14 +54,14 @@ class ContentsBelow:
         seen = self.seen
         if seen is None:
             return None
-        answer: bool | None = False if seen.whole else None
+        answer: bool | None = False if seen.complete else None
         for lexical, resolved in self._made():
             if _may_be_named(lexical, self.asked):
                 found = judged(lexical, resolved)
                 if found:
                     return True
                 answer = None if found is None else answer
-        for held in seen.held:
+        for held in seen.contents:
             for below in _candidates(held, floating, folds=folds, everything=everything):
                 found = judged(_below(held.lexical, below), _below(held.resolved, below))
                 if found:
@@ -79,7 +79,7 @@ def _may_be_named(path: str, asked: DiskQuery) -> bool:
         return False
     if not asked.steps or asked.tree:
         return True
-    return compile_step(asked.steps[-1], loose=asked.loose)(path.rpartition("/")[2])
+    return compile_step(asked.steps[-1], loose=asked.lenient)(path.rpartition("/")[2])
 
 
 def _candidates(

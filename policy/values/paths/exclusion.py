@@ -19,12 +19,14 @@ SHOWING = frozenset(
 
 def is_excluded(left: Exclusions, name: str, *, folder: bool, shown: tuple[str, ...] = ()) -> bool:
     """Return whether a file or folder of this name is skipped; names in `shown` never are."""
-    if any(compile_name_glob(glob.casefold())(name.casefold()) for glob in (*left.kept, *shown)):
+    if any(
+        compile_name_glob(glob.casefold())(name.casefold()) for glob in (*left.included, *shown)
+    ):
         return False
     if left.hidden and name.startswith("."):
         return True
     if not name.isascii():
         return False
-    if not folder and left.others:
+    if not folder and left.all_others:
         return True
     return any(compile_name_glob(glob)(name) for glob in (left.folders if folder else left.files))

@@ -46,7 +46,7 @@ def path_overlaps(
     answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
     if answer is False and wildcard_may_match(path, patterns):
         answer = None
-    if path.held is None or answer is True:
+    if path.contents is None or answer is True:
         return answer
     return any_of((answer, _holds(path, patterns, excluded, context=context)))
 
@@ -63,7 +63,7 @@ def path_within(
     answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
     if answer and wildcard_may_match(path, excluded):
         answer = None
-    if path.held is None or answer is False:
+    if path.contents is None or answer is False:
         return answer
     return both(answer, negate(_holds(path, excluded, (), context=context)))
 
@@ -76,7 +76,7 @@ def _holds(
     context: PathContext,
 ) -> bool | None:
     """Return whether something in the tree matches a floating item."""
-    assert path.held is not None
+    assert path.contents is not None
     floating = tuple(pattern.glob for pattern in patterns if pattern.base == "floating")
 
     def judged(lexical: str, resolved: str) -> bool | None:
@@ -84,7 +84,7 @@ def _holds(
         file = Path(lexical=lexical, resolved=known, folds=path.folds)
         return path_overlaps(file, patterns, excluded, context=context)
 
-    return path.held.some(floating, judged, folds=path.folds, everything=bool(excluded))
+    return path.contents.some(floating, judged, folds=path.folds, everything=bool(excluded))
 
 
 def wildcard_may_match(path: Path, patterns: tuple[PathPattern, ...]) -> bool:

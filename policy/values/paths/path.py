@@ -37,11 +37,11 @@ _WINDOWS_ALIAS = re.compile(r"[. ](/|$)|~[0-9]|:")
 class PathContext:
     """The context in which a path is read: folders as absolute paths, and queries to the disk.
 
-    Relative paths are below `cwd`, else below `workspace`, and Unreadable where `lost`: in a script
-    whose `cd` may have failed. `look` lists the contents of trees, and `links_below` reports
-    whether an earlier command may have made a link below a folder. `resolve` is called again for
-    every pattern and path, so it should cache its answers for this call; `known_sets` is such a
-    cache for the sets that the call's paths are tested against.
+    Relative paths are below `cwd`, else below `workspace`, and Unreadable where
+    `directory_unknown`: in a script whose `cd` may have failed. `look` lists the contents of trees,
+    and `links_below` reports whether an earlier command may have made a link below a folder.
+    `resolve` is called again for every pattern and path, so it should cache its answers for this
+    call; `known_sets` is such a cache for the sets that the call's paths are tested against.
     """
 
     cwd: str | None = None
@@ -52,7 +52,7 @@ class PathContext:
     other_names: HasOtherNames | None = None
     look: LookAt | None = None
     links_below: Callable[[str], bool] | None = None
-    lost: bool = False
+    directory_unknown: bool = False
     known_sets: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
@@ -63,7 +63,7 @@ class Path:
     `tree` includes everything below it. `resolved` is None without a resolver. `folds`: letter case
     may be ignored there. `walked` is the path as spelled, dots included, where links lead off it.
     `names` is the glob of the names meant below a tree, where a wildcard of a command spelled it.
-    `held` has the contents of a tree, where the disk can be queried.
+    `contents` has the contents of a tree, where the disk can be queried.
     """
 
     lexical: str
@@ -72,7 +72,7 @@ class Path:
     folds: bool = False
     names: str = ""
     walked: str | None = field(default=None, compare=False, repr=False)
-    held: ContentsBelow | None = field(default=None, compare=False, repr=False)
+    contents: ContentsBelow | None = field(default=None, compare=False, repr=False)
 
 
 def read_path(text: str, context: PathContext, *, tree: bool = False) -> Path | Unreadable:
@@ -168,7 +168,7 @@ def after_cd(folders: tuple[str, ...] | None, context: PathContext) -> PathConte
             folders = None
             break
         context = replace(context, cwd=place.resolved or place.lexical)
-    return replace(context, lost=True) if folders is None else context
+    return replace(context, directory_unknown=True) if folders is None else context
 
 
 def normal_path(text: str) -> str:
@@ -195,7 +195,7 @@ def _absolute(text: str, context: PathContext) -> str | Unreadable:
         absolute = f"{context.home}/{rest}"
     else:
         folder = context.cwd if context.cwd is not None else context.workspace
-        if folder is None or context.lost:
+        if folder is None or context.directory_unknown:
             return Unreadable(reason=f"relative to an unknown folder: {quote(text)}")
         absolute = f"{folder}/{spelled}"
     if len(absolute) > _LONGEST:

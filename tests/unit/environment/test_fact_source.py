@@ -42,14 +42,14 @@ async def test_a_call_causes_only_so_many_look_ups() -> None:
         assert resolve is not None
         return [resolve(f"{number}.example") for number in range(1_000)]
 
-    answers, facts = await FactSource(look_up=look_up).answered(ask, Caller())
+    answers, facts = await FactSource(look_up=look_up).evaluate(ask, Caller())
     assert len(asked) == len(set(asked)) == 100
     assert answers.count(None) == 900
     # What did not resolve when it was judged is not looked up for the tool either.
     hosts = facts.resolvers.host
     assert isinstance(hosts, JudgedHosts)
-    assert await hosts.found("999.example") is None
-    assert await hosts.found("0.example") == ("192.0.2.1",)
+    assert await hosts.addresses("999.example") is None
+    assert await hosts.addresses("0.example") == ("192.0.2.1",)
     assert len(asked) == 100
 
 
@@ -57,7 +57,7 @@ async def test_what_nobody_judged_is_looked_up_for_the_tool_as_the_service_does(
     async def look_up(name: str) -> tuple[str, ...] | None:
         return ("192.0.2.7",)
 
-    _, facts = await FactSource(look_up=look_up).answered(lambda facts: None, Caller())
+    _, facts = await FactSource(look_up=look_up).evaluate(lambda facts: None, Caller())
     hosts = facts.resolvers.host
     assert isinstance(hosts, JudgedHosts)
-    assert await hosts.found("a.example") == ("192.0.2.7",)
+    assert await hosts.addresses("a.example") == ("192.0.2.7",)

@@ -38,24 +38,24 @@ async def test_a_long_look_is_made_in_another_thread(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     where: list[threading.Thread] = []
-    real = DiskLookups.look
+    real = DiskLookups.look_up
 
     def noted(looking: DiskLookups, asked: DiskQuery) -> DiskAnswer:
         where.append(threading.current_thread())
         return real(looking, asked)
 
-    monkeypatch.setattr(DiskLookups, "look", noted)
+    monkeypatch.setattr(DiskLookups, "look_up", noted)
 
     def ask(facts: Facts) -> tuple[DiskAnswer | None, ...]:
         look = facts.resolvers.look
         assert look is not None
         return look(look_at(here / "few")), look(look_at(here / "many"))
 
-    (few, many), facts = await FactSource().answered(ask, Caller())
+    (few, many), facts = await FactSource().evaluate(ask, Caller())
     assert few is not None
-    assert few.whole
+    assert few.complete
     assert many is not None
-    assert len(many.held[0].names) == 1000
+    assert len(many.contents[0].names) == 1000
     assert [thread is threading.main_thread() for thread in where] == [False]
     (here / "many/new").touch()
     assert facts.resolvers.look is not None

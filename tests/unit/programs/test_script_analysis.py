@@ -215,7 +215,7 @@ def test_found_paths_begin_where_the_search_does() -> None:
     (command,) = one("seek src/a src/b -exec show {} +").inner
 
     found = command.operands[0].word
-    assert (found.text, found.shape, found.found) == ("src/*", "glob", True)
+    assert (found.text, found.shape, found.recursive) == ("src/*", "glob", True)
     assert not command.operands[0].may_be_option
     (rest,) = one('seek -exec show "a{}" +').inner
     assert rest.operands[0].word == Word("a", "opaque")

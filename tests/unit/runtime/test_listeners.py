@@ -15,12 +15,12 @@ def test_who_listens_twice_ends_one_at_a_time() -> None:
     listeners: Listeners[int] = Listeners()
     heard: list[int] = []
     end, end_again = listeners.add(heard.append), listeners.add(heard.append)
-    listeners.tell(1)
+    listeners.notify(1)
     end()
     end()
-    listeners.tell(2)
+    listeners.notify(2)
     end_again()
-    listeners.tell(3)
+    listeners.notify(3)
     assert heard == [1, 1, 2]
     assert not listeners
 
@@ -38,7 +38,7 @@ def test_one_that_fails_keeps_the_news_from_nobody_and_is_logged(
     listeners.add(fails)
     listeners.add(heard.append)
     with caplog.at_level(logging.WARNING):
-        listeners.tell("secret")
+        listeners.notify("secret")
     assert heard == ["secret"]
     assert [record.getMessage() for record in caplog.records] == [
         f"a listener failed: {failing.__name__}"
@@ -49,8 +49,8 @@ def test_one_that_comes_while_the_others_are_told_hears_of_what_is_next() -> Non
     listeners: Listeners[int] = Listeners()
     late: list[int] = []
     listeners.add(lambda news: listeners.add(late.append) if news == 1 else None)
-    listeners.tell(1)
-    listeners.tell(2)
+    listeners.notify(1)
+    listeners.notify(2)
     assert late == [2]
 
 
@@ -69,5 +69,5 @@ def test_none_is_lost_where_many_threads_come_at_once() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    listeners.tell(1)
+    listeners.notify(1)
     assert len(heard) == 8 * 200

@@ -394,10 +394,14 @@ def test_a_command_stands_wherever_a_change_of_folder_may_have_led(
 
 
 def test_a_function_is_local_only_where_it_surely_was_defined() -> None:
-    assert [command.local for command in commands("f; f() { a; }; f x")] == [False, False, True]
-    assert not commands("a && f() { b; }; f")[-1].local
-    assert not commands("(f() { b; }); f")[-1].local
-    assert not commands("f() { b; }; unset -f f; f")[-1].local
+    assert [command.is_function for command in commands("f; f() { a; }; f x")] == [
+        False,
+        False,
+        True,
+    ]
+    assert not commands("a && f() { b; }; f")[-1].is_function
+    assert not commands("(f() { b; }); f")[-1].is_function
+    assert not commands("f() { b; }; unset -f f; f")[-1].is_function
 
 
 def test_a_command_knows_its_text_and_what_it_stands_in() -> None:

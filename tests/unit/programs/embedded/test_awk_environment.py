@@ -21,12 +21,12 @@ _ALL = "/proc/self/environ"
     ],
 )
 def test_a_program_that_may_take_any_variable_reads_the_environment(program: str) -> None:
-    assert _ALL in {one.name for one in read_awk(program).touched}
+    assert _ALL in {one.name for one in read_awk(program).accesses}
 
 
 @pytest.mark.parametrize("program", ['BEGIN { print ENVIRON["HOME"] }', "{ print $1 }", "1"])
 def test_a_variable_by_its_name_is_one_that_the_shell_could_name_too(program: str) -> None:
-    assert read_awk(program).touched == ()
+    assert read_awk(program).accesses == ()
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_a_variable_by_its_name_is_one_that_the_shell_could_name_too(program: st
 def test_a_program_that_may_change_its_operands_reads_files_that_are_not_known(
     program: str,
 ) -> None:
-    assert None in {one.name for one in read_awk(program).touched if one.verb == "reads"}
+    assert None in {one.name for one in read_awk(program).accesses if one.verb == "reads"}

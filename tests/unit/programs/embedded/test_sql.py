@@ -66,7 +66,7 @@ TOUCHES = [
 
 @pytest.mark.parametrize("text", INSIDE)
 def test_ordinary_sql_stays_inside(text: str) -> None:
-    assert not read_sql(text).touched
+    assert not read_sql(text).accesses
     assert not read_sql(text).gap
 
 
@@ -77,7 +77,7 @@ def test_what_may_run_programs_is_a_gap(text: str) -> None:
 
 @pytest.mark.parametrize("text", TOUCHES)
 def test_a_function_that_is_not_known_may_touch_any_file(text: str) -> None:
-    assert [(one.verb, one.name) for one in read_sql(text).touched] == [
+    assert [(one.verb, one.name) for one in read_sql(text).accesses] == [
         ("reads", None),
         ("writes", None),
         ("connects", None),
@@ -86,4 +86,4 @@ def test_a_function_that_is_not_known_may_touch_any_file(text: str) -> None:
 
 @given(before=st.sampled_from(INSIDE), after=st.sampled_from(RUNS + TOUCHES))
 def test_what_comes_after_ordinary_sql_is_seen(before: str, after: str) -> None:
-    assert read_sql(f"{before};\n{after}").touched
+    assert read_sql(f"{before};\n{after}").accesses

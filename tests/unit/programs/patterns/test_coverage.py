@@ -126,10 +126,10 @@ def test_one_command_of_a_chain_is_enough(text: str, items: list[str], answer: b
 def test_of_a_set_only_patterns_that_may_fit_are_asked() -> None:
     rm, git, anything = patterns = [pattern(item) for item in ("rm *", "git *", "* --version")]
     found = PatternSet(patterns)
-    assert found.near(invocation("rm -rf x")) == (rm, anything)
-    assert found.near(invocation("/bin/git log")) == (git, anything)
-    assert found.near(invocation("ls")) == (anything,)
-    assert found.near(invocation("$x -rf")) == tuple(found) == (rm, git, anything)
+    assert found.candidates(invocation("rm -rf x")) == (rm, anything)
+    assert found.candidates(invocation("/bin/git log")) == (git, anything)
+    assert found.candidates(invocation("ls")) == (anything,)
+    assert found.candidates(invocation("$x -rf")) == tuple(found) == (rm, git, anything)
 
 
 @pytest.mark.parametrize(

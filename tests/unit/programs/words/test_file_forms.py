@@ -78,14 +78,14 @@ def test_a_pathspec_that_leaves_out_reads_nothing(text: str) -> None:
     ],
 )
 def test_a_field_of_a_form_names_the_files_that_it_uploads(text: str, paths: list[str]) -> None:
-    assert [one.name for one in read_form(text).touched] == paths
+    assert [one.name for one in read_form(text).accesses] == paths
 
 
 def test_a_format_may_name_files_that_it_writes() -> None:
-    assert read_output_format("%{http_code}").touched == ()
-    assert read_output_format("@f.txt").touched == (AccessedResource("reads", "f.txt"),)
+    assert read_output_format("%{http_code}").accesses == ()
+    assert read_output_format("@f.txt").accesses == (AccessedResource("reads", "f.txt"),)
     written = read_output_format("x%output{a}y%output{>>b}z")
-    assert written.touched == (AccessedResource("writes", "a"), AccessedResource("writes", "b"))
+    assert written.accesses == (AccessedResource("writes", "a"), AccessedResource("writes", "b"))
     assert written.guarded
 
 
@@ -103,6 +103,6 @@ def test_a_format_may_name_files_that_it_writes() -> None:
     ],
 )
 def test_a_mount_gives_a_tree_of_this_machine(text: str, verbs: list[str]) -> None:
-    touched = read_mount(text).touched
+    touched = read_mount(text).accesses
     assert [one.verb for one in touched] == verbs
     assert {one.name for one in touched} <= {"/a", "~/a"}

@@ -11,7 +11,7 @@ from policy.shell import Word
 
 def _said(role: str, word: Word) -> list[str]:
     doings = WORD_READERS[role](word)
-    touched = [f"{one.verb} {'?' if one.name is None else one.name}" for one in doings.touched]
+    touched = [f"{one.verb} {'?' if one.name is None else one.name}" for one in doings.accesses]
     return [*touched, "runs"] if doings.gap else touched
 
 

@@ -116,15 +116,15 @@ def test_a_relative_path_needs_a_folder() -> None:
     assert isinstance(read_path("a", PathContext()), Unreadable)
     assert read_path("a", PathContext(workspace="/w")) == Path(lexical="/w/a")
     assert isinstance(read_path("~/a", PathContext(cwd="/w")), Unreadable)
-    assert isinstance(read_path("a", PathContext(cwd="/w", lost=True)), Unreadable)
-    assert read_path("/a", PathContext(lost=True)) == Path(lexical="/a")
+    assert isinstance(read_path("a", PathContext(cwd="/w", directory_unknown=True)), Unreadable)
+    assert read_path("/a", PathContext(directory_unknown=True)) == Path(lexical="/a")
 
 
 def test_cd_is_followed() -> None:
     assert after_cd(("sub", ".."), CONTEXT).cwd == "/w/sub"
     assert after_cd(("/x", "y"), CONTEXT).cwd == "/x/y"
-    assert after_cd(None, CONTEXT).lost
-    assert after_cd(("a\\b",), CONTEXT).lost
+    assert after_cd(None, CONTEXT).directory_unknown
+    assert after_cd(("a\\b",), CONTEXT).directory_unknown
     assert after_cd((), CONTEXT) == CONTEXT
 
 
