@@ -111,7 +111,7 @@ def _others(
         yield path
     for shared in seen.shared:
         name = quote(shared)
-        yield Unreadable(reason=f"a file that has other names too (hard links): {name}")
+        yield Unreadable(reason=f"a file with several names (hard links): {name}")
 
 
 def _made_below(asked: DiskQuery, meant: GlobMeaning, paths: PathContext) -> Iterator[Unreadable]:

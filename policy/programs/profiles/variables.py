@@ -41,7 +41,7 @@ def read_variables(table: Mapping[str, Any], faults: Faults) -> Variables:
     globs: list[tuple[str, VariableRole]] = []
     for key in table:
         if key not in _ROLES:
-            faults.add((key,), f"{quote(key)} is no key here", help=f"keys: {', '.join(_ROLES)}")
+            faults.add((key,), f"{quote(key)} is not a key here", help=f"keys: {', '.join(_ROLES)}")
     for role in _ROLES:
         listed = table.get(role, "")
         if not isinstance(listed, str):

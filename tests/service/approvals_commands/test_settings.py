@@ -20,7 +20,7 @@ async def test_a_session_causes_only_so_many_questions(tmp_path: Path) -> None:
     yes = ScriptedApprover(otherwise=Approved(by="ada"))
     service = policy.build_tool_service(store, approver=yes, workspace=place.work)
     assert (await service.execute("file_read", {"path": "a.txt"})).value == "a.txt"
-    with pytest.raises(PermissionDenied, match="too many questions"):
+    with pytest.raises(PermissionDenied, match="too many approval requests"):
         await service.execute("file_read", {"path": "b.txt"})
     more = policy.build_tool_service(store, approver=yes, workspace=place.work, asks_per_session=2)
     for name in ("a.txt", "b.txt"):

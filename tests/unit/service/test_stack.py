@@ -399,7 +399,7 @@ async def test_a_session_can_cause_only_so_many_questions() -> None:
     f = Fixture(FakeStore(always(Verdict.ASK)), YES, YES, YES, asks_per_session=2)
     await f.service.execute("echo", {"n": 1})
     await f.service.execute("echo", {"n": 2})
-    with pytest.raises(PermissionDenied, match="too many questions"):
+    with pytest.raises(PermissionDenied, match="too many approval requests"):
         await f.service.execute("echo", {"n": 3})
     assert f.counts == (2, 2)
 
