@@ -1,8 +1,8 @@
 """What one build of a policy found, for the next one: an edit costs what it changes.
 
-Files that did not change are not parsed again, rules in unchanged surroundings are not checked
-again, and tools whose rules are the same are not compiled again. A law holds every build with an
-`Incremental` to one without, which does everything anew (`tests/laws/test_incremental_builds.py`).
+Unchanged files are not parsed again, rules in an unchanged context are not checked again, and tools
+with the same rules are not compiled again. A law compares every build with an `Incremental` to one
+without (`tests/laws/test_incremental_builds.py`).
 """
 
 from policy.incremental.incremental import Incremental

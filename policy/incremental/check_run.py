@@ -19,25 +19,25 @@ _Rule: TypeAlias = tree.Rule | tree.KnownRule
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class UnitRun:
-    """One unit being read: `kept` are all of its rules, if they were remembered as they stand."""
+    """One unit being read; `kept` are all of its rules, if all were remembered."""
 
     unit: Unit
     context: str | None
     remembered: CheckedRules
     kept: tuple[CheckedRule, ...] | None = None
-    # Rules of which nothing was said.
+    # Rules without diagnostics.
     silent: list[tuple[_Rule, CheckedRule]] = field(default_factory=list)
     # Something was said at another place than the rule's own, which another rule may then not say.
     doubtful: bool = False
 
     def find(self, rule: _Rule, *, id: str) -> CheckedRule | None:
-        """Return what a rule comes to, if that is remembered."""
+        """Return a rule's checked form, if it is remembered."""
         if self.context is None:
             return None
         return self.remembered.rule(self.context, rule, id=id)
 
     def note(self, rule: _Rule, checked: CheckedRule, *, said: Iterable[Diagnostic]) -> None:
-        """Note what a rule came to, and what was said while it was checked."""
+        """Record a rule's checked form, and the diagnostics of checking it."""
         said = tuple(said)
         if said and any(d.span is None or not _within(d.span, rule.span) for d in said):
             self.doubtful = True
@@ -46,7 +46,7 @@ class UnitRun:
 
 
 class CheckRun:
-    """The units of one run; at its end they are remembered, where that is sure to be right."""
+    """The units of one run, which are remembered at its end where that is certainly correct."""
 
     def __init__(self, remembered: CheckedRules) -> None:
         self._remembered = remembered

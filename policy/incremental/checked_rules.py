@@ -1,8 +1,8 @@
 """Rules checked before, by unit and text, moved to their present places.
 
-What a rule comes to depends on its text and on its surroundings: on everything a rule can see,
-which no other rule is part of. So a rule of which nothing was said means the same as long as the
-surroundings stay, wherever its text stands. See `surroundings`.
+A rule's checked form depends on its text and on its surroundings: everything that a rule can refer
+to, which excludes other rules. So a rule without diagnostics keeps its meaning while the
+surroundings are the same, wherever its text is. See `surroundings`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from policy.syntax import tree
 # A unit's kind, and the text of a rule in it.
 Key: TypeAlias = tuple[str, str]
 
-# What no file holds any more is kept until it is a fifth of all, and this much.
+# Rules that are in no file any more are kept until they are a fifth of all, and this many.
 _MOST_FORGOTTEN = 200
 
 
 class CheckedRules:
-    """The texts and the checked forms of the rules of one policy, kept from build to build.
+    """The texts and checked forms of the rules of one policy, kept between builds.
 
-    Not for several threads at once. What no file holds any more goes with `prune`.
+    Not thread-safe. `prune` removes rules that are in no file any more.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class CheckedRules:
         self._rules: dict[Key, CheckedRule] = {}
 
     def enter(self, surroundings: str) -> None:
-        """Forget what was checked in other surroundings."""
+        """Forget rules that were checked in other surroundings."""
         if surroundings != self._surroundings:
             self._surroundings = surroundings
             self._rules = {}
@@ -41,9 +41,9 @@ class CheckedRules:
     def all_of(
         self, context: str, rules: tuple[tree.KnownRule, ...], *, prefix: str, gives: bool
     ) -> list[CheckedRule] | None:
-        """Return what the rules of a unit come to, as `rule` does, if all of them are remembered.
+        """Return the checked forms of a unit's rules, as `rule` does, if all are remembered.
 
-        Of a unit that gives nothing, what gives is left out.
+        Rules that grant are left out for a unit without grants.
         """
         found: list[CheckedRule] = []
         for rule in rules:
@@ -57,25 +57,25 @@ class CheckedRules:
     def rule(
         self, context: str, rule: tree.Rule | tree.KnownRule, *, id: str
     ) -> CheckedRule | None:
-        """Return what a rule comes to, at its place and under its `id`."""
+        """Return a rule's checked form, with its span and its `id`."""
         key = (context, text_of(rule))
         found = self._rules.get(key)
         if found is None:
             return None
-        # What stays where it was is the very same from build to build.
+        # An unmoved rule is the same object from build to build.
         placed = self._rules[key] = _placed(found, id, rule.span)
         return placed
 
     def keep(self, context: str, rule: tree.Rule | tree.KnownRule, checked: CheckedRule) -> None:
-        """Keep what a rule came to, of which nothing was said."""
+        """Keep the checked form of a rule without diagnostics."""
         self._rules[context, text_of(rule)] = checked
 
     def meet(self, file: tree.PolicyFile) -> None:
-        """Know the rules of a file by their texts."""
+        """Remember the texts of a file's rules."""
         self.known.update({rule.text: rule for rule in file.known})
 
     def prune(self, trees: Sequence[tree.PolicyFile]) -> None:
-        """Forget what no tree holds any more, once that is much of what is remembered."""
+        """Forget rules that are in no tree any more, once there are many of them."""
         known = [file.known for file in trees]
         most = _MOST_FORGOTTEN + 5 * sum(map(len, known)) // 4
         if max(len(self.known), len(self._rules)) <= most:
@@ -92,12 +92,12 @@ def text_of(rule: tree.Rule | tree.KnownRule) -> str:
 
 
 def _placed(found: CheckedRule, id: str, span: Span) -> CheckedRule:
-    """Return a rule at its place: the very same one if it stands there."""
+    """Return a rule with this span: the same object if it has not moved."""
     return found if found.id == id and found.span == span else at_place(found, id, span)
 
 
 def at_place(rule: CheckedRule, id: str, span: Span) -> CheckedRule:
-    """Return a checked rule as it stands elsewhere."""
+    """Return a checked rule with another span."""
     return CheckedRule(
         id=id,
         verdict=rule.verdict,

@@ -16,9 +16,9 @@ from policy.syntax import Engine, Parsed, parse, tree, without_parts
 
 
 class Incremental:
-    """What is known from the builds of one policy. Not for several threads at once.
+    """What is remembered from the builds of one policy. Not thread-safe.
 
-    `engine` is what reads statements.
+    `engine` is the parsing engine.
     """
 
     def __init__(self, *, engine: Engine = "tables") -> None:
@@ -26,12 +26,12 @@ class Incremental:
         self.plans = PlanCache()
         self._rules = CheckedRules()
         self._inputs = Inputs()
-        # Files by name and text: those of the build before, and of the one under way.
+        # Files by name and text: those of the previous build, and of the current one.
         self._files: dict[tuple[str, str], Parsed] = {}
         self._read: dict[tuple[str, str], Parsed] = {}
 
     def parse(self, source: Source) -> Parsed:
-        """Parse a file, or return what it came to in the build before."""
+        """Parse a file, or return its result of the previous build."""
         key = (source.name, source.text)
         found = self._files.get(key)
         if found is None:
@@ -47,7 +47,7 @@ class Incremental:
         digests: Mapping[str, str],
         programs: Mapping[str, Source],
     ) -> CheckRun:
-        """Return the memory of a check of these sources, which must be everything it sees.
+        """Return the memory for a check of these sources, which must be all of its input.
 
         `digests` are those of all files by name, `programs` the policy's own profiles.
         """
@@ -56,7 +56,7 @@ class Incremental:
         return CheckRun(self._rules)
 
     def checked(self, others: Iterable[tree.PolicyFile]) -> None:
-        """End the check of these files: keep the texts of rules, and nothing long gone.
+        """End the check of these files: keep the texts of rules, and forget old ones.
 
         `others` were not parsed here.
         """

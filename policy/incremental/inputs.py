@@ -14,12 +14,12 @@ from typing import Any
 from policy.catalog import Catalog, ToolSpec
 from policy.model import Source, freeze
 
-# What a tool's definition holds beside what its code does to an input, which no check looks at.
+# All fields of a tool's definition but its code for inputs, which no check uses.
 _TOLD = [one.name for one in fields(ToolSpec) if one.compare and one.name != "schema"]
 
 
 class Inputs:
-    """Digests for one policy folder; that of a catalogue is kept as long as it stays the same."""
+    """Digests for one policy folder; that of an unchanged catalogue is cached."""
 
     def __init__(self) -> None:
         self._catalog: Catalog | None = None
@@ -43,7 +43,7 @@ class Inputs:
 
 
 def _digest(parts: Iterable[str]) -> str:
-    # Its length goes before each part, so that no two lists give one text to hash.
+    # Each part is preceded by its length, so that different lists never hash the same text.
     told = "".join([f"{len(part)} {part}" for part in parts])
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -56,6 +56,6 @@ def _of_catalog(catalog: Catalog) -> Iterator[str]:
 
 
 def _frozen(schema: Mapping[str, Any]) -> Any:
-    """Return a schema as views of dicts, tuples and plain values, which all say what they hold."""
+    """Return a schema as dict views, tuples and plain values, whose `repr` shows their content."""
     # Views are what `freeze` makes, of all that is in them.
     return schema if type(schema) is MappingProxyType else freeze(schema)

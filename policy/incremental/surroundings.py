@@ -1,8 +1,8 @@
 """A digest of everything that a rule can see besides itself.
 
-A rule sees names, parameters, packs and declarations of tools; the catalogue, the data, the facts
-of the context and the programs that are known. It sees no other rule, no test and no place. The
-digest covers more than a rule needs rather than less: where it differs, nothing is remembered.
+A rule can refer to names, parameters, packs and declarations of tools; the catalogue, the data, the
+facts of the context and the profiles of programs. It cannot refer to other rules, tests or
+positions. The digest covers rather more than a rule needs: if it differs, nothing is remembered.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from policy.checks import LayerKey, PolicySources, Unit
 from policy.syntax import print_binding, tree
 
-# What no rule sees.
+# Statements to which no rule can refer.
 _UNSEEN = (tree.Rule, tree.Test)
 
 
@@ -22,14 +22,14 @@ def surroundings_digest(sources: PolicySources, inputs: str) -> str:
     found = hashlib.sha256(inputs.encode())
     for part in _parts(sources):
         told = part.encode("utf-8", "surrogatepass")
-        # Its length goes before each part, so that no two policies give one text to hash.
+        # Each part is preceded by its length, so that different policies never hash the same text.
         found.update(len(told).to_bytes(8, "big"))
         found.update(told)
     return found.hexdigest()
 
 
 def unit_context(key: LayerKey, unit: Unit) -> str | None:
-    """Return what tells a unit from others in which the same text may mean something else.
+    """Return a key of the unit's context, in which the same text has the same meaning.
 
     None for a table, whose rules have no text of their own.
     """

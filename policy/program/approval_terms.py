@@ -1,7 +1,7 @@
 """The terms of approval of a rule or default, with a digest of its meaning.
 
-Two rules that mean the same share a digest, wherever they stand and whatever they are called; an
-edit that changes what is asked about, or of whom, changes it. Names are gone by now: sets, packs
+Two rules with the same meaning have the same digest, whatever their position and name; an edit that
+changes what needs approval, or whose, changes the digest. Names are resolved by now: sets, packs
 and their parameters are part of the rule itself. Its `because` is not.
 """
 
@@ -16,12 +16,12 @@ from typing import Any, get_args
 from policy.checks import LayerKey, checked
 from policy.model import Terms
 
-# The text of a test is how it is written; what it means stands in its other fields.
+# The text of a test is how it is written; its meaning is in its other fields.
 _TESTS = frozenset(get_args(checked.Test))
 
 
 class RuleDigests:
-    """The digests of one layer's rules, each worked out when it is first asked for."""
+    """The digests of one layer's rules, each computed on first use."""
 
     __slots__ = ("_kept", "_key")
 
@@ -30,7 +30,7 @@ class RuleDigests:
         self._kept: dict[int, str] = {}
 
     def of_rule(self, rule: checked.CheckedRule, declarations: str) -> Terms:
-        """Return the terms of a rule that asks; `declarations` is what its layer says of a tool."""
+        """Return the terms of a rule that asks; `declarations` are its layer's for a tool."""
         digest = self._kept.get(id(rule))
         if digest is None:
             parts = (rule.verdict, rule.tools, rule.when, rule.unless, rule.terms)
@@ -45,7 +45,7 @@ class RuleDigests:
 
 
 def declaration_digest(declarations: tuple[checked.CheckedDeclaration, ...]) -> str:
-    """Return a digest of what `tool` statements say of one tool, empty where none does."""
+    """Return a digest of the `tool` statements about one tool, empty if there are none."""
     if not declarations:
         return ""
     resources = sorted({_canonical(one) for d in declarations for one in d.resources})
@@ -62,7 +62,7 @@ def _canonical(value: object) -> str:
 
 
 def _plain(value: Any) -> object:
-    """Return what JSON has no form for as something it has one for, told apart by its type."""
+    """Return a value that JSON cannot represent as one that it can, tagged with its type."""
     if is_dataclass(value) and not isinstance(value, type):
         skipped = "text" if type(value) in _TESTS else None
         held = (getattr(value, f.name) for f in fields(value) if f.compare and f.name != skipped)

@@ -1,7 +1,7 @@
 """Compiles a layered policy: rules sorted by the tools they apply to, compiled on first use.
 
-Compiling is lazy: a tool's rules become closures when its first call comes, so that loading ten
-thousand rules costs their checking, not their compiling.
+Compiling is lazy: a tool's rules become closures at its first call, so that loading ten thousand
+rules costs their checks, but not their compilation.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def compile_policy(
 ) -> Program:
     """Return the program of a policy over the tools of `catalog`.
 
-    `floor` is what no rule may let a call write: the policy's own files and folders. `profiles`
-    are what is known of the programs that commands run. `shortcuts` never change a decision,
-    nor do the `plans` of earlier programs.
+    `floor` are the policy's own files and folders, which no rule can let a call write. `profiles`
+    are those of the programs that commands run. `shortcuts` and the `plans` of earlier programs
+    never change a decision.
     """
     if not shortcuts.scripts:
         profiles = replace(profiles, whole=True)
@@ -137,7 +137,7 @@ def _items(plan: LayerPlan) -> list[RuleItem]:
 
 
 class _LayerIndex:
-    """One layer's rules by exact tool name; those with wildcards are asked of every tool."""
+    """One layer's rules by exact tool name; those with wildcards are tested for every tool."""
 
     def __init__(self, policy: checked.CheckedPolicy) -> None:
         self.policy = policy
@@ -158,7 +158,7 @@ class _Index(Generic[_Rule]):
                 self._exact.setdefault(name, []).append((place, item))
 
     def fitting(self, spec: ToolSpec) -> Iterator[_Rule]:
-        """Yield the items that fit a tool, in the order of the text."""
+        """Yield the items that match a tool, in the order of the text."""
         placed = dict(self._wild)
         for name in spec.names:
             placed.update(self._exact.get(name, ()))
@@ -216,7 +216,7 @@ def _plan_layer(
 def _added(
     top: checked.CheckedPolicy, layer: checked.CheckedPolicy, spec: ToolSpec
 ) -> tuple[checked.CheckedDeclaration, ...]:
-    """Return what `tool` statements say: the global layer's for all, a layer's for itself."""
+    """Return the `tool` statements that apply: the global layer's for all, a layer's for itself."""
     statements = top.declarations if layer is top else (*top.declarations, *layer.declarations)
     return tuple(declaration for declaration in statements if declaration.tools.fits(spec))
 
@@ -228,7 +228,7 @@ def _declared(
     profiles: Profiles,
     shortcuts: Shortcuts,
 ) -> DeclaredResources:
-    """Return what the tool says of its arguments, with what statements add."""
+    """Return the tool's declared resources, with the additions of statements."""
     resources: dict[Resource, None] = dict.fromkeys(spec.resources)
     complete = spec.complete
     for declaration in added:
@@ -250,7 +250,7 @@ def _declared(
 def _default(
     here: _LayerIndex, spec: ToolSpec, *, delegated: bool, layer: str
 ) -> tuple[Reason | None, bool]:
-    """Return the default that counts, as a reason, and whether it names the tool."""
+    """Return the default in effect, as a reason, and whether it names the tool."""
     defaults = here.policy.defaults
     named = [d for d in defaults if d.tools is not None and d.tools.fits(spec)]
     if named:

@@ -1,7 +1,7 @@
 """The changes that matching rewrites make to an input, worked out together.
 
-All changes read the original input. Where two cannot both be had, or one cannot be worked out,
-the outcome is a `Conflict`, which denies.
+All changes read the original input. If two contradict each other, or one cannot be computed, the
+result is a `Conflict`, which denies.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DEFAULT_REPLACEMENT = "[redacted]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedChange:
-    """One change, compiled: what it wants at `steps`, by the rule `rule`."""
+    """One compiled change of the field at `steps`, by the rule `rule`."""
 
     kind: str
     steps: Steps
@@ -45,14 +45,14 @@ class WantedChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """Why the changes cannot be made, and the rules that want them."""
+    """Why the changes cannot be made, and the rules that make them."""
 
     why: str
     rules: tuple[str, ...]
 
 
 class _Impossible(Exception):
-    """Carries a conflict out of the depth of an input."""
+    """Carries a conflict out of nested calls."""
 
     def __init__(self, why: str, wishes: Iterable[WantedChange]) -> None:
         super().__init__(why)
@@ -62,7 +62,7 @@ class _Impossible(Exception):
 def compile_changes(
     changes: tuple[checked.CheckedChange, ...], place: ConditionScope, *, rule: str
 ) -> tuple[WantedChange, ...]:
-    """Return the changes of one rewrite, ready to be asked of a call."""
+    """Return the compiled changes of one rewrite."""
     return tuple(
         WantedChange(
             kind=change.kind,
@@ -83,9 +83,9 @@ Wanted: TypeAlias = tuple[WantedChange, Evaluation]
 def apply_changes(
     input: Mapping[str, Any], wanted: Iterable[Wanted]
 ) -> Mapping[str, Any] | Conflict:
-    """Return the input with all changes made, or why that cannot be.
+    """Return the input with all changes made, or why that is impossible.
 
-    Each wish comes with the evaluation (the caller of the chain) whose rewrite matched.
+    Each change comes with the evaluation (the caller of the chain) whose rewrite matched.
     """
     by_field: dict[Steps, list[Wanted]] = {}
     for wish, call in wanted:
@@ -93,7 +93,7 @@ def apply_changes(
     try:
         _refuse_nested(by_field)
         settled = {steps: _settle(input, steps, wishes) for steps, wishes in by_field.items()}
-        # In one order whatever the rules' order is, so that new fields stand alike too.
+        # Independent of the order of rules, so that new fields are in the same order too.
         for steps, value in sorted(settled.items(), key=lambda item: [str(s) for s in item[0]]):
             if value is not _UNCHANGED:
                 wishes = [wish for wish, _ in by_field[steps]]
@@ -116,10 +116,10 @@ def _refuse_nested(by_field: dict[Steps, list[Wanted]]) -> None:
 
 
 def _settle(input: Mapping[str, Any], steps: Steps, wanted: list[Wanted]) -> Any:
-    """Return what all wishes for one field come to: a value, ABSENT to remove it, or unchanged."""
+    """Return the result of all changes of one field: a value, ABSENT to remove it, or unchanged."""
     original = _get(input, steps, wanted)
     if original is not ABSENT:
-        # Where the field is there, `if absent` wants nothing and so stands in nobody's way.
+        # If the field is present, `if absent` changes nothing and conflicts with nothing.
         wanted = [(wish, call) for wish, call in wanted if wish.kind != "set if absent"]
     if not wanted:
         return _UNCHANGED
@@ -130,7 +130,7 @@ def _settle(input: Mapping[str, Any], steps: Steps, wanted: list[Wanted]) -> Any
     if kinds == {"remove"}:
         return ABSENT if original is not ABSENT else _UNCHANGED
     if "redact" in kinds or "remove" in kinds:
-        raise _Impossible("rewrites want different things of one field", wishes)
+        raise _Impossible("rewrites make conflicting changes to one field", wishes)
     value = _set_value(wanted)
     return _bounded(original if value is _UNCHANGED else value, value, wanted)
 
@@ -144,7 +144,7 @@ def _get(input: Any, steps: Steps, wanted: list[Wanted]) -> Any:
             value = value[step] if -len(value) <= step < len(value) else None
         elif value is not None:
             wishes = [wish for wish, _ in wanted]
-            raise _Impossible("a value of another type stands in the way of a change", wishes)
+            raise _Impossible("a value on the path of a change has another type", wishes)
         if value is None:
             return ABSENT
     return value
@@ -154,14 +154,14 @@ def _worked_out(wish: WantedChange, call: Evaluation) -> Value:
     assert wish.value is not None
     value = wish.value(call)
     if isinstance(value, Undecided):
-        raise _Impossible(f"a change cannot be worked out: {value.why}", [wish])
+        raise _Impossible(f"a change cannot be computed: {value.why}", [wish])
     if _lacks(value):
-        raise _Impossible("a change is worked out from an absent value", [wish])
+        raise _Impossible("a change is computed from an absent value", [wish])
     return freeze(value)
 
 
 def _lacks(value: Value) -> bool:
-    """Tell whether a value is absent or holds, somewhere, an absent item."""
+    """Return whether a value is absent or contains an absent item."""
     if isinstance(value, tuple):
         return any(_lacks(item) for item in value)
     if isinstance(value, Mapping):
@@ -177,7 +177,7 @@ def _set_value(wanted: list[Wanted]) -> Any:
             continue
         other = _worked_out(wish, call)
         if setter is not None and equal(value, other) is not True:
-            raise _Impossible("two rewrites give one field different values", [setter, wish])
+            raise _Impossible("two rewrites set one field to different values", [setter, wish])
         value, setter = other, wish
     return value
 
@@ -191,17 +191,17 @@ def _bounded(start: Any, value: Any, wanted: list[Wanted]) -> Any:
         return value
     wishes = [wish for wish, _ in wanted]
     if len(bounds) == 2 and not compare_numbers("<=", lower, upper):
-        raise _Impossible("the bounds of rewrites cross", wishes)
+        raise _Impossible("the bounds of rewrites contradict each other", wishes)
     if start is ABSENT:
         return bounds[0]
     if not is_number(start):
-        raise _Impossible("a bound is set on what is no number", wishes)
+        raise _Impossible("a bound applies to a value that is not a number", wishes)
     for bound, beyond in ((upper, ">"), (lower, "<")):
         if bound is None:
             continue
         outside = compare_numbers(beyond, start, bound)
         if outside is None:
-            raise _Impossible("a bound is set on a number that a double cannot hold", wishes)
+            raise _Impossible("a bound applies to a number beyond a double", wishes)
         if outside:
             if value is not _UNCHANGED:
                 raise _Impossible("a rewrite sets a value beyond the bound of another", wishes)
@@ -216,7 +216,7 @@ def _extreme(wanted: list[Wanted], kind: str, better: str) -> Any:
             continue
         bound = _worked_out(wish, call)
         if not is_number(bound):
-            raise _Impossible("a bound that is no number", [wish])
+            raise _Impossible("a bound is not a number", [wish])
         if best is None or compare_numbers(better, bound, best):
             best = bound
     return best
@@ -239,11 +239,11 @@ def _redact_leaves(value: Any, wishes: list[WantedChange]) -> Any:
         return tuple(_redact_leaves(item, wishes) for item in value)
     if isinstance(value, Mapping):
         if any(_redact_text(key, wishes) != key for key in value):
-            raise _Impossible("a redaction of the name of a field", wishes)
+            raise _Impossible("a redaction applies to the name of a field", wishes)
         return {key: _redact_leaves(item, wishes) for key, item in value.items()}
     if value is None or isinstance(value, bool):
         return value
-    raise _Impossible("a redaction of what is no text", wishes)
+    raise _Impossible("a redaction applies to a value that is not a string", wishes)
 
 
 def _redact_text(text: str, wishes: list[WantedChange]) -> str:
@@ -251,10 +251,10 @@ def _redact_text(text: str, wishes: list[WantedChange]) -> str:
     found: list[tuple[int, int, str]] = []
     for wish in wishes:
         if not isinstance(wish.regex, Regex):
-            raise _Impossible("a redaction whose pattern cannot be read", [wish])
+            raise _Impossible("the pattern of a redaction is not valid", [wish])
         spans = wish.regex.spans(text)
         if spans is None:
-            raise _Impossible("a redaction of a text that cannot be searched", [wish])
+            raise _Impossible("a redaction applies to a string that cannot be searched", [wish])
         found.extend((start, end, wish.replacement) for start, end in spans)
     if not found:
         return text
@@ -268,7 +268,7 @@ def _redact_text(text: str, wishes: list[WantedChange]) -> str:
 
 
 def _united(found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Join matches that overlap; where their replacements differ, `[redacted]` stands for all."""
+    """Join overlapping matches; if their replacements differ, `[redacted]` replaces them all."""
     joined: list[tuple[int, int, str]] = []
     for start, end, replacement in found:
         if joined and start < joined[-1][1]:
@@ -290,7 +290,7 @@ def _put(value: Any, steps: Steps, new: Any, *, wishes: list[WantedChange]) -> A
     if value is None or isinstance(value, Absent):
         value = {}
     if not isinstance(value, Mapping):
-        raise _Impossible("a value of another type stands in the way of a change", wishes)
+        raise _Impossible("a value on the path of a change has another type", wishes)
     fields = dict(value)
     if rest:
         fields[step] = _put(fields.get(step), rest, new, wishes=wishes)
@@ -305,9 +305,9 @@ def _put_in_list(
     value: Any, place: int, rest: Steps, *, new: Any, wishes: list[WantedChange]
 ) -> Any:
     if not isinstance(value, tuple) or not -len(value) <= place < len(value):
-        raise _Impossible("a change of a place that a list does not have", wishes)
+        raise _Impossible("a change of an element that a list does not have", wishes)
     if not rest and new is ABSENT:
-        raise _Impossible("places of a list cannot be removed", wishes)
+        raise _Impossible("elements of a list cannot be removed", wishes)
     items = list(value)
     items[place] = _put(items[place], rest, new, wishes=wishes) if rest else new
     return tuple(items)

@@ -15,7 +15,7 @@ from policy.programs import Profiles
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanInputs:
-    """What makes the same plan where it is the same: rules and definitions as objects."""
+    """The inputs of a plan: equal inputs give the same plan."""
 
     spec: ToolSpec
     key: LayerKey
@@ -31,14 +31,14 @@ class PlanInputs:
     shortcuts: Shortcuts
 
     def are_those_of(self, other: PlanInputs) -> bool:
-        """Tell whether both make the same plan, places of rules included."""
+        """Return whether both make the same plan, spans of rules included."""
         return (
             self.spec is other.spec
             and self.profiles is other.profiles
             and len(self.rules) == len(other.rules)
             and all(a is b for a, b in zip(self.rules, other.rules, strict=True))
             and self._rest() == other._rest()
-            # Equality knows no difference between 1, 1.0 and true; what is written does.
+            # Equality does not distinguish 1, 1.0 and true; their text does.
             and repr(self.rewrites) == repr(other.rewrites)
             and self._places() == other._places()
         )
@@ -56,7 +56,7 @@ class PlanInputs:
         )
 
     def _places(self) -> list[Any]:
-        """Return the places of what is compared by meaning alone."""
+        """Return the spans, which equality ignores."""
         changes: Iterable[Any] = (one for rewrite in self.rewrites for one in rewrite.changes)
         said = (*self.rewrites, *self.defaults, *self.delegations, *self.declarations, *changes)
         return [one.span for one in said]
@@ -66,7 +66,7 @@ class PlanMemory(Protocol):
     """The plans of earlier programs."""
 
     def find(self, made_of: PlanInputs) -> LayerPlan | None:
-        """Return the plan that was made of the same."""
+        """Return the plan of equal inputs, if there is one."""
 
     def keep(self, made_of: PlanInputs, plan: LayerPlan) -> None:
         """Keep a plan for the programs after this one."""

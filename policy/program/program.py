@@ -1,7 +1,7 @@
 """`Program`: a compiled policy, immutable and indexed by tool.
 
-`Program.plans(spec, agent, role)` is what a decision reads: for each layer that binds the caller,
-the rules that fit the tool. Nothing scans all rules of a policy at decision time.
+A decision reads `Program.plan(spec, agent, role)`: for each layer that applies to the caller, the
+rules that match the tool. Nothing scans all rules of a policy at decision time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from policy.model import Reason, Verdict
 from policy.program.input_changes import WantedChange
 from policy.programs import Profiles
 
-# Sub-agents' names come from models: what is remembered about callers is bounded.
+# Sub-agents' names come from models, so the cache of callers is bounded.
 _CALLERS_REMEMBERED = 4096
 
 
@@ -42,7 +42,7 @@ class CompiledFormula:
 
 
 class Closures:
-    """A rule's closures, made when somebody first asks for them: most rules are never asked.
+    """A rule's closures, compiled on first use: most rules never need them.
 
     A race makes equal ones. `prospect` says what the formula may become while only some fields of
     the input are known.
@@ -66,7 +66,7 @@ class Closures:
         return compiled
 
     def prospect(self, known: Known) -> PossibleTruthsOf:
-        """Return what tells what the formula may become once only these fields are known."""
+        """Return the function for the formula's possible truths from these fields."""
         if self._prospects is None:
             self._prospects = {}
         found = self._prospects.get(known)
@@ -77,10 +77,10 @@ class Closures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulePlan:
-    """One rule on one tool. `met` decides the whole formula; `reason` is said when it is true.
+    """One rule on one tool. `met` evaluates the whole formula; `reason` is reported if it is true.
 
-    `rule` is what the plan was made of; `gives` says that the rule matches only where it is true
-    (an `allow`), and `more` that it demands more than its clauses (that its effects are covered).
+    `rule` is the rule of the plan; `gives` is whether it matches only where it is true (an
+    `allow`), and `more` whether it requires more than its clauses (that effects are covered).
     """
 
     verdict: Verdict
@@ -101,7 +101,7 @@ class RulePlan:
         return self.closures.get().clauses
 
     def prospect(self, known: Known) -> PossibleTruthsOf:
-        """Return what tells what the formula may become once only these fields are known."""
+        """Return the function for the formula's possible truths from these fields."""
         return self.closures.prospect(known)
 
 
@@ -130,15 +130,15 @@ _Rule = TypeVar("_Rule", RulePlan, RewritePlan)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerPlan:
-    """What one layer says about one tool.
+    """The rules and defaults of one layer for one tool.
 
-    `default` is the default that counts where no `allow` matches (`default E for`, or the plain
-    one, None where the layer delegates the tool or has none); `named_default` says that it came
-    from a `default E for`. `delegated_to` are the layers that the global layer lets fill the gap.
-    `declared` is what the layer knows of the tool's arguments; `floor` (global layer only) tells
-    whether the call writes a file of the policy itself, None where no argument can say so.
-    `ask` finds the rules that a call meets, by their places in `rules`; None where only asking each
-    of them will do.
+    `default` is the default in effect where no `allow` matches (`default E for`, or the plain one,
+    None where the layer delegates the tool or has none); `named_default` is whether it came from a
+    `default E for`. `delegated_to` are the layers to which the global layer delegates the tool.
+    `declared` are the tool's resource arguments in this layer; `floor` (global layer only) is the
+    test of whether the call writes a file of the policy itself, None where no call of the tool can.
+    `ask` finds the rules that match a call, by their index in `rules`; None where each rule must be
+    evaluated.
     """
 
     key: LayerKey
@@ -179,20 +179,20 @@ class LayerPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolPlan:
-    """What the layers that bind a caller say about one tool, the global layer first."""
+    """The plans of the layers that apply to a caller for one tool, the global layer first."""
 
     layers: tuple[LayerPlan, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortcuts:
-    """Which ways around asking every rule's closure are taken; each gives the same decisions.
+    """Which optimizations are used; none changes a decision.
 
-    `generated`: rules are asked by generated code. `indexed`: of many rules on one tool, only those
-    are asked that a call can meet. `prepared`: paths and hosts are looked up in sets, and not held
-    against one item after the other. `expressions`: where a regular expression is a few words,
-    these are looked for, and RE2 is not asked. `scripts`: a script of plain words is cut at its
-    blanks and operators, and not read as bash reads it.
+    `generated`: rules are evaluated by generated code. `indexed`: of many rules on one tool, only
+    those that can match a call are evaluated. `prepared`: paths and hosts are looked up in sets
+    instead of tested item by item. `expressions`: a regular expression that is a few literals is
+    searched without RE2. `scripts`: a script of plain words is split at blanks and operators
+    instead of parsed as bash.
     """
 
     generated: bool = True
@@ -216,7 +216,7 @@ PlanLayer: TypeAlias = Callable[[int, ToolSpec], LayerPlan]
 
 
 class Program:
-    """A compiled policy. Safe to ask from many threads: what it remembers only ever grows alike."""
+    """A compiled policy. Safe to use from many threads: its caches only grow, and consistently."""
 
     __slots__ = (
         "_layer_plans",
@@ -256,13 +256,13 @@ class Program:
         self.open_fields = open_fields
         self.slots = slots
         self.shortcuts = shortcuts
-        # Whether a caller's name may change which layers bind it.
+        # Whether a caller's name can affect which layers apply.
         self.by_agent = any(layer.key.kind in ("agent", "agents") for layer in policy.layers)
-        # What deciding remembers of callers and tools: by role, with the agent where its name
-        # counts, and by the layers that bind them, plans by tool.
+        # Caches of decisions: layers by role, and by agent where its name matters; plans by tool
+        # and layers.
         self.quick: dict[str | tuple[str, str], dict[str, Any]] = {}
         self.quick_by_layers: dict[tuple[int, ...], dict[str, Any]] = {}
-        # Names that no tool has, with what was said of them.
+        # Unknown tool names, with their results.
         self.unknown: dict[str, Any] = {}
         # Stands for "admitted by this catalogue, with the fields that this policy opens".
         self.token = object()
@@ -278,11 +278,11 @@ class Program:
         self._layers_of = layers_of
 
     def layers_of(self, agent: str, role: str) -> tuple[int, ...]:
-        """Return the places of the layers that bind a caller."""
+        """Return the indexes of the layers that apply to a caller."""
         return self._layers_of(agent, role)
 
     def plan(self, spec: ToolSpec, *, agent: str, role: str) -> ToolPlan:
-        """Return what the layers that bind this caller say about a tool of the catalogue."""
+        """Return the plan of a tool of the catalogue for this caller."""
         layers = self._layers_of(agent, role)
         plan = self._plans.get((spec.name, layers))
         if plan is None:

@@ -27,16 +27,16 @@ from policy.evaluation import (
 )
 from policy.model import Reason, Terms, Verdict
 
-# Only an `allow` that speaks of resources needs these.
+# Imported when needed: only an `allow` with resource conditions needs these.
 from policy.program.input_changes import compile_changes
 from policy.program.program import Clause, Closures, CompiledFormula, RewritePlan, RulePlan
 
-# A clause is quoted in reasons up to this many characters.
+# How many characters of a clause reasons quote.
 _LONGEST_CLAUSE = 200
 
 
 def shadow_plan(rewrite: RewritePlan) -> RulePlan:
-    """Return a shadow rewrite as what it is: a rule without any weight."""
+    """Return a shadow rewrite as a rule without effect."""
     return RulePlan(
         verdict=Verdict.NONE,
         rule=rewrite.rule,
@@ -52,7 +52,7 @@ def rule_plans(
     layer: str,
     terms: Terms | None,
 ) -> Iterator[RulePlan]:
-    """Yield the rule's plan; an `allow … with approval` is that allow and an ask beside it."""
+    """Yield the rule's plan; an `allow … with approval` becomes an allow and an ask."""
     yield _rule_plan(rule, rule.verdict, declared, layer=layer, terms=terms)
     if rule.with_approval and rule.verdict is Verdict.ALLOW:
         yield _rule_plan(rule, Verdict.ASK, declared, layer=layer, terms=terms)
@@ -93,7 +93,7 @@ def _compiled(
 def _prospect(
     rule: checked.CheckedRule, declared: DeclaredResources, known: Known, *, gives: bool
 ) -> PossibleTruthsOf:
-    """Return what the rule's formula may become while only some fields are known."""
+    """Return the function for the formula's possible truths while only some fields are known."""
     parts: list[PossibleTruthsOf] = []
     if rule.when is not None:
         place = _place(declared, absent_is_false=not gives, covering=gives)
@@ -113,7 +113,7 @@ def rewrite_plan(
     place = _place(declared, absent_is_false=False, covering=False)
     return RewritePlan(
         rule=rewrite,
-        # A rewrite has no say in what a tool may be called for.
+        # A rewrite does not affect whether a tool may be called.
         closures=Closures(partial(_compiled, rewrite, declared, gives=False), lambda _: any_truth),
         reason=_reason(rewrite, Verdict.DENY, layer=layer),
         wishes=compile_changes(rewrite.changes, place, rule=rewrite.id),
@@ -145,7 +145,7 @@ def _place(declared: DeclaredResources, *, absent_is_false: bool, covering: bool
 
 
 def _demand(clause: Clause) -> TestOf:
-    """Return what the formula demands of a clause: `when` holds, `unless` does not."""
+    """Return the test that the formula requires of a clause: `when` holds, `unless` does not."""
     test = clause.test
     return test if clause.keyword == "when" else lambda call: negated(test(call))
 
