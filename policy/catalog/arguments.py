@@ -25,7 +25,7 @@ from policy.catalog.tool import Origin, Resource, ToolSpec
 
 
 class Arguments(BaseModel):
-    """What a tool takes. Strict: only what a schema-guided repair makes plain is converted."""
+    """The base class of argument models. Strict: only repairs by the schema convert values."""
 
     model_config = ConfigDict(
         strict=True, extra="forbid", frozen=True, use_attribute_docstrings=True
@@ -43,7 +43,7 @@ def tool_of(
     exec_class: bool = False,
     requires_confirmation: bool = False,
 ) -> ToolSpec:
-    """Return the definition of the host's tool that takes such arguments."""
+    """Return the definition of the host application's tool with these arguments."""
     name = snake_case(model.__name__)
     return ToolSpec(
         name=name,
@@ -65,13 +65,13 @@ def tool_of(
 
 @dataclass(frozen=True, slots=True)
 class ModelArguments:
-    """The arguments of a tool as one model says them."""
+    """The arguments of a tool that are defined by one model."""
 
     model: type[BaseModel]
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """The plain schema of what the model takes."""
+        """The plain schema of the model."""
         return schema_of(self.model)
 
     def read(self, given: Mapping[str, Any]) -> BaseModel:
@@ -79,21 +79,21 @@ class ModelArguments:
         return read_arguments(self.model, given)
 
     def coerce(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return what the model makes of an input, as JSON."""
+        """Return the input as parsed by the model, as JSON."""
         return model_as_json(self.read(given), given)
 
     def resources(self) -> Iterator[Resource]:
-        """Yield the resources that the markers on the model's fields tell of."""
+        """Yield the resources that the markers on the model's fields declare."""
         return resources_of(self.model)
 
 
 def coercion_of(model: type[BaseModel]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return what the model makes of an input, as JSON; ValueError says where it refuses."""
+    """Return the function that parses an input with the model, to JSON or a ValueError."""
     return ModelArguments(model).coerce
 
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the plain schema of what a model takes; TypeError for what no JSON can say."""
+    """Return the plain schema of a model; TypeError for types without a JSON form."""
     try:
         written = model.model_json_schema()
     except PydanticUserError as error:

@@ -109,7 +109,7 @@ _BUILTIN = Catalog(
         tool_of(FileDelete, category="file", read_only=False, destructive=True),
         tool_of(FileMkdir, category="file", read_only=False, destructive=False),
         tool_of(FileChmod, category="file", read_only=False, destructive=True),
-        # Its commands are judged word by word; only they say what stays unseen.
+        # Its commands are analysed; only they show which effects stay unseen.
         tool_of(BashExec, category="code", read_only=False, destructive=True, exec_class=True),
         tool_of(WebFetch, category="web", read_only=False, destructive=False),
         tool_of(ListTools, category="meta", read_only=True, destructive=False),

@@ -14,23 +14,23 @@ from policy.catalog.schemas.view import SchemaViews
 from policy.catalog.tool import VERSION_MARK, Origin, ToolSpec, full_name
 from policy.diagnostics import one_edit_from
 
-# As many selectors are remembered with the tools they fit.
+# How many selectors are cached with the tools they match.
 _MOST_FITTING = 50_000
 
 _VERSIONED = re.compile(rf".+{VERSION_MARK}[0-9]+", re.S)
 
 
 class CatalogError(Exception):
-    """Tools that cannot stand in one catalogue; the message names them."""
+    """Tools that cannot be in one catalogue; the message names them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalog:
-    """The known tools. `complete` says that there are no others.
+    """The known tools. `complete` is whether there are no others.
 
-    A flat name belongs to exactly one origin, and the origin can be read off it: otherwise a
-    server could register a tool that a rule takes for another server's. Versions of one tool stand
-    side by side under their full names; the name they share is that of the newest.
+    A flat name belongs to exactly one origin, which the name determines: otherwise a server could
+    register a tool that a rule takes for another server's. Versions of one tool coexist under their
+    full names; the shared name means the newest.
     """
 
     specs: tuple[ToolSpec, ...] = ()
@@ -80,9 +80,9 @@ class Catalog:
         return tuple(found[name] for name in sorted(found))
 
     def fitting(self, selector: ToolSelector) -> tuple[ToolSpec, ...]:
-        """Return the tools that a selector fits, in the order of the catalogue or of their names.
+        """Return the tools that a selector matches, in the order of the catalogue or by name.
 
-        What was looked up is remembered: every build over this catalogue asks for the same.
+        Results are cached, because every build over this catalogue needs the same ones.
         """
         found = self._fitting.get(selector)
         if found is None:
@@ -103,11 +103,11 @@ class Catalog:
 
     @property
     def views(self) -> SchemaViews:
-        """The views of the tools' schemas, which remember what was asked of them."""
+        """The views of the tools' schemas, which cache their answers."""
         return self._views
 
     def is_settled(self, name: str) -> bool:
-        """Tell whether exactly one tool answers to this name, whatever tools are added later."""
+        """Return whether exactly one tool answers to this name, whatever tools are added later."""
         spec = self._by_name.get(name)
         return spec is not None and spec.name == name
 
@@ -124,7 +124,7 @@ class Catalog:
 
     @property
     def _spellings(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
-        """The names by style and spelling; found when first asked for, by an unknown name."""
+        """The names by style and spelling, computed for the first unknown name."""
         if self._spelled is None:
             spelled: dict[tuple[str, str], tuple[str, ...]] = {}
             for name in self._by_name:
@@ -147,7 +147,7 @@ class Catalog:
         return None
 
     def with_tools(self, specs: Iterable[ToolSpec], *, converting: bool = False) -> Catalog:
-        """Return a catalogue with these tools added; one of the same origin and version goes.
+        """Return a catalogue with these tools, which replace those of the same origin and version.
 
         `converting` lets versions of a tool replace one without a version, and the other way
         round. Raises CatalogError where a flat name would belong to two origins, or stands twice
@@ -191,7 +191,7 @@ class Catalog:
 
 
 def owner(origin: Origin) -> str:
-    """Return what a person calls the origin."""
+    """Return the name of the origin for people."""
     if origin.kind == "host":
         return "the host"
     kind = "the server" if origin.kind == "mcp" else "the extension"
@@ -199,18 +199,18 @@ def owner(origin: Origin) -> str:
 
 
 def identifier_problem(origin: Origin) -> str | None:
-    """Return why no server or extension may have this identifier; None if it may."""
+    """Return why a server or extension cannot have this identifier; None if it can."""
     if origin.kind == "host":
         return None
     server = origin.server
     if not server:
         return "a server or extension without an identifier"
     if "__" in server:
-        return f"`{server}` holds `__`, which separates a server from its tool"
+        return f"`{server}` contains `__`, which separates a server from its tool"
     if origin.kind == "mcp" and server == "ext":
-        return "`ext` is what the names of extensions begin with"
+        return "`ext` is reserved as the prefix of extension names"
     if any(char in "/\\*?" or char.isspace() or not char.isprintable() for char in server):
-        return f"{server!a} holds white space, a control character, or one of `/ \\ * ?`"
+        return f"{server!a} contains white space, a control character, or one of `/ \\ * ?`"
     return None
 
 
@@ -224,7 +224,8 @@ def _require_sound(spec: ToolSpec) -> None:
     tool = spec.origin.tool
     if spec.origin.kind == "host" and VERSION_MARK in tool and _VERSIONED.fullmatch(tool):
         raise CatalogError(
-            f"the host cannot call a tool `{flat}`: `{VERSION_MARK}` and a number stand for its "
+            f"the host application cannot call a tool `{flat}`: `{VERSION_MARK}` and a number "
+            "stand for its "
             "version, which is declared beside the name"
         )
     expected = full_name(flat, version)
@@ -250,7 +251,7 @@ def _versions(
             )
         if spec.base in by_name:
             raise CatalogError(
-                f"a tool called `{spec.base}` without a version cannot stand beside `{spec.name}`"
+                f"a tool called `{spec.base}` without a version cannot coexist with `{spec.name}`"
             )
         found[spec.base] = (*others, spec)
     return found

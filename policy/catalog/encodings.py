@@ -31,7 +31,7 @@ Encoding: TypeAlias = Literal[
 ]
 ENCODINGS: tuple[str, ...] = get_args(Encoding)
 
-# Other names of these, in small letters, with `-` for `_` and blanks.
+# Other names of these, in lower case, with `-` for `_` and blanks.
 _OTHER_NAMES = {
     "utf8": "utf-8",
     "utf8-sig": "utf-8-sig",
@@ -65,7 +65,7 @@ _OTHER_NAMES = {
 
 
 def listed_encoding(value: Any) -> Any:
-    """Return the listed name of an encoding, whatever usual name it is given by."""
+    """Return the listed name of an encoding, given by any usual name."""
     if not isinstance(value, str):
         return value
     name = value.strip().lower().replace("_", "-").replace(" ", "-")

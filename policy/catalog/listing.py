@@ -1,7 +1,8 @@
 """Reads tool definitions from a list of tools as servers and hosts publish it.
 
-What a server says of its own tools counts for nothing until a person has reviewed it: annotations,
-categories and resources are read from the host's tools and from reviewed lists only.
+A server's declarations about its own tools are ignored until a person has reviewed them:
+annotations, categories and resources are read from the host application's tools and from reviewed
+lists only.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _SCHEMA_KEYS = ("inputSchema", "input_schema", "parameters")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """The tools of a list, and one sentence for each thing wrong with it."""
+    """The tools of a list, and one sentence for each problem with it."""
 
     specs: tuple[ToolSpec, ...] = ()
     problems: tuple[str, ...] = ()
@@ -33,9 +34,9 @@ class Listing:
 def read_listing(value: Any, *, server: str | None = None, reviewed: bool = False) -> Listing:
     """Read a `tools/list` answer or a list of tools, as JSON values; never raises.
 
-    With `server` all tools are that MCP server's, whatever they say; without, each is its own
-    `server`'s, or the host's. A tool that cannot be named is left out; one whose schema cannot be
-    used is kept, with a `fault`.
+    With `server` all tools belong to that MCP server; without, each belongs to its own `server`, or
+    to the host application. A tool without a valid name is left out; one with an unusable schema is
+    kept, with a `fault`.
     """
     entries = _entries(value)
     if entries is None:
@@ -65,10 +66,10 @@ def _entries(value: Any) -> tuple[Any, ...] | list[Any] | None:
 
 def _read(entry: Any, server: str | None, *, reviewed: bool) -> ToolSpec | str:
     if not isinstance(entry, Mapping):
-        return "it is no object"
+        return "it is not an object"
     name = entry.get("name")
     if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
-        return f"`name` must be a text of 1 to {_LONGEST_NAME} visible characters"
+        return f"`name` must be a string of 1 to {_LONGEST_NAME} visible characters"
     version = entry.get("version")
     if entry.get("server") is None and server is None:
         name, version = _split(name, version)
@@ -102,12 +103,12 @@ def _origin(name: str, server: Any) -> Origin | str:
     if server is None:
         return Origin(kind="host", tool=name)
     if not isinstance(server, str):
-        return f"`server` of {quote(name)} must be a text"
+        return f"`server` of {quote(name)} must be a string"
     return Origin(kind="mcp", server=server, tool=name)
 
 
 def _split(name: str, version: Any) -> tuple[str, Any]:
-    """Return a name of the host's without the version it may end in, and the version."""
+    """Return a name of the host application without its version suffix, and the version."""
     base, number = split_version(name)
     if version is not None or number is None:
         return name, version
@@ -115,7 +116,7 @@ def _split(name: str, version: Any) -> tuple[str, Any]:
 
 
 def _said(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a trusted list says of a tool's nature."""
+    """Return the annotations of a tool from a trusted list."""
     hints = entry.get("annotations")
     hints = hints if isinstance(hints, Mapping) else {}
     read_only, destructive = hints.get("readOnlyHint"), hints.get("destructiveHint")

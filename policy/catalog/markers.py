@@ -1,7 +1,7 @@
 """The markers `Reads`, `Writes`, `Runs`, … that declare an argument to be a resource.
 
-A marker that leads to no place in the input would leave rules blind to what the tool touches, so
-one that cannot be followed is a TypeError when the tool is made.
+A marker without a position in the input would hide an access of the tool from rules, so it raises a
+TypeError when the tool is created.
 """
 
 from __future__ import annotations
@@ -72,22 +72,22 @@ _LISTS = frozenset(
 
 
 def resources_of(model: type[BaseModel]) -> Iterator[Resource]:
-    """Yield the resources that the markers on a model's fields tell of.
+    """Yield the resources that the markers on a model's fields declare.
 
     Raises TypeError for a marker that leads to no argument: in a model that holds itself, in a
-    mapping, in what is no pydantic model, or written where it marks nothing.
+    mapping, in a type that is not a pydantic model, or where it has no effect.
     """
     yield from _of_model(model, (), ())
 
 
 def field_key(name: str, info: FieldInfo) -> str:
-    """Return what a field is called in the input; TypeError if it is read and written unalike."""
+    """Return the name of a field in the input; TypeError if its input and output names differ."""
     alias = info.validation_alias
     if isinstance(alias, AliasChoices):
         alias = alias.choices[0]
     read, written = alias or name, info.serialization_alias or name
     if not isinstance(read, str) or read != written:
-        raise TypeError(f"the field `{name}` is read and written by unlike names: use `alias`")
+        raise TypeError(f"the field `{name}` has different names for input and output: use `alias`")
     return read
 
 
@@ -97,7 +97,7 @@ def _of_model(
     if model in around:
         kinds = around[around.index(model) :]
         if any(_marks(each, set()) for kind in kinds for each in _beneath(kind)):
-            raise TypeError(f"`{model.__name__}` holds itself, so it can have no resources")
+            raise TypeError(f"`{model.__name__}` contains itself, so it cannot have resources")
         return
     for name, info in model.model_fields.items():
         # The wrapped value stands in the input itself.
@@ -113,14 +113,16 @@ def _of_metadata(metadata: Any, steps: tuple[str, ...]) -> Iterator[Resource]:
         if isinstance(said, _Marker):
             yield Resource(verb=said.verb, steps=steps, tree=said.tree, tree_field=said.tree_field)
         elif any(said is maker for maker in _MAKERS):
-            raise TypeError(f"the marker of `{'.'.join(steps)}` is to be called: `{_said(said)}()`")
+            raise TypeError(f"the marker of `{'.'.join(steps)}` must be called: `{_said(said)}()`")
 
 
 def _inside(kind: Any, steps: tuple[str, ...], around: tuple[type, ...]) -> Iterator[Resource]:
     kind = _unnamed(kind)
     origin = get_origin(kind)
     if any(isinstance(each, type) and issubclass(each, _HIDDEN) for each in (origin, kind)):
-        raise TypeError(f"`{'.'.join(steps)}` hides its value, so nobody could judge it: use text")
+        raise TypeError(
+            f"`{'.'.join(steps)}` hides its value, so no rule could judge it: use `str`"
+        )
     if _is_model(kind):
         yield from _of_model(kind, steps, around)
     elif origin is Annotated:
@@ -133,7 +135,7 @@ def _inside(kind: Any, steps: tuple[str, ...], around: tuple[type, ...]) -> Iter
     elif origin not in _UNIONS and (isinstance(origin, type) or _has_fields(kind)):
         if _marks(kind, set()):
             raise TypeError(
-                f"what is marked within `{'.'.join(steps)}` cannot be found in a call: use "
+                f"the marked value within `{'.'.join(steps)}` cannot be found in a call: use "
                 "pydantic models, and lists of them"
             )
     else:
@@ -142,7 +144,7 @@ def _inside(kind: Any, steps: tuple[str, ...], around: tuple[type, ...]) -> Iter
 
 
 def _marks(kind: Any, seen: set[int]) -> bool:
-    """Tell whether a marker stands anywhere in a type."""
+    """Return whether a type contains a marker anywhere."""
     kind = _unnamed(kind)
     if isinstance(kind, _Marker):
         return True
@@ -153,7 +155,7 @@ def _marks(kind: Any, seen: set[int]) -> bool:
 
 
 def _beneath(kind: Any) -> list[Any]:
-    """Return the types, and what is said beside them, that a type is made of."""
+    """Return the types of which a type consists, and their annotations."""
     if _is_model(kind):
         fields = kind.model_fields.values()
         return [each for info in fields for each in (*info.metadata, info.annotation)]
@@ -172,7 +174,7 @@ def _hints(kind: Any) -> list[Any]:
 
 
 def _unnamed(kind: Any) -> Any:
-    """Return the type that a name was given to, by `type X = …` or `NewType`."""
+    """Return the type behind an alias, by `type X = …` or `NewType`."""
     for _ in range(20):
         named = get_origin(kind) or kind
         inner = getattr(named, "__value__", None) or getattr(named, "__supertype__", None)

@@ -14,7 +14,7 @@ _MOST = 5
 
 
 def read_arguments(model: type[_Model], given: Mapping[str, Any]) -> _Model:
-    """Return the input as an object of the model; ValueError says where it refuses.
+    """Return the input as an object of the model; ValueError if the model refuses it.
 
     No message quotes a value.
     """
@@ -22,8 +22,8 @@ def read_arguments(model: type[_Model], given: Mapping[str, Any]) -> _Model:
         return model.model_validate(given)
     except ValidationError as error:
         refused = error
-    # JSON has no dates, tuples or enums: a strict model takes them as text and lists only from
-    # what it knows to be JSON.
+    # JSON has no dates, tuples or enums: a strict model accepts them as strings and lists only from
+    # JSON input.
     try:
         return model.model_validate_json(json.dumps(given, default=_number))
     except (ValidationError, TypeError, ValueError, RecursionError):
@@ -33,21 +33,21 @@ def read_arguments(model: type[_Model], given: Mapping[str, Any]) -> _Model:
 def model_as_json(arguments: BaseModel, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return a model's object as JSON, `given` being what it was read from.
 
-    Raises ValueError for a model that would read its own JSON otherwise: a tool reads its
-    arguments from what was judged, so that would run another call than the judged one.
+    Raises ValueError for a model that parses its own JSON differently: a tool reads its arguments
+    from the judged call, so it would run another call than the judged one.
     """
     result = model_as_input(arguments)
     if result == given:
         return result
     again = read_arguments(type(arguments), result)
-    # As Python values too: the order of a set means nothing, and is another one each time.
+    # Compared as Python values too: the order of a set has no meaning, and varies.
     if model_as_input(again) != result and again.model_dump() != arguments.model_dump():
-        raise ValueError("the tool reads this input otherwise when it reads it again")
+        raise ValueError("the tool parses its own output of this input differently")
     return result
 
 
 def refusals(error: ValidationError) -> list[str]:
-    """Return what a model refuses, a line each, a few at most."""
+    """Return why a model refuses an input, a line each, a few at most."""
     # The library's own text quotes the input; ours must not.
     found = error.errors(include_url=False, include_context=False, include_input=False)
     return [
@@ -59,14 +59,14 @@ def refusals(error: ValidationError) -> list[str]:
 
 
 def _sentence(said: str) -> str:
-    # A pattern or a choice in it means what it says, capitals included.
+    # A pattern or a choice in it keeps its capitals.
     return said[:1].lower() + said[1:]
 
 
 def model_as_input(arguments: BaseModel) -> dict[str, Any]:
-    """Return a model's object as the JSON input that means it.
+    """Return the JSON input that gives a model's object.
 
-    A field that is null, and would be without being given, is left out.
+    A field that is null by default and null here is left out.
     """
     dumped: dict[str, Any] = arguments.model_dump(mode="json", by_alias=True, round_trip=True)
     _leave_out(dumped, arguments)
@@ -95,4 +95,4 @@ def _number(value: Any) -> Any:
         return float(value)
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError("no JSON value")
+    raise TypeError("not a JSON value")

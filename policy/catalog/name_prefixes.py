@@ -9,7 +9,7 @@ from policy.catalog.tool import ToolSpec
 
 
 class NamePrefixes:
-    """The tools of a catalogue by the order of their names, put in order when first asked."""
+    """The tools of a catalogue sorted by name, on first use."""
 
     __slots__ = ("_names", "_specs")
 
@@ -18,7 +18,7 @@ class NamePrefixes:
         self._names: list[tuple[str, int]] | None = None
 
     def of(self, beginnings: Iterable[str]) -> tuple[ToolSpec, ...]:
-        """Return the tools whose full name begins with one of these, in their own order."""
+        """Return the tools whose full name begins with one of these, in catalogue order."""
         wanted = set(beginnings)
         if "" in wanted:
             return self._specs

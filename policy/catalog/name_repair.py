@@ -1,18 +1,18 @@
 """Repairs a tool name as a model spelled it, where it can mean only one known tool.
 
 Spellings differ in case, in separators and in style (`getMP3File` for `get_mp3_file`), and by one
-slip of a letter. A name is repaired only when exactly one known tool fits: of two that do, neither
-is meant. Everything after this step judges the name that it gives.
+slip of a letter. A name is repaired only if exactly one known tool matches. All later steps use the
+repaired name.
 """
 
 from __future__ import annotations
 
-# Most names are known, and need no tables of Unicode.
+# Most names are known, and need no Unicode tables.
 import unicodedata
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-# Longer texts are not names: models sometimes put a paragraph there.
+# Longer strings are not names: models sometimes write a paragraph there.
 LONGEST = 256
 
 ALIASES = {"bash": "bash_exec"}
@@ -24,14 +24,14 @@ _SEPARATORS = str.maketrans({".": "_", "-": "_", " ": "_"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairedName:
-    """The name of a known tool, and how it was reached; `how` is empty if it was spelled so."""
+    """The name of a known tool, and how it was repaired; `how` is empty if it was not."""
 
     name: str
     how: str = ""
 
 
 class NamedTools(Protocol):
-    """The part of a catalogue that repairing looks at."""
+    """The interface of a catalogue that name repair needs."""
 
     def get(self, flat_name: str) -> Any:
         """Return the tool of this name, or None."""
@@ -47,7 +47,7 @@ class NamedTools(Protocol):
 
 
 def snake_case(name: str) -> str:
-    """Return `name` in snake_case, in NFC; digits stay with what stands before them."""
+    """Return `name` in snake_case, in NFC; digits stay with the letters before them."""
     text = unicodedata.normalize("NFC", name)
     parts: list[str] = []
     for i, char in enumerate(text):
@@ -76,8 +76,8 @@ def _snaked(name: str) -> str:
     return snake_case(name.strip(_AROUND).translate(_SEPARATORS))
 
 
-# From close to loose. A later style keeps together what an earlier one does, but for names whose
-# parts only capitals tell.
+# From strict to loose. Names equal in one style are equal in later ones, except those split by
+# capitals only.
 STYLES = {"case": _folded, "separators": _joined, "snake_case": _snaked}
 LOOSEST = "snake_case"
 
@@ -101,7 +101,7 @@ def repair_name(name: str, catalog: NamedTools) -> RepairedName | None:
         if len(found) > 1:
             return None
         if found:
-            # `filePath` is `filepath` but for case, and `file_path` by its parts: neither is meant.
+            # `filePath` equals `filepath` except for case, and `file_path` by its parts: ambiguous.
             loosest = catalog.spelled(LOOSEST, _snaked(name))
             is_meant = not loosest or found[0] in loosest
             return RepairedName(name=found[0], how=style) if is_meant else None

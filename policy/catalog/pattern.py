@@ -1,12 +1,12 @@
 """Patterns of tool names in rules, and which tools they match.
 
-A pattern reads differently where it gives (`allow`, `default allow`, `delegate`, `results(…)`)
-and where it takes. Where it takes it is wide. Where it gives, a wildcard reaches only the host's
-own tools and those of a server or extension whose identifier is spelled out, so that connecting
-a server never hands its tools to an older rule.
+A pattern is interpreted differently where it grants (`allow`, `default allow`, `delegate`,
+`results(…)`) and where it restricts. Where it restricts, it is wide. Where it grants, a wildcard
+matches only the host application's own tools and those of a server or extension whose identifier is
+written out, so that connecting a server never adds its tools to an older rule.
 
-A tool with a version answers to two names, `translate@2` and `translate`: a pattern that fits the
-second one speaks of all versions, one that fits only the first of that version alone.
+A tool with a version answers to two names, `translate@2` and `translate`: a pattern that matches
+the second one covers all versions, one that matches only the first covers that version alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from policy.catalog.tool import Origin, ToolSpec
 from policy.values import compile_name_glob, has_wildcard, literal_text
 
 Fits: TypeAlias = Callable[[ToolSpec], bool]
-# What stands before the first letter that may mean something else than itself.
+# The literal prefix of a pattern.
 _PLAIN = re.compile(r"[^*?\\]+")
 
 
@@ -33,9 +33,9 @@ class ToolPattern:
 
     @property
     def problem(self) -> str | None:
-        """Why this is no pattern, as one sentence; None if it is one."""
+        """Why this is not a valid pattern, as one sentence; None if it is."""
         if not self.text:
-            return "an empty name fits no tool"
+            return "an empty name matches no tool"
         if self.origin is None:
             return None
         server, slash, tool = self.text.partition("/")
@@ -46,7 +46,7 @@ class ToolPattern:
 
     @property
     def beginning(self) -> str:
-        """What the full names of all tools begin with that it can fit."""
+        """The prefix of the full names of all tools that it can match."""
         plain = _PLAIN.match(self._flat())
         return plain[0] if plain else ""
 
@@ -59,7 +59,7 @@ class ToolPattern:
 
     @property
     def exact_name(self) -> str | None:
-        """The only name it can fit, which versions of a tool share; None if it has a wildcard."""
+        """The only name it can match, which versions of a tool share; None if it has a wildcard."""
         text = _literal(self.text)
         if text is None or self.origin is None:
             return text
@@ -67,7 +67,7 @@ class ToolPattern:
         return Origin(kind=self.origin, server=server, tool=tool).flat_name()
 
     def matcher(self, *, gives: bool) -> Fits:
-        """Return the test of tools, in its narrow reading where it `gives`.
+        """Return the test of tools, narrow where the pattern grants (`gives`).
 
         Raises ValueError for what `problem` objects to.
         """
@@ -87,17 +87,17 @@ class ToolPattern:
 class ToolSelector:
     """`TOOLS except TOOLS`; either side may hold selectors, for named sets.
 
-    An exception to what gives takes, and the other way round, so each side is read its own way.
-    `gives` of a selector inside another is not looked at: its place decides.
+    An exception to a grant restricts, and the other way round, so each side is interpreted in its
+    own way. `gives` of a nested selector is ignored: its position decides.
     """
 
     included: tuple[ToolPattern | ToolSelector, ...]
     excluded: tuple[ToolPattern | ToolSelector, ...] = ()
     gives: bool
-    # Made when it is first asked for: most rules are never held against a tool.
+    # Computed on first use: most rules are never tested against a tool.
     _fits: Fits | None = field(default=None, init=False, repr=False, compare=False)
     _exact: frozenset[str] | None = field(init=False, repr=False, compare=False)
-    # Every table of checking is by selector, and each would reckon this anew.
+    # Cached: selectors are the keys of many tables.
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -111,7 +111,7 @@ class ToolSelector:
         return self._hash
 
     def fits(self, spec: ToolSpec) -> bool:
-        """Tell whether the tool is one of those selected."""
+        """Return whether the selector matches a tool."""
         fits = self._fits
         if fits is None:
             fits = self.matcher(gives=self.gives)
@@ -119,7 +119,7 @@ class ToolSelector:
         return fits(spec)
 
     def matcher(self, *, gives: bool) -> Fits:
-        """Return the test of tools for a place that `gives` or takes."""
+        """Return the test of tools for a position that grants (`gives`) or restricts."""
         included = _any_of(tuple(part.matcher(gives=gives) for part in self.included))
         if not self.excluded:
             return included
@@ -127,11 +127,11 @@ class ToolSelector:
         return lambda spec: included(spec) and not excluded(spec)
 
     def exact_names(self) -> frozenset[str] | None:
-        """Return the only names it can fit, some of which it may not; None: any."""
+        """Return a superset of the names that it can match; None for any."""
         return self._exact
 
     def beginnings(self) -> Iterator[str]:
-        """Yield texts with one of which the full name of every tool begins that it can fit."""
+        """Yield prefixes; the full name of every tool that it can match begins with one of them."""
         for part in self.included:
             if isinstance(part, ToolSelector):
                 yield from part.beginnings()
@@ -160,7 +160,7 @@ def select_name(text: str, *, gives: bool) -> ToolSelector:
 
 
 def _literal(text: str) -> str | None:
-    """Return the one name that a pattern fits; most names are plain throughout."""
+    """Return the one name that a pattern matches; most names have no special characters."""
     return text if _PLAIN.fullmatch(text) else literal_text(text)
 
 
@@ -194,7 +194,7 @@ def _narrow(text: str) -> Fits:
 
 def _spells(text: str, origin: Origin) -> bool:
     server = origin.server
-    # No catalogue holds such a server; a specification made by hand must not imitate one either.
+    # No catalogue contains such a server; a spec created by hand must not imitate one either.
     if not server or "__" in server or has_wildcard(server):
         return False
     if origin.kind == "mcp":

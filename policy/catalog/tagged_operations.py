@@ -40,9 +40,9 @@ class Operations:
     schema: Mapping[str, Any]
 
     def read(self, given: Mapping[str, Any]) -> BaseModel:
-        """Return the input as an object of its operation's model; ValueError says what it refuses.
+        """Return the input as an object of its operation's model; ValueError if it is refused.
 
-        Null for a field that is another operation's says nothing.
+        Null for a field of another operation is ignored.
         """
         value = given.get(self.tag)
         model = self.models.get(value) if isinstance(value, str) else None
@@ -55,7 +55,7 @@ class Operations:
             near = nearest(foreign[0], names)
             hint = f"; did you mean `{near}`?" if near else ""
             raise ValueError(
-                f"{_listed(foreign[:5])} is no field of {self.tag} {quote(value)}, "
+                f"{_listed(foreign[:5])} is not a field of {self.tag} {quote(value)}, "
                 f"which takes {takes}{hint}"
             )
         missing = [n for n, required in names.items() if required and n not in given]
@@ -66,7 +66,7 @@ class Operations:
         return read_arguments(model, {n: said for n, said in given.items() if n in names})
 
     def coerce(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return what the operation's model makes of an input, as JSON."""
+        """Return the input as parsed by the operation's model, as JSON."""
         return model_as_json(self.read(given), given)
 
     def resources(self) -> Iterator[Resource]:
@@ -82,18 +82,18 @@ class Operations:
 
 
 def arguments_of(kind: Any) -> ModelArguments | Operations:
-    """Return what a model, or a union of models, says of a tool's arguments; else TypeError."""
+    """Return the arguments of a tool from a model or a union of models; else TypeError."""
     if isinstance(kind, type) and issubclass(kind, RootModel):
         raise TypeError(f"`{kind.__name__}` wraps a type: use that type itself")
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return ModelArguments(kind)
     if models_of(kind):
         return operations_of(kind)
-    raise TypeError("the arguments of a tool are a pydantic model, or a union of such models")
+    raise TypeError("the arguments of a tool must be a pydantic model, or a union of such models")
 
 
 def models_of(kind: Any) -> tuple[type[BaseModel], ...]:
-    """Return the models that a type is a union of; none if it is something else."""
+    """Return the models of a union type; none if it is something else."""
     if get_origin(kind) is Annotated:
         return models_of(get_args(kind)[0])
     if get_origin(kind) not in (Union, UnionType):
@@ -105,10 +105,10 @@ def models_of(kind: Any) -> tuple[type[BaseModel], ...]:
 
 
 def operations_of(kind: Any) -> Operations:
-    """Return the operations of a union of models; TypeError says what the author is to change."""
+    """Return the operations of a union of models; TypeError says what to change."""
     models = models_of(kind)
     if len(models) < 2:
-        raise TypeError("operations are a union of two or more pydantic models")
+        raise TypeError("operations must be a union of two or more pydantic models")
     tag = _discriminator(kind) or _shared_tag(models)
     values = [_values(model, tag) for model in models]
     for model, own in zip(models, values, strict=True):
@@ -133,7 +133,7 @@ def operations_of(kind: Any) -> Operations:
 
 def _branch(model: type[BaseModel]) -> dict[str, Any]:
     doc = model.__doc__ or ""
-    # A model without a docstring inherits that of its base, which is about something else.
+    # A model without a docstring inherits that of its base class, which is irrelevant.
     own = cleandoc(doc).partition("\n\n")[0] if "__doc__" in vars(model) else ""
     return {**schema_of(model), "description": " ".join(own.split())}
 

@@ -51,9 +51,9 @@ class Origin:
 class Resource:
     """One argument that is a resource: `steps` lead to it from the input; `*` is each element.
 
-    `tree` says that the path stands for everything below it, `tree_field` names the boolean
-    argument that says so call by call (a recursive listing). `only_for` names a field and the
-    values of it for which the argument is a resource: that of some operations only.
+    `tree` is whether the path stands for everything below it, `tree_field` names the boolean
+    argument that decides so per call (a recursive listing). `only_for` names a field and its values
+    for which the argument is a resource: that of some operations only.
     """
 
     verb: Verb
@@ -63,7 +63,7 @@ class Resource:
     only_for: tuple[str, tuple[str, ...]] | None = None
 
     def counts_in(self, input: Mapping[str, Any]) -> bool:
-        """Tell whether the argument may be a resource of this call."""
+        """Return whether the argument may be a resource of this call."""
         if self.only_for is None:
             return True
         field, values = self.only_for
@@ -75,15 +75,14 @@ class Resource:
 class ToolSpec:
     """A tool's definition.
 
-    `schema` is its JSON Schema, always an object schema. `complete` says that `resources` lists
-    every effect of a call that its arguments tell. `unseen` says that it runs code whose effects
-    no argument tells. `open_fields` lets input through that the schema does not name. `coerce`
-    is what a built-in tool's argument model does to an input before anything is decided; it
-    raises ValueError where the model refuses. `fault` says why the schema cannot be used; every
-    call of such a tool is refused. The facts `category`, `read_only`, `destructive`, `idempotent`
-    are None where nobody reliable said so: unknown to every rule. `version` is that of a tool
-    that stands beside others of its name; it is part of the full `name`, as in `translate@2`, and
-    put there if it was left out.
+    `schema` is its JSON Schema, always an object schema. `complete` is whether `resources` lists
+    every effect of a call that its arguments show. `unseen` is whether it runs code whose effects
+    no argument shows. `open_fields` accepts fields that the schema does not name. `coerce` parses
+    an input with a built-in tool's argument model before the decision; it raises ValueError if the
+    model refuses. `fault` is why the schema cannot be used; every call of such a tool is refused.
+    The facts `category`, `read_only`, `destructive`, `idempotent` are None where no trusted source
+    declares them: unknown to every rule. `version` is that of a tool with several versions; it is
+    part of the full `name`, as in `translate@2`, and added there if it is missing.
     """
 
     name: str
@@ -123,7 +122,7 @@ class ToolSpec:
     def names(self) -> tuple[str, ...]:
         """The names it answers to: the full one, and the one it shares with its other versions.
 
-        Whatever names tools by patterns means a tool if it fits one of these.
+        A pattern matches a tool if it matches one of these.
         """
         return (self.name,) if self.version is None else (self.name, self.base)
 

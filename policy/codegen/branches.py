@@ -1,9 +1,8 @@
 """Nested `if` lines that find the rules which a call matches.
 
-The rules of a tool demand much of the same. What several of them demand is tested once, for all of
-them, and a field is fetched and looked at only where everything that was demanded before it held:
-most calls lack most of the fields that some rule or other speaks of. Where a demand fails the rule
-is not met, whatever the fields hold that were not looked at.
+The rules of a tool share many conditions. A shared condition is tested once, and a field is fetched
+only where all earlier conditions held: most calls lack most of the fields that rules mention. If a
+condition fails, the rule does not match, whatever the other fields contain.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from dataclasses import dataclass
 from policy.codegen.fields import Fields
 from policy.codegen.formula import Conjunct
 
-# Python reads a hundred levels of indentation; what is deeper than this is written side by side.
+# Python allows a hundred levels of indentation; deeper conditions are written in sequence.
 _DEEPEST = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Conjunction:
-    """What must hold for some rules to be met, and their numbers."""
+    """The conditions that must hold for some rules to match, and the rules' numbers."""
 
     demands: tuple[Conjunct, ...]
     numbers: tuple[int, ...]
@@ -29,7 +28,7 @@ class Conjunction:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What holds at a place in the code: variables fetched, those not None, and how deep it is."""
+    """What is known at a position in the code: variables fetched, those not None, and the depth."""
 
     fetched: frozenset[str]
     present: frozenset[str] = frozenset()
@@ -54,7 +53,7 @@ class Branches:
         self._fields = fields
 
     def lines(self, rules: Sequence[Conjunction], *, opened: Iterable[str]) -> list[str]:
-        """Return lines that add to `m` the numbers of the rules met; `opened` is fetched before."""
+        """Return lines that add matching rules to `m`; `opened` is fetched before."""
         return self._scope(rules, _Known(frozenset(opened)))
 
     def _scope(self, rules: Sequence[Conjunction], known: _Known) -> list[str]:

@@ -1,8 +1,8 @@
 """A test as two Python expressions: when it is true, and when it is false.
 
-Where neither holds the test is undecided. Both are exact for the values that the opening of the
-function lets through (see `fields`); a test with anything that is not written here has no
-expressions, and is asked of its closure. The meaning is that of `conditions`, word for word.
+Where neither holds the test is indeterminate. Both are exact for the values that the opening of the
+function accepts (see `fields`); a test with an unsupported part has no expressions, and its closure
+is evaluated. The meaning is exactly that of `evaluation.conditions`.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ _NAMES: Final[dict[str, Any]] = {"__builtins__": _KNOWN}
 
 
 def compiled(text: str, env: Mapping[str, Any]) -> RuleFunction | None:
-    """Return the function that a text defines; None where the compiler gives up on it.
+    """Return the function that source code defines; None if the compiler gives up on it.
 
     `env` are the objects of the policy that it names.
     """

@@ -1,7 +1,7 @@
 """Makes literals of what a policy's author wrote; the only place that does.
 
 Texts and numbers are written with `ascii`, everything else is handed over as an object under a name
-that is counted. So no character of a policy can be anything but data in what is compiled.
+that is counted. So no character of a policy can be anything but data in generated code.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Quoting:
 def literal(value: object) -> str:
     """Return the literal of a text, a whole number or a double, and of nothing else."""
     if type(value) not in (str, int, float):
-        raise TypeError("only texts and numbers are written into code")
+        raise TypeError("only strings and numbers are written into code")
     return ascii(value)
 
 

@@ -18,23 +18,23 @@ _LARGEST_UNFOLDED = 200_000
 
 
 def schema_problem(schema: Any) -> str | None:
-    """Return why no call can be checked against this schema, as one sentence; None if one can."""
+    """Return why calls cannot be checked against this schema, as one sentence; None if they can."""
     if not isinstance(schema, Mapping):
-        return "its schema is no object"
+        return "its schema is not an object"
     if schema.get("type", "object") != "object":
         return "its schema is not that of an object"
     problem = _problem_inside(schema)
     if problem is not None:
         return problem
     if unfolded_size(schema)[0] > _LARGEST_UNFOLDED:
-        return "its schema is too large with its references written out"
+        return "its schema is too large with its references expanded"
     return None
 
 
 def unfolded_size(schema: Schema) -> tuple[int, bool]:
-    """Return how large a sound schema is with references written out, and if it holds itself.
+    """Return the size of a valid schema with references expanded, and if it contains itself.
 
-    A reference back to what it stands in counts as one.
+    A reference to an enclosing schema counts as one.
     """
     walk = _Unfolding(schema)
     size = walk.size(schema, 0)
@@ -53,7 +53,7 @@ def _problem_inside(schema: Schema) -> str | None:
             return "its schema is too large"
         if isinstance(value, Mapping):
             if not all(isinstance(key, str) for key in value):
-                return "its schema holds a key that is no text"
+                return "its schema has a key that is not a string"
             problem = _reference_problem(value, schema)
             if problem is not None:
                 return problem
@@ -66,12 +66,12 @@ def _problem_inside(schema: Schema) -> str | None:
 def _reference_problem(value: Schema, root: Schema) -> str | None:
     # Where these are the names of an input's fields, objects stand behind them.
     if any(isinstance(value.get(key), str) for key in ("$dynamicRef", "$recursiveRef")):
-        return "its schema holds a reference that only the caller could resolve"
+        return "its schema has a reference that only the caller could resolve"
     if isinstance(value.get("$id"), str) and value is not root:
-        return "its schema holds another one with an identifier of its own"
+        return "its schema contains another schema with an identifier"
     reference = value.get("$ref")
     if isinstance(reference, str) and resolve(reference, root) is None:
-        return "its schema holds a reference that leads nowhere in it"
+        return "its schema has a reference without a target"
     return None
 
 

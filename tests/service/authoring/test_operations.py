@@ -113,7 +113,7 @@ async def test_the_call_that_is_judged_is_the_operations_own(made: Made) -> None
         shown = await service.execute("desk", {**nulls, "type": "show", "path": "a"})
         assert shown.value == {"shown": "a", "lines": 5}
         # Another operation's field cannot be smuggled in, nor one's default come along.
-        with pytest.raises(ValidationFailed, match="`source` is no field of type `show`"):
+        with pytest.raises(ValidationFailed, match="`source` is not a field of type `show`"):
             await service.execute("desk", {"type": "show", "path": "a", "source": "/etc/passwd"})
         await service.execute("desk", {"type": "say", "text": "hi"})
     records = [json.loads(line) for line in (folder / "audit.jsonl").read_text().splitlines()]

@@ -112,7 +112,7 @@ async def test_a_field_of_another_operation_is_refused_as_the_page_says(
     files: tuple[PolicyStore, GovernedService, Path],
 ) -> None:
     store, service, _ = files
-    said = re.search(r"`` (`content` is no field.*?`path`) ``", TEXT.replace("\n", " "))
+    said = re.search(r"`` (`content` is not a field.*?`path`) ``", TEXT.replace("\n", " "))
     assert said is not None
     async with store.watch():
         with pytest.raises(ValidationFailed, match=re.escape(said[1])):

@@ -235,7 +235,7 @@ class BadTrait(Search):
 @pytest.mark.parametrize(
     ("authored", "message"),
     [
-        (NoArgs(), "`NoArgs.Args`: the arguments of a tool are a pydantic model"),
+        (NoArgs(), "`NoArgs.Args`: the arguments of a tool must be a pydantic model"),
         (NoCall(), "`NoCall` has no method `call`"),
         (NoName(), "the name of a tool"),
         (NoSchema(), "`NoSchema.schema` is no JSON Schema"),
@@ -272,7 +272,7 @@ class Broken:
 
 async def test_a_tool_whose_schema_cannot_be_used_is_never_called() -> None:
     service = service_of(Broken())
-    with pytest.raises(ValidationFailed, match="leads nowhere"):
+    with pytest.raises(ValidationFailed, match="without a target"):
         await service.execute("broken", {"x": 1})
 
 

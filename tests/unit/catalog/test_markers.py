@@ -98,7 +98,7 @@ def test_what_is_not_marked_may_be_of_any_kind() -> None:
 
 
 def test_a_marker_that_is_not_called_is_an_error() -> None:
-    with pytest.raises(TypeError, match=r"`at` is to be called: `Writes\(\)`"):
+    with pytest.raises(TypeError, match=r"`at` must be called: `Writes\(\)`"):
         tuple(resources_of(_model(Annotated[str, Writes])))
 
 
@@ -126,5 +126,5 @@ def test_an_alias_is_the_name_in_the_input() -> None:
     ],
 )
 def test_unlike_names_for_reading_and_writing_are_an_error(field: Any) -> None:
-    with pytest.raises(TypeError, match="`at` is read and written by unlike names"):
+    with pytest.raises(TypeError, match="`at` has different names for input and output"):
         tuple(resources_of(_model(Annotated[str, field])))

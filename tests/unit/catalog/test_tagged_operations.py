@@ -95,7 +95,7 @@ def test_resources_are_those_of_the_operation() -> None:
     [
         ({}, "`operation` must be one of `read`, `write`, `append`, `look`"),
         ({"operation": ["read"]}, "`operation` must be one of"),
-        ({"operation": "read", "path": "x", "content": "y"}, "`content` is no field of operation"),
+        ({"operation": "read", "path": "x", "content": "y"}, "`content` is not a field of"),
         ({"operation": "write", "path": "x"}, "operation `write` needs `content`"),
         ({"operation": "look", "att": "x"}, "did you mean `at`"),
         ({"operation": "read", "path": 1}, "`path`: input should be a valid string"),
@@ -206,6 +206,6 @@ class Filter(Arguments):
 
 
 def test_a_model_that_holds_itself_has_no_resources() -> None:
-    with pytest.raises(TypeError, match="`Node` holds itself"):
+    with pytest.raises(TypeError, match="`Node` contains itself"):
         list(arguments_of(Node).resources())
     assert list(arguments_of(Plain).resources()) == [Resource(verb="reads", steps=("path",))]

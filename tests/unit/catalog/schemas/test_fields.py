@@ -114,17 +114,17 @@ def nested(depth: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("schema", "word"),
     [
-        (5, "no object"),
+        (5, "not an object"),
         ({"type": "string"}, "object"),
         ({"type": ["object", "null"]}, "object"),
-        ({"properties": {"a": {"$ref": "#/nope"}}}, "nowhere"),
-        ({"properties": {"a": {"$ref": "https://example.com/x"}}}, "nowhere"),
-        ({"properties": {"a": {"$ref": "#/properties/" + "9" * 5000}}}, "nowhere"),
+        ({"properties": {"a": {"$ref": "#/nope"}}}, "without a target"),
+        ({"properties": {"a": {"$ref": "https://example.com/x"}}}, "without a target"),
+        ({"properties": {"a": {"$ref": "#/properties/" + "9" * 5000}}}, "without a target"),
         ({"properties": {"a": {"$dynamicRef": "#x"}}}, "resolve"),
         (doubling(40), "too large"),
         (chain(5000), "too large"),
         (nested(2000), "deep"),
-        ({"properties": {1: {}}}, "no text"),
+        ({"properties": {1: {}}}, "not a string"),
     ],
 )
 def test_a_schema_that_cannot_be_used_is_told_and_never_walked_for_long(
