@@ -93,7 +93,7 @@ def test_numbers_keep_their_kind() -> None:
     "value", [float("nan"), float("inf"), b"x", {1: 2}, object(), Decimal("NaN"), Arguments()]
 )
 def test_what_is_no_json_is_refused(value: Any) -> None:
-    with pytest.raises(ValueError, match=r"JSON|text"):
+    with pytest.raises(ValueError, match=r"JSON|string"):
         yaml_of([value])
 
 

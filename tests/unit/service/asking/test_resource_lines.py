@@ -51,7 +51,7 @@ def test_trees_elements_and_odd_values_are_shown_as_what_they_are() -> None:
     assert plain == "sends to a@b.example"
     assert "\u202e" not in hidden
     odd = lines(Resource(verb="writes", steps=("n",)), {"n": 5})
-    assert odd == ("writes (not known) (cannot be read: not a text)",)
+    assert odd == ("writes (not known) (cannot be read: not a string)",)
 
 
 def test_hosts_are_shown_as_rules_read_them() -> None:
