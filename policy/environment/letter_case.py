@@ -42,9 +42,9 @@ class LetterCase:
             self._known.clear()
             self._since = self._clock()
         known = self._known.get(path.rpartition("/")[0] or "/")
-        return self._on_the_way(path) if known is None else known[1]
+        return self._some_folder_folds(path) if known is None else known[1]
 
-    def _on_the_way(self, path: str) -> bool:
+    def _some_folder_folds(self, path: str) -> bool:
         """Probe the folders from the deepest cached one to the last that exists."""
         folder, names = path.rpartition("/")[0] or "/", [path.rpartition("/")[2]]
         while folder != "/" and folder not in self._known:

@@ -241,7 +241,7 @@ class _Sorted:
 
     def unsure(self, effects: CallEffects) -> tuple[int, ...]:
         """Return the tests with patterns below folders that are unknown."""
-        return () if self._paths is None else self._paths.unsure(effects.paths)
+        return () if self._paths is None else self._paths.unindexed(effects.paths)
 
 
 def _prepared(

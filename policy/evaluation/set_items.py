@@ -98,7 +98,10 @@ def path_tests(parts: tuple[Any, ...], outs: tuple[Any, ...], *, prepared: bool)
     paths = prepared_paths(parts, outs)
     meets, within = paths.overlaps, paths.within
     if not prepared:
-        meets, within = partial(paths.slowly, meets=True), partial(paths.slowly, meets=False)
+        meets, within = (
+            partial(paths.without_index, meets=True),
+            partial(paths.without_index, meets=False),
+        )
 
     def some(thing: Any, call: Evaluation, paths: PathContext) -> bool | None:
         return meets(thing, paths) if isinstance(thing, Path) else None

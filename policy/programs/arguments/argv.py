@@ -44,7 +44,7 @@ class OptionItem:
         self.more = more
         self.loose = loose
 
-    def doing(self, option: Option) -> OptionItem:
+    def with_option(self, option: Option) -> OptionItem:
         """Return the same item with another meaning."""
         return OptionItem(
             option, self.spelled, self.value, self.words, more=self.more, loose=self.loose

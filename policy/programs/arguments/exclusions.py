@@ -44,7 +44,7 @@ def exclusions_of(profile: Profile, items: Sequence[Item]) -> Exclusions | None:
     for item in items:
         if isinstance(item, OperandItem):
             named.operands = True
-        elif item.option is not None and not named.take(item):
+        elif item.option is not None and not named.note(item):
             return None
     left = Exclusions(
         hidden=hidden,
@@ -81,7 +81,7 @@ class _Named:
         self.others: bool | None = None
         self.operands = False
 
-    def take(self, item: OptionItem) -> bool:
+    def note(self, item: OptionItem) -> bool:
         """Record an option; return whether it is certain enough to skip anything."""
         role = item.option.role if item.option is not None else ""
         if role not in NAMING:

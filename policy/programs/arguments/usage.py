@@ -355,7 +355,7 @@ def _with_variants(parts: ParsedArguments, profile: Profile, given: set[str]) ->
     if not others:
         return parts
     items = tuple(
-        item.doing(others.get(item.option.name, item.option))
+        item.with_option(others.get(item.option.name, item.option))
         if isinstance(item, OptionItem) and item.option
         else item
         for item in parts.items

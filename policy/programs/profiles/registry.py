@@ -226,7 +226,7 @@ def _variables(files: tuple[tuple[str, str], ...]) -> Variables:
     for name, text in files:
         read = _read_file(name, text)
         if isinstance(read, profile_file.ProfileFile) and read.variables is not None:
-            found = read.variables.over(found)
+            found = read.variables.extending(found)
     return found
 
 

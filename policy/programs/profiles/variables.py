@@ -30,7 +30,7 @@ class Variables:
             return found
         return next((role for glob, role in self.globs if fnmatchcase(name, glob)), None)
 
-    def over(self, earlier: Variables) -> Variables:
+    def extending(self, earlier: Variables) -> Variables:
         """Return these roles, completed by the earlier ones."""
         return Variables({**earlier.exact, **self.exact}, (*self.globs, *earlier.globs))
 

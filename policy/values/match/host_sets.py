@@ -17,9 +17,9 @@ _Index = dict[str, _Numbers]
 
 
 class HostSets:
-    """Sets by number; those in `unsure` are not indexed and must be asked one by one."""
+    """Sets by number; those in `unindexed` are not indexed and must be asked one by one."""
 
-    __slots__ = ("_domains", "_names", "_out_domains", "_out_names", "unsure")
+    __slots__ = ("_domains", "_names", "_out_domains", "_out_names", "unindexed")
 
     def __init__(self, sets: Mapping[int, PreparedHosts]) -> None:
         tables: list[dict[str, list[int]]] = [defaultdict(list) for _ in range(4)]
@@ -33,7 +33,7 @@ class HostSets:
                 for text in texts:
                     table[text].append(number)
         self._names, self._domains, self._out_names, self._out_domains = map(_fixed, tables)
-        self.unsure = tuple(unsure)
+        self.unindexed = tuple(unsure)
 
     def containing(self, endpoint: Endpoint) -> set[int] | None:
         """Return the numbers of the sets that contain an endpoint; None if each must be asked."""

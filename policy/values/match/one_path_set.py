@@ -107,7 +107,7 @@ class PreparedPaths:
                 Path(lexical=lexical, resolved=known, folds=path.folds), judged_by, context
             )
 
-        return path.contents.some(
+        return path.contents.any_matches(
             floating, judged, folds=path.folds, everything=not out and sides.outs is not None
         )
 
@@ -145,7 +145,7 @@ class PreparedPaths:
             return False
         return not how[0](leads.ins, path_forms(path.resolved))
 
-    def slowly(self, path: Path, context: PathContext, *, meets: bool) -> bool | None:
+    def without_index(self, path: Path, context: PathContext, *, meets: bool) -> bool | None:
         """Return the answer of `overlaps` or `within` by trying one pattern after the other."""
         folder = context.workspace
         if (self._here or self._without_here) and folder is None:

@@ -21,7 +21,7 @@ _Numbers = tuple[int, ...]
 
 
 class PathSets:
-    """Sets by number; those in `unsure` must be asked one by one."""
+    """Sets by number; those in `unindexed` must be asked one by one."""
 
     __slots__ = ("_latest", "_places", "_sets")
 
@@ -43,7 +43,7 @@ class PathSets:
             return None
         return placed.holding(lexical)
 
-    def unsure(self, context: PathContext) -> _Numbers:
+    def unindexed(self, context: PathContext) -> _Numbers:
         """Return the numbers of the sets with patterns below an unknown folder."""
         return self._placed(context).unsure
 

@@ -42,7 +42,7 @@ class ContentsBelow:
             self._seen = (None if self._look is None else self._look(self.asked),)
         return self._seen[0]
 
-    def some(
+    def any_matches(
         self, floating: tuple[str, ...], judged: Judged, *, folds: bool, everything: bool
     ) -> bool | None:
         """Return whether `judged` accepts one of the contents that these globs may match.

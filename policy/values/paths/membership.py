@@ -84,7 +84,7 @@ def _holds(
         file = Path(lexical=lexical, resolved=known, folds=path.folds)
         return path_overlaps(file, patterns, excluded, context=context)
 
-    return path.contents.some(floating, judged, folds=path.folds, everything=bool(excluded))
+    return path.contents.any_matches(floating, judged, folds=path.folds, everything=bool(excluded))
 
 
 def wildcard_may_match(path: Path, patterns: tuple[PathPattern, ...]) -> bool:
