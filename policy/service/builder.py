@@ -62,7 +62,7 @@ Middleware: TypeAlias = Callable[[ToolService], ToolService]
 
 
 class Store(Protocol):
-    """The part of a policy store that the service looks at."""
+    """The part of a policy store that the service uses."""
 
     @property
     def current(self) -> Judge | None:
@@ -76,11 +76,11 @@ class Store(Protocol):
 
     @property
     def catalog(self) -> Catalog:
-        """The tools policies know of."""
+        """The tools that policies know."""
         ...
 
     def extend_catalog(self, specs: Iterable[ToolSpec]) -> Any:
-        """Let policies know of more tools."""
+        """Add tools to those that policies know."""
         ...
 
 
@@ -105,20 +105,21 @@ def build_tool_service(
     limits: Limits | None = None,
     policy_in_workspace: bool | None = None,
 ) -> GovernedService:
-    """Return the service that runs `tools` as the policy in `store` says.
+    """Return the service that runs `tools` as the policy in `store` decides.
 
-    Without a store everything is denied until a filter is set. `tools` are the built-in ones
-    unless given; they work in `workspace`, by default the current folder. `caller` is who calls
-    where nobody is bound. `default_timeout` and `timeouts` (by tool) are in seconds and go before
-    those of the policy's configuration. `approvals` remembers what was refused and what an answer
-    is worth beyond one call, in memory unless given. What the configuration says of workspace,
-    home, audit file and limits is taken where nothing is given here, as it stood when the service
-    was built; so are `approval_timeout` (seconds) and `asks_per_session`. Where the policy lies in
-    the workspace, or holds it, the log warns; `policy_in_workspace` says whether that is meant.
-    Raises CatalogError or ToolError where two tools share a name, TypeError or ValueError where
-    what is given could not do its part: an audit sink without a `write`, or with an async one that
-    nobody would wait for, an approver without an `ask`, a workspace that is no folder, a
-    policy in reach of the tools that must not be (PolicyInReach).
+    Without a store everything is denied until a filter is set. `tools` default to the built-in
+    ones; they work in `workspace`, by default the current folder. `caller` is the caller of the
+    service unless it is bound to another. `default_timeout` and `timeouts` (by tool) are in seconds
+    and override those of the policy's configuration. `approvals` stores refusals and standing
+    approvals, in memory by default. Workspace, home, audit file and limits default to the
+    configuration as it was when the service was built; so do `approval_timeout` (seconds) and
+    `asks_per_session`. If the policy is in the workspace, or contains it, a warning is logged;
+    `policy_in_workspace` True allows it, False makes it an error.
+
+    Raises CatalogError or ToolError if two tools have the same name, TypeError or ValueError for
+    invalid arguments: an audit sink without a `write`, or with an async one, which nothing would
+    await, an approver without an `ask`, a workspace that is not a folder, a policy in reach of the
+    tools that must not be (PolicyInReach).
     """
     if audit is not None:
         require_sink(audit)
@@ -126,14 +127,14 @@ def build_tool_service(
         require_approver(approver)
     given_folder = None if workspace is None else folder_of(workspace)
     given = None if tools is None else tuple(handler_for(each) for each in tools)
-    # First of all: a policy that names these tools may only load once it knows of them, and its
-    # configuration counts from the first call on.
+    # First, because a policy that names these tools loads only once it knows them, and its
+    # configuration applies from the first call on.
     _announce(store, given or ())
     configured = _configured(store)
     settings, asked = configured.service, configured.approvals or ApprovalSettings()
     folder = given_folder or os.path.realpath(settings.workspace or os.getcwd())
     settle_reach(getattr(store, "path", None), folder, wanted=policy_in_workspace)
-    # What rules mean by `~` and what a shell makes of it must be the same folder.
+    # `~` must mean the same folder in rules and in a shell.
     at_home = home or settings.home or os.path.expanduser("~")
     allowed = limits or _limits(settings)
     handlers = tuple(builtin_handlers(allowed)) if given is None else given
@@ -219,20 +220,20 @@ def _layers(
     seconds_for: SecondsFor,
     stops: FrozenCalls,
 ) -> ToolService:
-    """Return every layer around the tools of the registry, in the one order there is."""
+    """Return the registry's dispatch with every layer around it, in the fixed order."""
     return stacked(
         CoreDispatch(registry),
-        # Around all others, so that what a tool wants called next is a call like any other.
+        # Around all others, so that a call that a tool returns is a call like any other.
         FollowLayer,
-        # Outside all that can refuse, so that denials, timeouts and crashes are recorded too.
+        # Outside everything that can refuse, so that denials, timeouts and crashes are recorded.
         recorded,
-        # The call is read and judged once, by one policy; what follows reads that judgement.
+        # The call is read and judged once, by one generation; all further layers use that.
         lambda inner: PinLayer(inner, adjudicator),
         # Deny stops here; ask goes to the approver, who sees the call as it will run.
         lambda inner: PermissionLayer(inner, adjudicator=adjudicator, asking=asking),
         # Forwards the judged call, rewritten or not.
         lambda inner: ContextRuleLayer(inner, adjudicator=adjudicator),
-        # The last look at the emergency stop, and the one who ends what runs.
+        # The last check of the emergency stop, which also ends running calls.
         lambda inner: StopLayer(inner, stops),
         # Inside of permission: waiting for a person does not use up the tool's time.
         lambda inner: TimeoutLayer(inner, seconds_for),
@@ -240,7 +241,7 @@ def _layers(
 
 
 def _freezer_of(store: Store | None) -> Freezer:
-    """Return the emergency stop of a store's policy; of any other, one for this process."""
+    """Return the emergency stop of a store's policy; without a store, one for this process."""
     found = getattr(store, "freezer", None)
     return found if isinstance(found, Freezer) else Freezer()
 
@@ -254,7 +255,7 @@ def stacked(core: ToolService, *outermost_first: Middleware) -> ToolService:
 
 
 def _announce(store: Store | None, handlers: tuple[ToolHandler, ...]) -> None:
-    """Let the policies of a store know of tools that they do not know yet."""
+    """Add tools to the store's catalogue that it does not contain yet."""
     if store is None:
         return
     unknown = [h.spec for h in handlers if not _is_known(h.spec, store.catalog)]
@@ -263,13 +264,13 @@ def _announce(store: Store | None, handlers: tuple[ToolHandler, ...]) -> None:
 
 
 def _is_known(spec: ToolSpec, catalog: Catalog) -> bool:
-    """Tell whether a catalogue holds this tool, with what reads its input."""
+    """Return whether a catalogue contains this tool, with the model that reads its input."""
     known = catalog.get(spec.name)
     return known == spec and (known.coerce is not None or spec.coerce is None)
 
 
 def _configured(store: Store | None) -> Settings:
-    """Return what the policy's configuration says."""
+    """Return the settings of the policy's configuration."""
     judge = None if store is None else store.current
     return judge.settings if isinstance(judge, Generation) else Settings()
 
@@ -285,6 +286,6 @@ def _limits(settings: ServiceSettings) -> Limits:
 
 
 def _environment(folder: str, home: str) -> Mapping[str, str]:
-    """Return what programs see of our environment: where programs are, and nothing secret."""
+    """Return the environment of programs: where programs are found, and no secrets."""
     path = os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")
     return {"PATH": path, "HOME": home, "PWD": folder, "LANG": "C.UTF-8"}

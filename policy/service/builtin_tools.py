@@ -16,13 +16,13 @@ class BuiltinTools:
 
     @classmethod
     def default_for_agent(cls, limits: Limits | None = None) -> BuiltinTools:
-        """Return the tools that come with Placet."""
+        """Return the built-in tools."""
         return cls(builtin_handlers(limits))
 
     def register_all(self, target: GovernedService | ToolRegistry) -> tuple[Registration, ...]:
-        """Register each of them in a service, whose policy learns of it, or in a bare registry.
+        """Register each tool in a service, whose catalogue it is added to, or in a bare registry.
 
-        All or none: if a name is taken, those before it are taken back and ToolError is raised.
+        All or none: if a name is taken, the ones before are unregistered and ToolError is raised.
         """
         made: list[Registration] = []
         try:
@@ -38,7 +38,7 @@ class BuiltinTools:
 def register_builtins(
     target: GovernedService | ToolRegistry, limits: Limits | None = None
 ) -> tuple[Registration, ...]:
-    """Register the tools that come with Placet; see `BuiltinTools.register_all`."""
+    """Register the built-in tools; see `BuiltinTools.register_all`."""
     return BuiltinTools.default_for_agent(limits).register_all(target)
 
 

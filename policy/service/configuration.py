@@ -1,7 +1,7 @@
 """Edits of the configuration through a service: owners only, always recorded.
 
-No tool leads here: whoever holds the façade calls it, as the person at the root of all calls. An
-agent of theirs, a guest, or a tool in the middle of a call does not.
+No tool leads here: the host application calls it, on behalf of an owner at the root of all calls.
+Agents, guests, and tools in the middle of a call cannot.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from policy.service.judging.guards import GuardCell
 from policy.tools import ToolDefinition, ToolOutput, ToolService
 from policy.values import Unreadable
 
-# As the record names it: no tool can have such a name.
+# The name in records: no tool can have such a name.
 CONFIGURE = "placet:configure"
-# One after the other, as the files are one; no call of a tool can take this thread.
+# One edit after another, as there is one set of files; tools' calls do not use this thread.
 _EDITS = Threads("edits of the configuration", most=1)
 
 _ALLOWED = Reason(rule="configuration", verdict=Verdict.ALLOW, message="the owner may configure")
@@ -54,13 +54,13 @@ class Configurable(Protocol):
     def configure(
         self, key: str, value: Any, *, witness: Witness | None = None, dry_run: bool = False
     ) -> Configured:
-        """Set one key, None taking it away; blocks while it builds and writes."""
+        """Set one key, None removing it; blocks while it builds and writes."""
         ...
 
 
 @dataclass(slots=True, kw_only=True)
 class _Wanted:
-    """One edit as it was asked for, whether a call is under way that asks, and what came of it."""
+    """One requested edit, whether a running call requested it, and its outcome."""
 
     key: str
     value: Any
@@ -70,7 +70,7 @@ class _Wanted:
 
 
 class Configurations:
-    """Makes edits. `recorded` is what keeps a record around a service."""
+    """Makes edits. `recorded` wraps a service in the audit layer."""
 
     def __init__(self, store: object, guards: GuardCell, *, recorded: Recorded) -> None:
         self._store = store if isinstance(store, Configurable) else None
@@ -79,9 +79,9 @@ class Configurations:
     async def edit(
         self, caller: Caller, key: str, value: Any, *, dry_run: bool = False
     ) -> Configured:
-        """Set one key, None taking it away; raises what `PolicyStore.configure` raises.
+        """Set one key, None removing it; raises what `PolicyStore.configure` raises.
 
-        Raises PermissionDenied for everybody but an owner at the root of all calls.
+        Raises PermissionDenied unless the caller is an owner at the root of all calls.
         """
         inside = (current_call() or enclosing_call()) is not None
         wanted = _Wanted(key=key, value=value, dry_run=dry_run, inside=inside)
@@ -99,7 +99,7 @@ class Configurations:
         return made
 
     async def _undo(self, made: Configured | None) -> None:
-        """Take back what was changed and is not on record."""
+        """Undo an edit that could not be recorded."""
         store = self._store
         if store is None or made is None or not made.changed:
             return
@@ -108,14 +108,14 @@ class Configurations:
 
 
 class _Editing:
-    """What happens inside of the record."""
+    """The service inside the audit layer: it makes the edit."""
 
     def __init__(self, store: Configurable | None, guards: GuardCell) -> None:
         self._store = store
         self._guards = guards
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
-        """Make the edit that the call in flight wants, if its caller may."""
+        """Make the edit of the current call, if its caller may."""
         call = current_call()
         wanted = None if call is None or call.raw is None else call.raw.input
         if call is None or not isinstance(wanted, _Wanted):
@@ -126,7 +126,7 @@ class _Editing:
         call.judgement = self._judged(input, _ALLOWED)
         store = self._store
         if store is None:
-            raise ConfigurationRefused("there is no policy folder whose configuration could change")
+            raise ConfigurationRefused("the service has no policy folder to configure")
 
         if not wanted.dry_run:
             call.begins()
@@ -167,7 +167,7 @@ def _is_owner(caller: Caller) -> bool:
 
 
 def _told(input: Any, edit: Configured) -> dict[str, Any]:
-    """Return what the record says of an edit: what stood there, what does now, by which bytes."""
+    """Return the record of an edit: the value before and after, and the digests of the file."""
     return {
         **input,
         "key": edit.key,
@@ -181,11 +181,11 @@ def _told(input: Any, edit: Configured) -> dict[str, Any]:
 
 
 async def _to_its_end(work: Callable[[], Configured]) -> Configured:
-    """Run beside the calls; cancelled, wait for the end, so that the record tells what was done."""
+    """Run in a thread; if cancelled, wait for the end, so that the record is accurate."""
     running = asyncio.ensure_future(_EDITS.run(work))
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
         await asyncio.wait((running,))
-        running.exception()  # told by the files; whoever asked is gone
+        running.exception()  # the caller is gone, and the files show the outcome
         raise

@@ -189,7 +189,7 @@ class _Elevating:
         return None
 
 
-_TAKEN = Reason(rule="elevation", verdict=Verdict.ALLOW, message="taken back")
+_TAKEN = Reason(rule="elevation", verdict=Verdict.ALLOW, message="revoked")
 
 
 def _wanted(input: Any) -> Elevation:
@@ -202,6 +202,6 @@ def _wanted(input: Any) -> Elevation:
 
 
 def elevation_of(tools: Iterable[str], *, seconds: float, times: int, because: str) -> Elevation:
-    """Return the elevation that is asked for; a single string is a single pattern."""
+    """Return the requested elevation; a single string is a single pattern."""
     patterns = (tools,) if isinstance(tools, str) else tuple(tools)
     return Elevation(tools=patterns, seconds=seconds, times=times, because=because)

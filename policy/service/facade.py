@@ -47,8 +47,8 @@ from policy.tools import (
 class GovernedService:
     """A `ToolService` whose every call is judged, recorded and limited in time.
 
-    `bound_to` gives the same service for another caller. What is set on one is set on all of
-    them, and holds for the calls that arrive from then on.
+    `bound_to` returns the same service for another caller. A setting made on one applies to all
+    of them, from the next call on.
     """
 
     stack: ToolService
@@ -60,7 +60,7 @@ class GovernedService:
     configurations: Configurations
     freezes: Freezes
     announce: Callable[[Iterable[ToolSpec]], object]
-    # Between telling the catalogue and the registry, nobody else may do either.
+    # No other change may come between adding a tool to the catalogue and to the registry.
     registering: AbstractContextManager[Any] = field(default_factory=threading.RLock)
     caller: Caller
     workspace: str | None = None
@@ -94,13 +94,13 @@ class GovernedService:
         return self.visibility.shown(self.stack.list(), self.caller)
 
     def list_yaml(self) -> str:
-        """Return what `list` gives as YAML, which no description in it can break out of."""
+        """Return the result of `list` as YAML, escaped so that no description can break out."""
         return yaml_of(self.list())
 
     def describe(self, name: str) -> ToolDefinition | None:
         """Return one of the tools that `list` shows, None for any other.
 
-        A name with a version, such as `translate@1`, asks for that one.
+        A name with a version, such as `translate@1`, selects that version.
         """
         found = self.stack.describe(name)
         if found is None:
@@ -116,50 +116,50 @@ class GovernedService:
         )
 
     def usage_rules(self) -> str:
-        """Return the rules of use of the tools that `list` shows, as a section of a prompt."""
+        """Return the usage rules of the tools that `list` returns, as a section of a prompt."""
         return usage_rules(self.list())
 
     def guidance(self) -> str:
-        """Return what to tell a model of its tools and of the policy, as sections of a prompt."""
+        """Return the usage rules and the policy's rules for a model, as sections of a prompt."""
         return joined(self.usage_rules(), rules_section(self.rule_lines()))
 
     def rule_lines(self) -> tuple[str, ...]:
-        """Return what binds this caller, a plain sentence for each rule of the policy in force."""
+        """Return the rules in force for this caller, one plain sentence each."""
         return self.visibility.lines(self.caller)
 
     def bound_to(self, caller: Caller) -> GovernedService:
-        """Return this service as another caller sees it."""
+        """Return this service for another caller."""
         return replace(self, caller=caller)
 
     def set_smart_filter(self, smart_filter: SmartFilter | None) -> None:
-        """Exchange the filter that is joined to the policy."""
+        """Replace the filter that is joined with the policy."""
         self.guards.set_smart_filter(smart_filter)
 
     def set_rules(self, rules: Iterable[ContextRule]) -> None:
-        """Exchange the context rules that are joined to the policy's."""
+        """Replace the context rules that are joined with the policy's."""
         self.guards.set_rules(rules)
 
     def set_approver(self, approver: Approver | None) -> None:
-        """Exchange the approver; None turns every ask into a denial.
+        """Replace the approver; None turns every ask into a denial.
 
-        Raises TypeError where it has no `ask`.
+        Raises TypeError if it has no `ask`.
         """
         if approver is not None:
             require_approver(approver)
         self.guards.set_approver(approver)
 
     def set_sandbox(self, sandbox: Sandbox | None) -> None:
-        """Exchange the sandbox that may ask about tools which run code; None for no such one."""
+        """Replace the sandbox that may ask about tools which run code; None for no sandbox."""
         self.guards.set_sandbox(sandbox)
 
     async def elevate(
         self, tools: Iterable[str], *, seconds: float, times: int, because: str = ""
     ) -> Grant:
-        """Ask people to let calls of `tools` through for a while, and return what they gave.
+        """Ask people to approve calls of `tools` for a while, and return the standing approval.
 
-        It answers what would be asked of this very caller about tools that fit these patterns,
-        where those who gave it may answer that rule. It never lifts a denial, nor what could not
-        be decided. Raises PermissionDenied, or ValidationFailed for what is not well bounded.
+        It answers asks about this caller's calls of tools that match these patterns, if the people
+        who gave it may answer the rule that asks. It never lifts a denial, or an indeterminate
+        rule. Raises PermissionDenied, or ValidationFailed for an elevation that is not limited.
         """
         wanted = elevation_of(tools, seconds=seconds, times=times, because=because)
         try:
@@ -168,41 +168,41 @@ class GovernedService:
             raise bounded_error(error) from error.__cause__
 
     async def revoke(self, grant_id: str) -> Grant | None:
-        """Take a standing approval back; calls that run go on. None if there is none."""
+        """Revoke a standing approval; running calls go on. Returns None if there is none."""
         return await self.elevations.revoke(self.caller, grant_id)
 
     async def configure(self, key: str, value: Any, *, dry_run: bool = False) -> Configured:
-        """Set one key of the policy's `placet.toml`, None taking it away, and put it in force.
+        """Set one key of the policy's `placet.toml`, None removing it, and put it in force.
 
-        Only for an owner at the root of all calls: anyone else, and any tool in the middle of a
-        call, gets PermissionDenied. Raises PolicyInvalid with every diagnostic, or
-        ConfigurationRefused, where the edit cannot be; then nothing has changed.
+        Only for an owner at the root of all calls: all others, and any tool in the middle of a
+        call, get PermissionDenied. Raises PolicyInvalid with every diagnostic, or
+        ConfigurationRefused, if the edit cannot be made; then nothing has changed.
         """
         return await self.configurations.edit(self.caller, key, value, dry_run=dry_run)
 
     async def freeze(
         self, tools: Iterable[str] = (), *, because: str, cancel: bool = False
     ) -> Freezing:
-        """Stop every call of these tools at once, of all tools without any; return what is frozen.
+        """Deny every call of these tools at once, of all tools without any; return what is frozen.
 
-        Tools are named, or given by patterns. Questions about them are refused, approved calls do
-        not run, and with `cancel` calls that run are ended. It holds until `unfreeze`, in every
-        process that serves this policy. Only for an owner at the root of all calls, as `configure`.
+        Tools are given by names or patterns. Pending requests about them are denied, approved
+        calls do not run, and with `cancel` running calls are ended. It lasts until `unfreeze`, in
+        every process that serves this policy. Only for an owner at the root of all calls.
         """
         return await self.freezes.freeze(self.caller, tools, because=because, cancel=cancel)
 
     async def unfreeze(self) -> Freezing:
-        """Lift every freeze; return what was frozen. For whom `freeze` is."""
+        """Lift every freeze; return what was frozen. Only for callers who may `freeze`."""
         return await self.freezes.unfreeze(self.caller)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Tell `listener` when calls start and end; return what ends that."""
+        """Call `listener` when calls start and end; return a function that ends that."""
         return self.events.subscribe(listener)
 
     def register(self, tool: Authored) -> Registration:
-        """Add a tool while the service runs; the policy's catalogue learns of it first.
+        """Add a tool while the service runs, to the policy's catalogue first.
 
-        Raises ToolError if its name is taken, CatalogError if it cannot stand in the catalogue.
+        Raises ToolError if its name is taken, CatalogError if the catalogue cannot contain it.
         """
         handler = handler_for(tool)
         name = handler.spec.name
@@ -212,7 +212,7 @@ class GovernedService:
             return self.registry.register(name, handler)
 
     def replace(self, entry: Registration, tool: Authored) -> Registration:
-        """Exchange a tool's handler, and what the catalogue says of it; raises like `register`."""
+        """Replace a tool's handler and its entry in the catalogue; raises like `register`."""
         handler = handler_for(tool)
         with self.registering:
             if self.registry.snapshot().get(entry.name) is entry:
@@ -220,13 +220,13 @@ class GovernedService:
             return self.registry.replace(entry, handler)
 
     def unregister(self, entry: str | Registration) -> ToolHandler | None:
-        """Remove a tool; calls that run go on. Returns its handler, None if it was not there.
+        """Remove a tool; running calls go on. Returns its handler, None if it was not there.
 
-        `entry.dispose()` does the same. Where it was the newest version, the one before it takes
-        over the name they share.
+        `entry.dispose()` does the same. If it was the newest version, the name they share now
+        refers to the one before it.
         """
         return self.registry.unregister(entry)
 
     def changes(self, *, buffer: int = 256) -> RegistryFeed:
-        """Return what becomes of the tools from now on, for `async for`; see `ToolRegistry`."""
+        """Return the changes of the tools from now on, for `async for`; see `ToolRegistry`."""
         return self.registry.changes(buffer=buffer)

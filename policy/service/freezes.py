@@ -27,7 +27,7 @@ from policy.service.judging.guards import GuardCell
 from policy.store import Freezer, Freezing
 from policy.tools import ToolDefinition, ToolOutput, ToolService
 
-# As records name it: no tool can have such a name.
+# The names in records: no tool can have such a name.
 FREEZE: Literal["placet:freeze"] = "placet:freeze"
 UNFREEZE: Literal["placet:unfreeze"] = "placet:unfreeze"
 
@@ -41,14 +41,14 @@ Recorded: TypeAlias = Callable[[ToolService], ToolService]
 
 @dataclass(slots=True, kw_only=True)
 class _Wanted:
-    """What is to be done, and whether a call is under way that asks."""
+    """The requested action, and whether a running call requested it."""
 
     do: Callable[[], Freezing]
     inside: bool
 
 
 class Freezes:
-    """Freezes and unfreezes. `recorded` is what keeps a record around a service."""
+    """Freezes and unfreezes. `recorded` wraps a service in the audit layer."""
 
     def __init__(self, freezer: Freezer, guards: GuardCell, *, recorded: Recorded) -> None:
         self.freezer = freezer
@@ -57,7 +57,7 @@ class Freezes:
     async def freeze(
         self, caller: Caller, tools: Iterable[str], *, because: str, cancel: bool
     ) -> Freezing:
-        """Freeze tools; raises PermissionDenied for everybody but an owner at the root."""
+        """Freeze tools; raises PermissionDenied unless the caller is an owner at the root."""
         named = tuple(tools)
         input = {"tools": list(named), "because": because, "cancel": cancel}
 
@@ -68,7 +68,7 @@ class Freezes:
         try:
             return await self._done(caller, FREEZE, input, do)
         except ToolError as error:
-            # Stopping goes before recording: it happens where no record can be kept as well.
+            # The freeze comes before its record: it takes effect even if that cannot be written.
             if error.code == "cannot-record" and _is_owner(caller) and not _is_inside():
                 return do()
             if error.code == "output-withheld":
@@ -78,7 +78,7 @@ class Freezes:
     async def unfreeze(self, caller: Caller) -> Freezing:
         """Lift every freeze and return what was frozen; raises as `freeze` does.
 
-        What cannot be recorded stays frozen.
+        If it cannot be recorded, the tools stay frozen.
         """
         before = self.freezer.current()
         try:
@@ -99,13 +99,13 @@ class Freezes:
 
 
 class _Doing:
-    """What happens inside of the record."""
+    """The service inside the audit layer: it freezes or unfreezes."""
 
     def __init__(self, guards: GuardCell) -> None:
         self._guards = guards
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
-        """Do what the call in flight wants, if its caller may."""
+        """Do what the current call requests, if its caller may."""
         call = current_call()
         wanted = None if call is None or call.raw is None else call.raw.input
         if call is None or not isinstance(wanted, _Wanted):
@@ -131,7 +131,7 @@ class _Doing:
 
 
 def _is_inside() -> bool:
-    """Tell whether a tool is what asks, in the middle of its call."""
+    """Return whether a tool requests this in the middle of its call."""
     return (current_call() or enclosing_call()) is not None
 
 

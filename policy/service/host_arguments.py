@@ -1,4 +1,4 @@
-"""Checks what a host passes to the service, before any call."""
+"""Checks the arguments of a host application, before any call."""
 
 from __future__ import annotations
 
@@ -15,48 +15,50 @@ _LOG = logging.getLogger(__name__)
 
 
 class PolicyInReach(ValueError):
-    """A policy lies in the workspace of its tools, or holds it."""
+    """A policy is in the workspace of its tools, or contains it."""
 
 
 def require_sink(sink: object) -> None:
-    """Raise TypeError where this cannot take records."""
+    """Raise TypeError for an object that is not an audit sink."""
     if _is_async(_method(sink, "write", what="audit sink")):
         raise TypeError(
-            f"`{_kind(sink)}.write` is async: an audit sink returns once the record is kept, and"
-            " nobody would wait for it"
+            f"`{_kind(sink)}.write` is async: an audit sink must return once the record is stored,"
+            " and nothing would await it"
         )
 
 
 def require_approver(approver: object) -> None:
-    """Raise TypeError where this cannot be asked."""
+    """Raise TypeError for an object that is not an approver."""
     _method(approver, "ask", what="approver")
 
 
 def folder_of(workspace: str | os.PathLike[str]) -> str:
-    """Return the path of a workspace with its links resolved; ValueError where there is none."""
+    """Return the path of a workspace with its links resolved; ValueError if it does not exist."""
     name = os.fspath(workspace)
     if not isinstance(name, str):
-        raise TypeError(f"the workspace {name!r} is no text: name a folder")
+        raise TypeError(f"the workspace {name!r} is not a string or path: name a folder")
     if not name:
         raise ValueError("the workspace has an empty name: name a folder")
     folder = os.path.realpath(name)
     if not os.path.isdir(folder):
-        raise ValueError(f"the workspace {visible(folder, 1000)} is no folder")
+        raise ValueError(f"the workspace {visible(folder, 1000)} is not a folder")
     return folder
 
 
 def policy_in_reach(policy: str | os.PathLike[str], workspace: str) -> str | None:
-    """Return how a policy and a workspace lie in one another, None where they lie apart."""
+    """Return how a policy and a workspace contain one another, None if they are apart."""
     place = os.path.realpath(policy)
     if os.path.commonpath((place, workspace)) == workspace:
-        return f"the policy {visible(place, 1000)} lies in the workspace {visible(workspace, 1000)}"
+        return f"the policy {visible(place, 1000)} is in the workspace {visible(workspace, 1000)}"
     if os.path.isdir(place) and os.path.commonpath((place, workspace)) == place:
-        return f"the policy {visible(place, 1000)} holds the workspace {visible(workspace, 1000)}"
+        return (
+            f"the policy {visible(place, 1000)} contains the workspace {visible(workspace, 1000)}"
+        )
     return None
 
 
 def settle_reach(policy: object, workspace: str, *, wanted: bool | None) -> None:
-    """Raise PolicyInReach where a policy is in reach of its tools and must not be; None: log it."""
+    """Raise PolicyInReach if tools can reach a policy and must not; with None, log a warning."""
     if wanted or not isinstance(policy, str) or not policy:
         return
     found = policy_in_reach(policy, workspace)
@@ -68,7 +70,7 @@ def settle_reach(policy: object, workspace: str, *, wanted: bool | None) -> None
 
 
 def keep_from_tools(store: object, *used: object) -> None:
-    """Put the files of records and approvals that are used on the floor of a store's policy."""
+    """Add the files of records and approvals in use to the floor of a store's policy."""
     if not isinstance(store, PolicyStore):
         return
     for part in used:
@@ -83,7 +85,7 @@ def _method(part: object, name: str, *, what: str) -> object:
         raise TypeError(f"`{part.__name__}` is a class: pass an object of it as the {what}")
     method: object = getattr(part, name, None)
     if not callable(method):
-        raise TypeError(f"`{_kind(part)}` is no {what}: it has no method `{name}`")
+        raise TypeError(f"`{_kind(part)}` is not an {what}: it has no method `{name}`")
     return method
 
 

@@ -22,7 +22,7 @@ from policy.tools import ExecutionContext, Usage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrivedCall:
-    """A call as it came, to be read and judged once more."""
+    """A call as received, to be read and judged once more."""
 
     tool: str
     input: Any
@@ -30,7 +30,7 @@ class ArrivedCall:
 
 @dataclass(slots=True)
 class CallFamily:
-    """What calls that lead to each other have in common: how many steps of chains they took."""
+    """What calls that lead to each other share: the number of chain steps taken."""
 
     steps: int = 0
 
@@ -41,15 +41,15 @@ _NOBODY = Caller()
 class InFlight:
     """One call on its way.
 
-    `raw` is the call as it came, kept where it is to be judged once more. `judgement` is None until
-    it is judged; `permitted` says that nothing stands against running exactly its call; `approvals`
-    are in the order they were given; `usage` is what the tool reports while it runs. `enclosing` is
-    the call whose tool makes this one, `parent` its id, `depth` how many calls it stands in.
-    `about_to_run` is what has to be done before the tool runs, None for nothing; `has_begun` says
-    that it may have had an effect.
+    `raw` is the call as received, kept if it may be judged once more. `judgement` is None until
+    it is judged; `permitted` means that exactly its call may run; `approvals` are in the order
+    they were given; `usage` is what the tool reports while it runs. `enclosing` is the call whose
+    tool makes this one, `parent` its id, `depth` the number of calls around it. `about_to_run` is
+    called before the tool runs, None for nothing; `has_begun` means that it may have had an
+    effect.
     """
 
-    # One is made for every call, so nothing is that most calls have no use for.
+    # Made for every call, so it has nothing that most calls do not use.
     __slots__ = (
         "_family",
         "about_to_run",
@@ -84,7 +84,7 @@ class InFlight:
         self.has_begun = False
 
     def begins(self) -> None:
-        """Say that the tool runs now; raises PermissionDenied where that cannot be recorded."""
+        """Note that the tool runs now; raises PermissionDenied if that cannot be recorded."""
         about_to_run, self.about_to_run = self.about_to_run, None
         if about_to_run is not None:
             about_to_run()
@@ -103,18 +103,18 @@ class InFlight:
         return self._family
 
     def within(self, enclosing: InFlight) -> None:
-        """Say which running call this one is made from."""
+        """Set the running call that this one is made from."""
         self.enclosing, self.parent, self.depth = enclosing, enclosing.id, enclosing.depth + 1
         self._family = enclosing.family
 
     def follows(self, first: InFlight) -> None:
-        """Say which call this one is made in place of an answer to."""
+        """Set the call whose answer this one replaces."""
         self.caller, self.context = first.caller, first.context
         self.parent, self.depth = first.id, first.depth
         self._family = first.family
 
 
-# Where a task is: executing a call, within the tool of one (in a tuple of its own), or neither.
+# Where a task is: executing a call, within the tool of one (in a tuple), or neither.
 _Place: TypeAlias = InFlight | tuple[InFlight] | None
 HERE: ContextVar[_Place] = ContextVar("placet_call", default=None)
 
@@ -134,7 +134,7 @@ def current_call() -> InFlight | None:
 
 
 class carrying:  # noqa: N801 - used as a statement, `with carrying(call):`
-    """Let everything awaited within the block belong to `call`."""
+    """Make everything awaited within the block belong to `call`."""
 
     __slots__ = ("_call", "_token")
 

@@ -1,6 +1,6 @@
 """Sections of a prompt: how to use the tools, and which rules apply.
 
-Whoever wrote a rule, it stays one line of its list: it can begin neither a line nor a section.
+Each rule stays one line of its list: its text can start neither a new line nor a section.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _LONGEST_NAME = 120
 
 
 def usage_rules(definitions: Iterable[ToolDefinition]) -> str:
-    """Return the rules of use that tools bring along, by name; empty where none does."""
+    """Return the usage rules of tools, by name; empty if there are none."""
     rules = {tool.name: _line(tool.usage_rule or "") for tool in definitions}
     return _section(
         "Tool Usage Rules",
@@ -24,12 +24,12 @@ def usage_rules(definitions: Iterable[ToolDefinition]) -> str:
 
 
 def rules_section(lines: Iterable[str]) -> str:
-    """Return the lines of the policy that bind a caller; empty where there are none."""
+    """Return the policy's rules for a caller as a section; empty if there are none."""
     return _section("Rules", [shown for line in lines if (shown := _line(line))])
 
 
 def joined(*sections: str) -> str:
-    """Return sections one under another, without those that are empty."""
+    """Return sections one after another, without empty ones."""
     return "\n".join(section for section in sections if section)
 
 
@@ -40,5 +40,5 @@ def _section(title: str, items: list[str]) -> str:
 
 
 def _line(text: str) -> str:
-    """Return a text on one line: every run of white space is one blank, whatever breaks lines."""
+    """Return a text on one line: every run of white space becomes one blank."""
     return visible(" ".join(text.split()), _LONGEST_RULE)

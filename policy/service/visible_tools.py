@@ -1,6 +1,6 @@
 """The tools that a caller can see: those denied for every input are hidden.
 
-Hidden tools are still enforced; this only keeps models from trying what cannot succeed.
+Hidden tools are still denied; hiding only keeps models from trying them.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from policy.service.judging.judge import Judge, NoPolicy
 from policy.tools import ToolDefinition
 from policy.values import quote
 
-# What a caller can expect of a tool, by its full name, where its input has certain fields.
+# Returns a tool's visibility, by its full name, for inputs with certain fields.
 Expected: TypeAlias = Callable[[str, Mapping[str, Any]], Visibility]
-# What a caller can expect; takes one look at the policy in force for a whole list.
+# Returns the above for a caller; reads the policy in force once for a whole list.
 OutlookOf: TypeAlias = Callable[[Caller], Expected]
-# The lines of the policy in force that bind a caller.
+# Returns the lines of the policy in force for a caller.
 LinesOf: TypeAlias = Callable[[Caller], tuple[str, ...]]
 
 
@@ -32,7 +32,7 @@ _MOST_OPERATIONS = 8
 
 
 class VisibleTools:
-    """What each caller sees of the tools there are."""
+    """Which tools each caller sees."""
 
     def __init__(self, outlook_of: OutlookOf, *, lines_of: LinesOf = lambda caller: ()) -> None:
         self._outlook_of = outlook_of
@@ -51,28 +51,28 @@ class VisibleTools:
         return shown
 
     def lines(self, caller: Caller) -> tuple[str, ...]:
-        """Return what the policy in force tells a model that acts for `caller`."""
+        """Return the lines of the policy in force for a model that acts for `caller`."""
         return self._lines_of(caller)
 
 
 def rule_lines_for(judge: Judge | None, caller: Caller, facts: Facts) -> tuple[str, ...]:
-    """Return the lines of a policy that bind `caller`; without a policy there are none."""
+    """Return the lines of a policy for `caller`; none without a policy."""
     if not isinstance(judge, Generation):
         return ()
     return lines_for(judge.program, caller, facts)
 
 
 def hiding(expected: Expected, is_hidden: Callable[[str], bool]) -> Expected:
-    """Return what can be expected where some tools, by their full name, can never be called."""
+    """Return the visibility with some tools, by their full name, always hidden."""
     return lambda name, fields: Visibility.HIDDEN if is_hidden(name) else expected(name, fields)
 
 
 def visibility_of_tools(
     judge: Judge | None, guards: Guards, caller: Caller, facts: Facts
 ) -> Expected:
-    """Return what `caller` may hope for from each tool, in the situation that `facts` tell.
+    """Return the visibility of each tool for `caller` with these facts.
 
-    Filters and context rules see inputs, so what they would say is not known here.
+    Filters and context rules depend on inputs, so they are not considered here.
     """
     if judge is None or (isinstance(judge, NoPolicy) and guards.smart_filter is None):
         return lambda name, fields: Visibility.HIDDEN
@@ -105,7 +105,7 @@ def _kept(tag: OperationTag, name: str, expected_of: Expected) -> tuple[str, ...
 
 
 def without_hidden_operations(said: str, tool: str, judge: Judge, expected_of: Expected) -> str:
-    """Return what is said of a tool's input, with nothing of operations that are not shown."""
+    """Return a message about a tool's input without operations that are not visible."""
     spec = judge.program.catalog.get(tool) if isinstance(judge, Generation) else None
     tag = None if spec is None else operations_in(spec.schema)
     if spec is None or tag is None:

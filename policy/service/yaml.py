@@ -1,9 +1,9 @@
 """Tool definitions and JSON values as YAML, which reads back as the same value.
 
-A description comes from whoever wrote the tool, and may be meant to end the block that it is shown
-in. So every text and every key is a double-quoted scalar in printable ASCII, in which a line never
-ends; what marks up prose, prompts or templates is written as an escape. Nothing else is a scalar
-but `null`, `true`, `false` and numbers, and there are no tags, anchors or document marks.
+A description comes from the tool's author, and may try to end the block that it is shown in. So
+every string and key is a double-quoted scalar in printable ASCII without line breaks; characters
+with a meaning in prose, prompts or templates are escaped. The only other scalars are `null`,
+`true`, `false` and numbers, and there are no tags, anchors or document marks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from policy.model import thaw
 from policy.tools import ToolDefinition
 
 _DEEPEST = 100
-# Printable, and yet the beginning of something in Markdown, templates, shells or markup.
+# Printable characters with a meaning in Markdown, templates, shells or markup.
 _MARKING = frozenset('"\\`$<>{}|&#~')
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
@@ -27,14 +27,14 @@ _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 def yaml_of(value: Any) -> str:
     """Return definitions, one or several, or a JSON value, as YAML in printable ASCII.
 
-    Raises ValueError for what is no JSON value, or is nested too deeply.
+    Raises ValueError for a value that is not JSON, or is nested too deeply.
     """
     plain = _plain(value, 0)
     return yaml.dump(plain, Dumper=_Dumper, sort_keys=False, allow_unicode=False, width=_ENDLESS)
 
 
 def definition_as_json(definition: ToolDefinition) -> dict[str, Any]:
-    """Return what a definition says as a JSON object; what it does not say is left out."""
+    """Return a definition as a JSON object, without empty fields."""
     said = {
         "name": definition.name,
         "version": definition.version,
@@ -53,13 +53,13 @@ def definition_as_json(definition: ToolDefinition) -> dict[str, Any]:
 
 
 class _Number(str):
-    """A number as it is to be written."""
+    """A number as it is written."""
 
     __slots__ = ()
 
 
 def _plain(value: Any, depth: int) -> Any:
-    """Return a value in the few types that the writer knows; ValueError for any other."""
+    """Return a value in the few types that the writer supports; ValueError for any other."""
     if depth > _DEEPEST:
         raise ValueError("the value is nested too deeply")
     if value is None or isinstance(value, bool):
@@ -76,7 +76,7 @@ def _plain(value: Any, depth: int) -> Any:
         return {str(key): _plain(item, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item, depth + 1) for item in value]
-    raise ValueError(f"a {type(value).__name__} is no JSON value")
+    raise ValueError(f"a {type(value).__name__} is not a JSON value")
 
 
 def _number(value: int | float | Decimal) -> str:
@@ -86,7 +86,7 @@ def _number(value: int | float | Decimal) -> str:
         raise ValueError("the number is not one that JSON has")
     text = repr(float(value)) if isinstance(value, float) else format(value, "E")
     mantissa, _, exponent = text.lower().partition("e")
-    # Without a point, or a sign of the exponent, YAML 1.1 reads a text.
+    # Without a point, or a sign of the exponent, YAML 1.1 reads a string.
     point = mantissa if "." in mantissa else f"{mantissa}.0"
     sign = "" if exponent[:1] in ("-", "+") else "+"
     return f"{point}e{sign}{exponent}" if exponent else point
@@ -103,18 +103,18 @@ def _escaped(character: str) -> str:
     return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
 
 
-# A text is never folded, so that every line is one entry.
+# A string is never folded, so that every line is one entry.
 _ENDLESS = 2**31
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes texts in one way only, and no mark of where a document ends."""
+    """Writes strings in one way only, and no document end mark."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: FBT001, FBT002
-        # A list stands further in than the key that it belongs to.
+        # A list is indented deeper than the key that it belongs to.
         super().increase_indent(flow=flow, indentless=False)
 
     def write_double_quoted(self, text: str, split: bool = True) -> None:  # noqa: FBT001, FBT002

@@ -79,7 +79,7 @@ def test_a_policy_within_reach_of_the_tools_is_served_only_where_somebody_insist
             ["--http", "127.0.0.1:0", "--token-file", "short"],
             "short does not contain a token of at least",
         ),
-        (["--audit", "work/audit.jsonl"], "work/audit.jsonl lies in the workspace, where tools"),
+        (["--audit", "work/audit.jsonl"], "work/audit.jsonl is in the workspace, where tools"),
         (["--audit", "nowhere/audit.jsonl"], "nowhere/audit.jsonl cannot be written: there is no"),
         (["--audit", "pipe"], "pipe is a named pipe: name a regular file"),
         (["--audit", "/dev/null"], "the audit file /dev/null is a device: name a regular file"),

@@ -184,7 +184,7 @@ def _denied(call: InFlight, judgement: Judgement, problem: NotApproved) -> Permi
 
 
 def _mended(judgement: Judgement, before: Judgement) -> Judgement:
-    """Return the judgement with the repairs of the first reading."""
+    """Return the judgement with the repairs of the first admission."""
     decision = judgement.decision
     repairs = tuple(dict.fromkeys((*before.decision.repairs, *decision.repairs)))
     return replace(judgement, decision=replace(decision, repairs=repairs))

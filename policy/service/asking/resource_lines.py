@@ -1,8 +1,8 @@
 """What a call would do, one line an effect, for those who approve it.
 
-Said are declared arguments and, of commands, what they run, read, write and connect to, as the
-policy reads them. The lines are part of what an approval is bound to: a path that leads elsewhere
-by the time of the answer is another call. They are facts of the call, nothing of the rules.
+They list declared arguments and, for commands, what they run, read, write and connect to, as the
+policy sees it. The lines are part of what an approval is bound to: a path that leads elsewhere by
+the time of the answer makes it another call. They are facts about the call, not about the rules.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _TO = {"connects": "connects to", "sends": "sends to"}
 def resource_lines(
     judgement: Judgement, caller: Caller, *, input: Mapping[str, Any] | None = None
 ) -> tuple[str, ...]:
-    """Return everything that is known of what the call does, each thing once, as it is.
+    """Return everything that is known of what the call does, each access once, unescaped.
 
-    With an `input`, what the call would do that has this one in place of its own.
+    With an `input`, what the call would do with this input instead of its own.
     """
     asked = judgement.decision.call.input if input is None else input
     return tuple(dict.fromkeys(_lines(judgement, caller, asked)))
 
 
 def shown_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
-    """Return lines as people see them: bounded, cuts marked, with nothing hidden in them."""
+    """Return lines for people: bounded, cuts marked, hidden characters escaped."""
     shown = tuple(visible(line, _LONGEST) for line in lines[:_MOST])
     more = len(lines) - len(shown)
     return (*shown, f"and {more} more") if more else shown
@@ -48,19 +48,19 @@ def _lines(judgement: Judgement, caller: Caller, input: Mapping[str, Any]) -> It
             yield from (_line(verb, item) for item in effects.each(verb))
             untold = effects.untold(verb)
             if untold:
-                yield f"{_said(verb)} what the call does not tell ({untold})"
+                yield f"{_said(verb)} resources that the call does not name ({untold})"
         for command in effects.unprofiled:
-            yield f"may do anything with its words: {command.command.text}"
+            yield f"may do anything with its arguments: {command.command.text}"
         if effects.unseen:
-            yield "runs code, and what that does no argument tells"
+            yield "runs code, whose effects are not known from its arguments"
         if not effects.complete:
-            yield "may do more, as nobody has declared all that it does"
+            yield "may do more, as its effects are not fully declared"
 
 
 def _effects(
     judgement: Judgement, caller: Caller, input: Mapping[str, Any]
 ) -> Iterator[CallEffects]:
-    """Yield what the call does, by what each layer knows of the tool's arguments."""
+    """Yield what the call does, by each layer's declarations of the tool's arguments."""
     spec, judge, facts = judgement.spec, judgement.judge, judgement.facts
     if spec is None:
         return
@@ -77,7 +77,7 @@ def _effects(
 
 
 def _of_tool(spec: ToolSpec) -> DeclaredResources:
-    """Return what a tool says of itself, where no policy says anything."""
+    """Return a tool's own declarations, where no policy adds any."""
     return DeclaredResources(
         spec.resources, complete=spec.complete, unseen=spec.unseen, profiles=NO_PROFILES
     )
@@ -113,7 +113,7 @@ def _what(item: KnownResource) -> str:
 def _path(path: Path) -> str:
     below = ""
     if path.tree:
-        below = f" and what fits {path.names} below it" if path.names else " and all below"
+        below = f" and what matches {path.names} below it" if path.names else " and all below"
     if path.resolved is not None and path.resolved != path.lexical:
-        return f"{path.resolved}{below} (by way of {path.lexical})"
+        return f"{path.resolved}{below} (through {path.lexical})"
     return f"{path.lexical}{below}"

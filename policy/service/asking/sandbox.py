@@ -1,4 +1,4 @@
-"""`Sandbox`: where tools that run code run, and what may ask about them in the policy's place."""
+"""`Sandbox`: runs tools that run code, and may answer what the policy asks about them."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from policy.approvals import ApprovalOutcome, ApprovalRequest
 from policy.catalog import ToolSpec
 from policy.model import Reason, Verdict
 
-# Not about what a call does, but about what the tool is: no sandbox can answer that.
+# These asks are about what the tool is, not what a call does: no sandbox can answer them.
 _NOT_ITS_OWN = frozenset({"pin", "confirmation", "floor"})
 
 
 class Sandbox(Protocol):
-    """Confines tools that run code, and may put the plain questions about them to a person."""
+    """Confines tools that run code, and may ask a person in place of a plain `ask` rule."""
 
     @property
     def confirms(self) -> bool:
-        """Whether it really asks somebody before a program runs, in the tier in force now."""
+        """Whether it asks a person before a program runs, in the tier now in force."""
         ...
 
     async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
-        """Return the person's answer; its denial stands, raising counts as one."""
+        """Return the person's answer; a denial is final, and an exception counts as a denial."""
         ...
 
 
 def confirms(sandbox: Sandbox | None) -> bool:
-    """Tell whether there is a sandbox that asks; one that cannot say so does not."""
+    """Return whether there is a sandbox that asks; one that raises does not."""
     try:
         return sandbox is not None and sandbox.confirms is True
-    except Exception:  # noqa: BLE001 - whatever it raises, it has not said that it asks
+    except Exception:  # noqa: BLE001 - an exception is not a yes
         return False
 
 
 def left_to_sandbox(reason: Reason, spec: ToolSpec | None) -> bool:
-    """Tell whether a sandbox that asks may answer this: a plain ask about a tool that runs code."""
+    """Return whether a sandbox may answer this: a plain ask about a tool that runs code."""
     if spec is None or not spec.exec_class or reason.verdict is not Verdict.ASK:
         return False
     if reason.undecided is not None or reason.rule in _NOT_ITS_OWN:

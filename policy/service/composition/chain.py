@@ -33,7 +33,7 @@ from policy.tools import (
 )
 
 LONGEST_CHAIN = 32
-# Chains of chains: how many steps one call may lead to, all together.
+# The number of steps that one call may lead to, chains within chains included.
 MOST_STEPS = 256
 
 
@@ -41,8 +41,8 @@ MOST_STEPS = 256
 class ChainHandler:
     """Runs a chain. Each step is a call by the same caller through the whole service.
 
-    So every step is judged, asked about, limited and recorded like any other call, and the chain
-    itself does nothing besides: what it may do is what its steps may do.
+    Every step is judged, approved, limited and recorded like any other call. The chain has no
+    effect besides: it may do what its steps may do.
     """
 
     spec: ToolSpec
@@ -51,9 +51,9 @@ class ChainHandler:
     output: Making | Reference | None = None
 
     async def invoke(self, input: dict[str, Any], ctx: ExecutionContext) -> ToolOutput:
-        """Make the calls in order; the first that fails ends the chain, and is named."""
+        """Make the calls in order; the first that fails ends the chain, and the error names it."""
         if ctx.tools is None:
-            raise Execution(self.spec.name, "a chain of tools works only inside of a service")
+            raise Execution(self.spec.name, "a chain of tools works only in a service")
         progress, tokens = Progress(arguments=input), 0
         value: Any = None
         for number, step in enumerate(self.steps, start=1):
@@ -86,10 +86,10 @@ class ChainHandler:
         try:
             return as_json(value)
         except (TypeError, ValueError, RecursionError):
-            raise Execution(self.spec.name, "the output is no JSON value") from None
+            raise Execution(self.spec.name, "the output is not a JSON value") from None
 
     def _count(self, place: str) -> None:
-        """Refuse a step too many, of this chain and all others that the same call has led to."""
+        """Refuse a step beyond the limit for this chain and all others of the same call."""
         call = enclosing_call()
         if call is None:
             return
@@ -107,11 +107,11 @@ def chain(
     output: Making | Reference | None = None,
     traits: Traits | None = None,
 ) -> ChainHandler:
-    """Return a tool that makes the calls `steps` say, with arguments like `args`.
+    """Return a tool that makes the calls in `steps`, with arguments of the model `args`.
 
     Its output is that of the last step, or what `output` makes of the results. Raises TypeError
-    for a chain that cannot work: without steps or with too many, two of one name, or a reference
-    to what is not there yet.
+    for an invalid chain: without steps or with too many, two with the same name, or a reference
+    to an argument or step that does not exist at that point.
     """
     taken, kept = ModelArguments(args), tuple(steps)
     said = replace(traits or Traits(), complete=True)
@@ -148,10 +148,10 @@ def _require_sound(
 
 
 def _require_known(name: str, making: Any, *, known: Mapping[str, Any], before: set[str]) -> None:
-    """Refuse references to arguments that the chain does not take, or to steps still to come."""
+    """Refuse references to arguments that the chain does not have, or to later steps."""
     for reference in references(making):
         if isinstance(reference, Argument):
             if reference.name not in known:
                 raise TypeError(f"the chain `{name}` has no argument `{reference.name}`")
         elif reference.step not in before:
-            raise TypeError(f"no step before it in the chain `{name}` is `{reference.step}`")
+            raise TypeError(f"no earlier step of chain `{name}` is called `{reference.step}`")

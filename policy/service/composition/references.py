@@ -22,7 +22,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of the chain, or what stands in it at further keys and places."""
+    """An argument of the chain, or a value within it, by further keys and indices."""
 
     name: str
     path: tuple[str | int, ...] = ()
@@ -32,13 +32,13 @@ class Argument:
         object.__setattr__(self, "path", path)
 
     def of(self, progress: Progress) -> Any:
-        """Return the value; raise ValueError where there is none."""
+        """Return the value; raise ValueError if there is none."""
         return _found(progress.arguments, (self.name, *self.path), f"argument `{self.name}`")
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The output of an earlier step, or what stands in it at further keys and places."""
+    """The output of an earlier step, or a value within it, by further keys and indices."""
 
     step: str
     path: tuple[str | int, ...] = ()
@@ -48,7 +48,7 @@ class Result:
         object.__setattr__(self, "path", path)
 
     def of(self, progress: Progress) -> Any:
-        """Return the value; raise ValueError where there is none."""
+        """Return the value; raise ValueError if there is none."""
         return _found(progress.results, (self.step, *self.path), f"output of `{self.step}`")
 
 
@@ -61,7 +61,7 @@ Making: TypeAlias = Mapping[str, Any] | Callable[[Progress], Mapping[str, Any]]
 class Step:
     """One call of a chain: the tool, what its input is made of, and the name of its output.
 
-    Without a name of its own, a step is called like its tool.
+    The name of a step defaults to that of its tool.
     """
 
     tool: str
@@ -70,12 +70,12 @@ class Step:
 
     @property
     def called(self) -> str:
-        """The name that other steps know its output by."""
+        """The name by which other steps refer to its output."""
         return self.name or self.tool
 
 
 def made(value: Any, progress: Progress) -> Any:
-    """Return a value with what its references stand for; ValueError where that is nothing."""
+    """Return a value with its references resolved; raise ValueError if one has no value."""
     if isinstance(value, Argument | Result):
         return value.of(progress)
     if isinstance(value, Mapping):
@@ -107,6 +107,6 @@ def _found(value: Any, path: tuple[str | int, ...], what: str) -> Any:
             and -len(value) <= key < len(value)
         )
         if not is_there:
-            raise ValueError(f"the {what} has nothing where it is wanted")
+            raise ValueError(f"the {what} has no value at the given path")
         value = value[key]
     return value

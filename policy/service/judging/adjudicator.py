@@ -1,7 +1,7 @@
 """Judges a raw call once: policy, filter and context rules, joined.
 
-Everything that can refuse a call is asked here, before anybody is bothered with a question. The
-policy in force and the guards are taken once, together, and nothing later reads them again.
+Everything that can refuse a call is evaluated here, before any person is asked. The policy in
+force and the guards are taken once, together, and not read again later.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ from policy.store import Freezer
 from policy.tools import Registration, ResolvedName
 
 _LOG = logging.getLogger(__name__)
-_UNLIKE = "the policy knows the tool by another definition than the one that would run"
+_UNLIKE = "the policy has another definition of the tool than the one that would run"
 
 
 class ReadyTools(Protocol):
-    """The tools that handlers stand ready for."""
+    """The tools that have a handler."""
 
     def get(self, full_name: str, /) -> Registration | None:
-        """Return the entry of this very tool; None where there is no handler for it."""
+        """Return the entry of exactly this tool; None if it has no handler."""
         ...
 
     def meant(self, name: object) -> ResolvedName | None:
-        """Return which version a name without one means; None where there is no such choice."""
+        """Return the version that a name without one refers to; None if there are no versions."""
         ...
 
 
@@ -60,9 +60,9 @@ class ReadyTools(Protocol):
 class Judgement:
     """One call as judged by one policy together with one set of guards.
 
-    `decision` is the joined one; its `call` is what would run. `error` is what a refused call
-    ends in, None where it may go on (perhaps after an approval). `judge` is the generation,
-    `spec` the tool's definition as it knows it. `entry` is what stood ready to run it by then.
+    `decision` is the joined one; its `call` is what would run. `error` is the error of a refused
+    call, None if it may go on (perhaps after an approval). `judge` is the generation, `spec` its
+    definition of the tool. `entry` is the handler that was registered at that time.
     """
 
     decision: Decision
@@ -76,7 +76,7 @@ class Judgement:
 
 
 class Adjudicator:
-    """Judges calls by the policy in force, joined with what is set on the service."""
+    """Judges calls by the policy in force, joined with the guards set on the service."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Adjudicator:
         if judge is None:
             return _undecided(tool, guards, stale=stale, why="no policy is in force")
         tools = None if self._tools is None else self._tools()
-        # The newest version is the newest that can run, whatever the policy knows of besides.
+        # The newest version is the newest with a handler, whatever others the policy knows.
         meant = None if tools is None else tools.meant(tool)
         name = tool if meant is None else meant.name
         try:
@@ -128,10 +128,10 @@ class Adjudicator:
             spec = None if answer.admitted is None else answer.admitted.spec
             decision = joined(answer, judge, guards=guards, caller=caller, facts=facts)
             decision = self._unless_frozen(decision, spec)
-        except Exception as error:  # noqa: BLE001 - what fails while deciding has allowed nothing
+        except Exception as error:  # noqa: BLE001 - an error while deciding allows nothing
             _LOG.error("deciding failed, so the call is denied: %s", type(error).__name__)
             _LOG.debug("deciding failed", exc_info=error)
-            return _undecided(tool, guards, stale=stale, why="the policy could not be asked")
+            return _undecided(tool, guards, stale=stale, why="the policy could not be evaluated")
         if meant is not None and meant.note:
             decision = replace(decision, repairs=(meant.note, *decision.repairs))
         entry = None if tools is None else tools.get(decision.call.tool)
@@ -158,7 +158,7 @@ class Adjudicator:
         )
 
     def _unless_frozen(self, decision: Decision, spec: ToolSpec | None) -> Decision:
-        """Return the decision, a denial where people have frozen the tool."""
+        """Return the decision, or a denial if people have frozen the tool."""
         if decision.verdict is Verdict.DENY:
             return decision
         freezing = self._freezer.current()
@@ -169,7 +169,7 @@ class Adjudicator:
         return decision if freeze is None else frozen_by(freeze, decision)
 
     def is_another(self, name: str, judge: Judge | None) -> bool:
-        """Tell whether no call of a tool can run, as the policy knows it by another definition."""
+        """Return whether every call of a tool is denied, as the policy has another definition."""
         if self._tools is None or not isinstance(judge, Generation):
             return False
         entry, spec = self._tools().get(name), judge.catalog.get(name)
@@ -180,7 +180,7 @@ class Adjudicator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Situation:
-    """Who calls, in what world, and everything that has a say."""
+    """Who calls, with which facts, and everything that judges the call."""
 
     judge: Judge
     guards: Guards
@@ -188,7 +188,7 @@ class _Situation:
     facts: Facts
 
     def hides(self, name: str) -> bool:
-        """Tell whether no call of this tool can pass, so that nothing is said of it either."""
+        """Return whether a tool is denied for every input, so that messages must not reveal it."""
         try:
             return self._expected(name, EMPTY) is Visibility.HIDDEN
         except Exception:  # noqa: BLE001 - what cannot be told apart is kept to ourselves

@@ -14,19 +14,19 @@ from policy.service.refusal_messages import refusal_message
 
 @dataclass(frozen=True, slots=True)
 class Allow:
-    """Nothing stands against the call."""
+    """The filter does not restrict the call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """A person must agree; `reason` tells that person why."""
+    """A person must approve; `reason` is for that person."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """The call must not run; `reason` is read by the agent."""
+    """The call must not run; `reason` is for the agent."""
 
     reason: str
 
@@ -37,17 +37,17 @@ Classification: TypeAlias = Allow | Confirm | Deny
 class SmartFilter(Protocol):
     """Classifies calls. It sees the repaired name and the validated input, and never waits.
 
-    Of a tool with versions it is asked by both names, `translate@2` and `translate`, and the
-    stricter answer counts, unless it has `knows_versions = True`: then by the full name alone.
+    For a tool with versions it is called with both names, `translate@2` and `translate`, and the
+    stricter result counts, unless it has `knows_versions = True`: then with the full name alone.
     """
 
     def classify(self, name: str, input: Mapping[str, Any]) -> Classification:
-        """Say what is to become of one call; raising counts as Deny."""
+        """Classify one call; an exception counts as Deny."""
         ...
 
 
 def classification_of(decision: Decision) -> Classification:
-    """Return a decision as a filter would say it."""
+    """Return the classification that corresponds to a decision."""
     if decision.verdict is Verdict.ALLOW:
         return Allow()
     if decision.verdict is Verdict.ASK:
@@ -58,8 +58,8 @@ def classification_of(decision: Decision) -> Classification:
 class LayeredPermissionResolver:
     """The policy in force as a SmartFilter, for one caller.
 
-    A service that was built on a store reads the store's decisions itself and needs none; this is
-    for other services, and for asking what would become of a call.
+    A service built on a store uses the store's decisions itself and does not need this; it is for
+    other services, and for asking what the decision on a call would be.
     """
 
     knows_versions = True
@@ -76,7 +76,7 @@ class LayeredPermissionResolver:
         self._facts = facts
 
     def classify(self, name: str, input: Mapping[str, Any]) -> Classification:
-        """Return the verdict of the generation in force; deny where there is none."""
+        """Return the verdict of the generation in force; deny if there is none."""
         judge = self._source()
         if judge is None:
             return Deny("no policy is in force")

@@ -1,4 +1,4 @@
-"""Context rules: the host's own, which may refuse a call or change its input."""
+"""Context rules: the host application's own, which may refuse a call or change its input."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from policy.service.judging.classification import Allow, Deny
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleContext:
-    """What a context rule may look at besides the call."""
+    """What a context rule receives besides the call."""
 
     caller: Caller
     facts: Facts
@@ -29,11 +29,11 @@ RuleOutcome: TypeAlias = Allow | Deny | Rewrite
 
 
 class ContextRule(Protocol):
-    """Looks at a call after its name was repaired and its input validated; never waits.
+    """Evaluates a call after its name was repaired and its input validated; must not block.
 
-    A rule only takes: its Allow is no grant, and its Rewrite is decided again by the policy.
+    A rule only restricts: its Allow is not a grant, and its Rewrite is decided again by the policy.
     """
 
     def evaluate(self, name: str, input: Mapping[str, Any], ctx: RuleContext) -> RuleOutcome:
-        """Say what this rule thinks of one call; raising counts as Deny."""
+        """Return the outcome for one call; an exception counts as Deny."""
         ...

@@ -1,4 +1,4 @@
-"""What can be exchanged while a service runs: filter, context rules and approver.
+"""What can be replaced while a service runs: filter, context rules, approver and sandbox.
 
 All of them are one frozen record behind one reference, so a call that took the record never meets
 the new filter together with the old rules.
@@ -20,7 +20,7 @@ from policy.service.judging.context_rule import ContextRule
 class Guards:
     """What is set besides the policy. Without an approver every ask is a denial.
 
-    A `sandbox` may ask about tools that run code, where the policy has no wishes about it.
+    A `sandbox` may answer asks about tools that run code, if the policy names no approvers.
     """
 
     smart_filter: SmartFilter | None = None
@@ -42,28 +42,28 @@ class GuardCell:
         return self._guards
 
     def set_smart_filter(self, smart_filter: SmartFilter | None) -> None:
-        """Exchange the filter; None takes it away."""
+        """Replace the filter; None removes it."""
         with self._writing:
             self._guards = replace(self._guards, smart_filter=smart_filter)
 
     def set_rules(self, rules: Iterable[ContextRule]) -> None:
-        """Exchange all context rules at once."""
+        """Replace all context rules at once."""
         kept = tuple(rules)
         with self._writing:
             self._guards = replace(self._guards, rules=kept)
 
     def set_both(self, smart_filter: SmartFilter | None, rules: Iterable[ContextRule]) -> None:
-        """Exchange filter and rules in the same instant."""
+        """Replace filter and rules at the same time."""
         kept = tuple(rules)
         with self._writing:
             self._guards = replace(self._guards, smart_filter=smart_filter, rules=kept)
 
     def set_approver(self, approver: Approver | None) -> None:
-        """Exchange the approver; None turns every ask into a denial."""
+        """Replace the approver; None turns every ask into a denial."""
         with self._writing:
             self._guards = replace(self._guards, approver=approver)
 
     def set_sandbox(self, sandbox: Sandbox | None) -> None:
-        """Exchange the sandbox; None leaves every ask to the approver."""
+        """Replace the sandbox; with None the approver answers every ask."""
         with self._writing:
             self._guards = replace(self._guards, sandbox=sandbox)

@@ -1,6 +1,6 @@
 """Whether a caller may call a tool at all.
 
-Where nobody knows more of a tool than its name, that is read as what wildcards reach least.
+A tool known only by its name is treated as the one that wildcards cover least.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from policy.model import Caller, Reason
 from policy.runtime import Clock, utc_now
 from policy.service.judging.classification import Allow, Classification, Deny
 
-# Who calls, as it goes from the transport through every layer.
+# The identity of a caller, passed from the transport through every layer.
 IdentityContext: TypeAlias = Caller
 _EXTENSION = "ext__"
 
 
 class PolicyEngine:
-    """The check of identities: after everything else, and only taking.
+    """The check of identities: it comes last and only restricts.
 
     An owner may call any tool that is allowed otherwise, a guest those of its scope until that
-    expires, an anonymous caller none. A service asks this of every call, with a policy store and
-    without; a filter that allows the call changes nothing about it.
+    expires, an anonymous caller none. A service applies it to every call, with or without a policy
+    store; a filter that allows the call does not override it.
     """
 
     def __init__(self, clock: Clock = utc_now) -> None:
@@ -34,10 +34,10 @@ class PolicyEngine:
         self._lapsed = LapsedScopes()
 
     def check(self, caller: Caller, tool: ToolSpec | str) -> Classification:
-        """Return Deny where one caller of the chain may not call the tool now, else Allow.
+        """Return Deny if one caller of the chain may not call the tool now, else Allow.
 
-        A text is the name of a tool without versions, that of a server or extension where it
-        holds `__`.
+        A string is the name of a tool without versions; with `__` in it, that of a tool of a
+        server or extension.
         """
         now = self._clock()
         reason = next(denials(self._lapsed.seen_on(caller, now), tool, now), None)
@@ -45,14 +45,14 @@ class PolicyEngine:
 
 
 class LapsedScopes:
-    """What is known of scopes that have expired: they stay so, though a clock steps back."""
+    """Scopes that have expired stay expired, even if the clock is set back."""
 
     def __init__(self) -> None:
         # The latest end of a scope that was seen to have expired.
         self._latest: datetime | None = None
 
     def seen_on(self, caller: Caller, now: datetime | None) -> Caller:
-        """Return the caller to judge now: each scope that has once expired in its chain has."""
+        """Return the caller with every scope in its chain expired that has expired before."""
         if now is None or (caller.scope is None and caller.parent is None):
             return caller
         ends = [end for one in caller.chain() if (end := _end_of(one)) is not None]
@@ -86,12 +86,12 @@ def denials(caller: Caller, tool: ToolSpec | str, now: datetime | None) -> Itera
 
 
 def _named(name: str) -> ToolSpec:
-    """Return the tool that a name alone stands for."""
+    """Return the tool that a name alone refers to."""
     is_extension = name.startswith(_EXTENSION)
     server, mark, tool = name.removeprefix(_EXTENSION).partition("__")
     if not is_extension and not mark:
         return ToolSpec(name=name, origin=Origin(tool=name))
-    # `a___b` is of `a` or of `a_`: whoever spells out the longer one spells out both.
+    # `a___b` is of `a` or of `a_`: a pattern that names the longer one names both.
     if tool.startswith("_"):
         server, tool = f"{server}_", tool[1:]
     kind: Literal["ext", "mcp"] = "ext" if is_extension else "mcp"

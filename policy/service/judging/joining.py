@@ -1,6 +1,6 @@
 """Joins a policy's decision with filter and context rules: it can only get stricter.
 
-Every guard is asked before anybody is bothered with a question, about the call as it would run.
+Every guard is evaluated before any person is asked, on the call as it would run.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from policy.service.judging.judge import Answer, Judge
 def joined(
     answer: Answer, judge: Judge, *, guards: Guards, caller: Caller, facts: Facts
 ) -> Decision:
-    """Return the decision with what the guards have to say; without an opinion, a denial."""
-    # A generation has looked at who calls; whatever else judges may not have.
+    """Return the decision joined with the guards; without any opinion, a denial."""
+    # A generation has checked the caller; another judge may not have.
     if guards.smart_filter is None and not guards.rules and isinstance(judge, Generation):
         return _concluded(answer.decision)
     spec = None if answer.admitted is None else answer.admitted.spec
@@ -33,7 +33,7 @@ def joined(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joining:
-    """One call's policy decision being joined with the guards; it can only get stricter."""
+    """Joins one call's policy decision with the guards; it can only get stricter."""
 
     judge: Judge
     guards: Guards
@@ -42,7 +42,7 @@ class Joining:
     spec: ToolSpec | None
 
     def join(self, answer: Answer) -> Decision:
-        """Return the decision with what the guards have to say; without an opinion, a denial."""
+        """Return the decision joined with the guards; without any opinion, a denial."""
         return _concluded(self._joined(answer))
 
     def _joined(self, answer: Answer) -> Decision:
@@ -54,7 +54,7 @@ class Joining:
             reasons += denials(self.caller, self.spec or decision.call.tool, self.facts.now)
         reasons += self._opinions(decision.call)
         if decision.rewritten:
-            # What stands against the call as asked must not be rewritten away.
+            # A rewrite must not remove what restricts the original call.
             reasons += [r for r in self._opinions(decision.asked) if r.verdict is not Verdict.ALLOW]
             self._rewritten(decision.asked, reasons)
         rewritten = self._rewritten(decision.call, reasons)
@@ -63,7 +63,7 @@ class Joining:
         return self._decided_again(_with(decision, reasons), rewritten)
 
     def _decided_again(self, first: Decision, input: Mapping[str, Any]) -> Decision:
-        """Judge the call with the input that a rule wants; the stricter of the two stands."""
+        """Judge the call with the input that a rule returns; the stricter verdict counts."""
         again = self.judge.answer(
             first.call.tool, thaw(input), caller=self.caller, facts=self.facts
         )
@@ -94,7 +94,7 @@ class Joining:
         return (call.tool,) if self.spec is None else self.spec.names
 
     def _asked_by(self, guard: object, call: ToolCall) -> tuple[str, ...]:
-        """Return the names to ask a guard about: one that says `translate` means all versions."""
+        """Return the names to pass to a guard: `translate` in it covers all versions."""
         names = self._names(call)
         return names[:1] if getattr(guard, "knows_versions", False) is True else names
 
@@ -106,7 +106,7 @@ class Joining:
             yield _filter_opinion(smart_filter, name, call.input)
 
     def _rewritten(self, call: ToolCall, reasons: list[Reason]) -> Mapping[str, Any] | None:
-        """Ask every rule about a call; denials go to `reasons`, the one new input is returned."""
+        """Evaluate every rule on a call; denials go to `reasons`, the new input is returned."""
         if not self.guards.rules:
             return None
         ctx = RuleContext(caller=self.caller, facts=self.facts)
@@ -136,7 +136,7 @@ def _filter_opinion(smart_filter: SmartFilter, name: str, input: Mapping[str, An
         return Reason(rule="filter", verdict=Verdict.ASK, message=str(said.reason))
     if isinstance(said, Deny):
         return _denial("filter", str(said.reason))
-    return _denial("filter", "the filter gave no classification")
+    return _denial("filter", "the filter returned no classification")
 
 
 def _outcome(rule: ContextRule, call: ToolCall, ctx: RuleContext) -> Reason | Rewrite | None:
@@ -150,7 +150,7 @@ def _outcome(rule: ContextRule, call: ToolCall, ctx: RuleContext) -> Reason | Re
             return _denial("context-rule", str(said.reason))
     except Exception:  # noqa: BLE001 - whatever a rule raises, the call is denied
         return _denial("context-rule", "a context rule failed")
-    return _denial("context-rule", "a context rule gave no outcome")
+    return _denial("context-rule", "a context rule returned no outcome")
 
 
 def _denial(rule: str, message: str) -> Reason:
@@ -166,7 +166,7 @@ def _with(decision: Decision, reasons: list[Reason]) -> Decision:
 
 
 def _concluded(decision: Decision) -> Decision:
-    """Turn no opinion at all into a denial, and put the reasons that carry the verdict first."""
+    """Turn a decision without reasons into a denial, and put the deciding reasons first."""
     if decision.verdict is Verdict.NONE:
         none = Reason(rule="none", verdict=Verdict.DENY, message="nothing allows this")
         return replace(decision, verdict=Verdict.DENY, reasons=(none, *decision.reasons))

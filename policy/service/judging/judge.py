@@ -13,11 +13,11 @@ from policy.model import Caller, Facts, ToolCall, Verdict
 
 
 class Refusal(Protocol):
-    """Why a raw call is no call."""
+    """Why a raw call is not a valid call."""
 
     @property
     def kind(self) -> str:
-        """`not-found` where no tool is meant, else what is wrong with the input."""
+        """`not-found` if no tool has this name, else what is wrong with the input."""
         ...
 
     @property
@@ -27,31 +27,31 @@ class Refusal(Protocol):
 
     @property
     def tool(self) -> str:
-        """The tool that is meant, as it may be shown; the name as it came where none is."""
+        """The name of the tool, as it may be shown; the name as received if there is none."""
         ...
 
     @property
     def suggestion(self) -> str | None:
-        """The name of a tool, or of a field, that the sentence proposes."""
+        """The name of a tool or field that the message suggests."""
         ...
 
 
 class Answer(Protocol):
-    """What one generation says of one raw call; `refused` is None for a call that is one."""
+    """The answer of one generation to a raw call; `refused` is None for a valid call."""
 
     @property
     def decision(self) -> Decision:
-        """The decision; a deny by `schema` where the call was refused."""
+        """The decision; a deny by `schema` if the call was refused."""
         ...
 
     @property
     def admitted(self) -> Admitted | None:
-        """The call as read, with its tool's definition; None where it was refused."""
+        """The admitted call with its tool's definition; None if it was refused."""
         ...
 
     @property
     def refused(self) -> Refusal | None:
-        """Why this is no call."""
+        """Why this is not a valid call."""
         ...
 
 
@@ -77,16 +77,16 @@ class _Unjudged:
 
 
 class NoPolicy:
-    """The judge of a service without a policy store: it has no opinion, so filters must allow.
+    """The judge of a service without a policy store: it has no opinion, so a filter must allow.
 
-    With a catalogue it reads calls as any policy does: names repaired, input validated.
+    With a catalogue it admits calls as a policy does: names repaired, input validated.
     """
 
     def __init__(self, catalog: Callable[[], Catalog] | None = None) -> None:
         self._catalog = catalog
 
     def spec(self, name: str) -> ToolSpec | None:
-        """Return the tool of this name, as far as that is known."""
+        """Return the tool with this name, if it is known."""
         return None if self._catalog is None else self._catalog().get(name)
 
     def answer(self, tool: str, input: Any, *, caller: Caller, facts: Facts) -> Answer:

@@ -11,12 +11,12 @@ from policy.model import ToolCall, thaw
 from policy.service.judging.judge import Judge
 from policy.tools import Registration
 
-# Tools come and go; what is known of those that went is worth nothing.
+# Tools come and go, so the number of cached comparisons is bounded.
 _MOST_COMPARED = 4_096
 
 
 class KnownTools:
-    """Compares definitions, and remembers of each tool what it was last compared with."""
+    """Compares definitions, and caches the last comparison of each tool."""
 
     def __init__(self) -> None:
         # A tool's own definition, the one it was last judged by, and whether they agree.
@@ -25,7 +25,7 @@ class KnownTools:
     def is_ready(
         self, entry: Registration | None, spec: ToolSpec | None, *, judge: Judge, call: ToolCall
     ) -> bool:
-        """Tell whether a handler stands ready for the tool that was judged, and for this call."""
+        """Return whether a handler is registered for the judged tool, and for this call."""
         if entry is None:
             return False
         own = entry.handler.spec
@@ -36,7 +36,7 @@ class KnownTools:
         return own.coerce is spec.coerce or _is_read_as_judged(own, call)
 
     def is_same(self, entry: Registration, spec: ToolSpec, *, judge: Judge) -> bool:
-        """Tell whether a handler's tool is the one that a policy knows; remembers the answer."""
+        """Return whether a handler's tool is the one that a policy knows; caches the result."""
         own = entry.handler.spec
         if own is spec:
             return True
@@ -50,10 +50,10 @@ class KnownTools:
 
 
 def _is_same_tool(own: ToolSpec, spec: ToolSpec) -> bool:
-    """Tell whether a policy means a tool with all that the tool says of itself.
+    """Return whether a policy's definition agrees with everything the tool declares.
 
-    The policy may know more of it: its configuration adds facts and resources. Of a tool that is
-    not the host's, what models are told of it is part of what was reviewed.
+    The policy may add to it: its configuration adds facts and resources. For a tool from outside
+    the host application, its description for models is part of what was reviewed.
     """
     told = spec.description if spec.origin.kind != "host" else ""
     return (
@@ -66,10 +66,10 @@ def _is_same_tool(own: ToolSpec, spec: ToolSpec) -> bool:
 
 
 def _is_as_announced(own: ToolSpec, judge: Judge) -> bool:
-    """Tell whether a tool says the same of itself as when the policy in force was built.
+    """Return whether a tool declares what it did when the policy in force was built.
 
-    While the files are wrong, another one may have taken its place: that it only reads, or that
-    its arguments tell all that it does, was said of the one before.
+    While the files are invalid, another tool may have taken its place: that it only reads, or that
+    its arguments are all it accesses, was declared by the one before.
     """
     tools = judge.announced if isinstance(judge, Generation) else None
     known = None if tools is None else tools.get(own.name)
@@ -77,12 +77,12 @@ def _is_as_announced(own: ToolSpec, judge: Judge) -> bool:
 
 
 def _is_read_as_judged(own: ToolSpec, call: ToolCall) -> bool:
-    """Tell whether a tool makes the very same of an input that was not judged by its own model."""
+    """Return whether a tool's own model reads an input exactly as it was judged."""
     if own.coerce is None:
         return True
     try:
         read = own.coerce(thaw(call.input))
-    except Exception:  # noqa: BLE001 - a host's own model; what it refuses does not run
+    except Exception:  # noqa: BLE001 - what the application's model refuses does not run
         return False
     digest = digest_of(read)
     return digest is not None and digest == digest_of(call.input)

@@ -1,7 +1,7 @@
 """Denies without looking up host names, where no address could change the decision.
 
-Looking a name up tells its servers of it. A call that no answer of theirs could let through must
-not have even that effect: an agent would spell in the name what it may not send.
+A look-up reveals the name to its servers. A call that no address could allow must not have even
+that effect: an agent could encode in the name what it may not send.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from policy.generation import Generation
 from policy.model import Caller, Facts, Verdict
 from policy.service.judging.judge import Answer, Judge
 
-# These deny because nothing gave; every other decided denial stands whatever is allowed besides.
+# These deny because nothing granted; every other decided denial stands whatever else is allowed.
 _NOTHING_GAVE = frozenset({"default", "none"})
 
 
@@ -26,10 +26,10 @@ def denied_without_lookup(
     caller: Caller,
     facts: Facts,
 ) -> Answer | None:
-    """Return the denial by what is known without a look-up; None where one could let it pass.
+    """Return the denial that holds without a look-up; None if an address could allow the call.
 
-    `answer` is what `ask` says of the facts. What is decided of a call stays so when more becomes
-    known of it.
+    `answer` is the result of `ask` on the facts. A decided part of a judgement stays decided when
+    more facts become known.
     """
     decision = answer.decision
     if not isinstance(judge, Generation) or answer.refused is not None:
@@ -43,7 +43,7 @@ def denied_without_lookup(
         rules = (rule for layer in account.layers for rule in layer.rules)
         if any(rule.kind == "allow" and rule.outcome == "indeterminate" for rule in rules):
             return None
-    # Names as names, so that no rule is said to have failed for want of an address.
+    # Names are compared as names, so that no rule is reported as lacking an address.
     names_only = replace(facts, resolvers=replace(facts.resolvers, host=None))
     denied = ask(names_only)
     return denied if denied.decision.verdict is Verdict.DENY else None

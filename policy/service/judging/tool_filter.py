@@ -13,16 +13,16 @@ from policy.values import compile_name_glob
 
 @dataclass(frozen=True, slots=True)
 class ToolFilter:
-    """Denies what is `blocked` and, where `allowed` is set, all that is not; then asks, or allows.
+    """Denies `blocked` tools and, if `allowed` is set, all others than those; then asks or allows.
 
-    Names may hold `*` and `?`. A tool with a version counts by its full name and by the one its
-    versions share; an alias (`bash`) stands for its tool. With a policy store, the table
-    `[permissions.filter]` is read, tested and changed while it runs, and knows categories. Here
-    `*` is every tool, those of servers included; there it is not, where it allows.
-    Raises TypeError for what is no collection of texts.
+    Names may contain `*` and `?`. A tool with a version matches by its full name and by the one its
+    versions share; an alias (`bash`) stands for its tool. With a policy store, use the table
+    `[permissions.filter]`, which can be tested, changed at run time, and knows categories. Here
+    `*` is every tool, those of servers included; there it is not, in a grant.
+    Raises TypeError for an argument that is not a collection of strings.
     """
 
-    # It tells versions apart itself, so it is asked by the full name alone.
+    # It distinguishes versions itself, so it is called with the full name alone.
     knows_versions: ClassVar[bool] = True
 
     allowed: frozenset[str] | None = None
@@ -49,12 +49,12 @@ class ToolFilter:
         object.__setattr__(self, "_asks", _Names.of(asked))
 
     def classify(self, name: str, input: Mapping[str, Any]) -> Classification:
-        """Say what is to become of a call; the input makes no difference."""
+        """Classify one call; the input makes no difference."""
         known = _known_as(name)
         if self._may_not.fit(known):
             return Deny("this tool is blocked")
         if self._may is not None and not self._may.fit(known):
-            return Deny("this tool is not among those that are allowed")
+            return Deny("this tool is not among the allowed ones")
         if self._asks.fit(known):
             return Confirm("this tool must be confirmed")
         return Allow()
@@ -62,7 +62,7 @@ class ToolFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Names:
-    """Names to be looked up, and patterns to be tried."""
+    """Exact names, and patterns."""
 
     exact: frozenset[str]
     patterns: tuple[str, ...]
@@ -71,7 +71,7 @@ class _Names:
     def of(cls, texts: frozenset[str]) -> _Names:
         patterns = frozenset(text for text in texts if any(char in text for char in "*?\\"))
         exact = texts - patterns
-        # A call's name is repaired before it is classified: it comes by the name behind the alias.
+        # A call's name is repaired before it is classified, so aliases are resolved.
         aliases = {ALIASES[text] for text in exact if text in ALIASES}
         return cls(exact=exact | aliases, patterns=tuple(sorted(patterns)))
 
@@ -88,8 +88,8 @@ def _known_as(name: str) -> tuple[str, ...]:
 
 
 def _texts(what: str, given: Iterable[str]) -> frozenset[str]:
-    # A text is a collection of its letters, which nobody means.
+    # A string is a collection of its characters, which is never intended here.
     texts = () if isinstance(given, str) else tuple(given)
     if isinstance(given, str) or not all(isinstance(text, str) for text in texts):
-        raise TypeError(f"{what} is a collection of tool names")
+        raise TypeError(f"{what} must be a collection of tool names")
     return frozenset(texts)

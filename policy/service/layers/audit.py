@@ -28,8 +28,8 @@ class ExecAuditLayer(PassThrough):
     """Outside of everything else, so that denials, timeouts and crashes are recorded too.
 
     With `required`, nothing happens unrecorded: a call whose start could not be written does not
-    run, the output of one whose end could not be is withheld, and no further call is run until the
-    sink has taken what it is owed. Layers that share a `recorder` share what is owed.
+    run, the output of one whose end could not be written is withheld, and no further call runs
+    until the sink has stored the pending records. Layers with the same `recorder` share these.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class ExecAuditLayer(PassThrough):
         return ended(output, call, latency_ms=latency, tokens_used=used)
 
     def _arrived(self, call: InFlight, name: str, input: Any) -> Arrival | None:
-        """Return what is kept of the call as it came, None where nobody wants to know of it."""
+        """Return what is kept of the call as received, None if nothing records or listens."""
         heard = self._events.heard
         if not heard and not self._recorder.is_kept:
             return None
@@ -98,7 +98,7 @@ class ExecAuditLayer(PassThrough):
         return arrived
 
     def _ended(self, call: InFlight, record: AuditRecord, problem: BaseException | None) -> bool:
-        """Write the record and tell who listens; return whether the output is to be withheld."""
+        """Write the record and inform listeners; return whether to withhold the output."""
         call.about_to_run = None
         kept = self._recorder.keep(record, ran=call.has_begun)
         withheld = not kept and problem is None

@@ -1,4 +1,4 @@
-"""Forwards the call as the context rules of the policy and of the host left it."""
+"""Forwards the call as changed by the context rules of the policy and the host application."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from policy.tools import PassThrough, ToolOutput, ToolService
 
 
 class ContextRuleLayer(PassThrough):
-    """Decides nothing for a judged call: its rules had their say before anybody was asked.
+    """Decides nothing for a judged call, whose rules were evaluated before.
 
-    Used alone, it applies the rules set on it to the call it is given; without any it is empty
-    and forwards everything.
+    Used alone, it applies the rules set on it to each call; without any it forwards everything.
     """
 
     def __init__(self, inner: ToolService, *, adjudicator: Adjudicator | None = None) -> None:
@@ -26,11 +25,11 @@ class ContextRuleLayer(PassThrough):
         self._adjudicator = adjudicator or Adjudicator()
 
     def set_rules(self, rules: Iterable[ContextRule]) -> None:
-        """Exchange all rules for the calls that arrive from now on."""
+        """Replace all rules, from the next call on."""
         self._adjudicator.guards.set_rules(rules)
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
-        """Forward the call as judged; raise PermissionDenied where a rule refuses it."""
+        """Forward the call as judged; raise PermissionDenied if a rule refuses it."""
         call = HERE.get()
         if not isinstance(call, InFlight):
             return await self._alone(name, input, InFlight())
@@ -54,7 +53,7 @@ class ContextRuleLayer(PassThrough):
 
 
 class _Everything:
-    """The filter of a layer that has none: rules only take, so something must give."""
+    """The filter of a layer that has none: rules only restrict, so something must grant."""
 
     def classify(self, name: str, input: object) -> Allow:
         return Allow()

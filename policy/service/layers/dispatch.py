@@ -23,28 +23,28 @@ from policy.tools import (
     source_of,
 )
 
-# Tools come and go; what is known of those that went is worth nothing.
+# Tools come and go, so the number of cached definitions is bounded.
 _MOST_ORIGINS = 4_096
 
 
 class CoreDispatch:
-    """Runs what it is told to, except that a judged call runs only as it was judged."""
+    """Runs any call, except that a judged call runs only as it was judged."""
 
     def __init__(self, registry: ToolRegistry) -> None:
         self._registry = registry
-        # What an output says of where it comes from, by the tool, with the definition that says so.
+        # The metadata of outputs by tool, with the definition it was made from.
         self._origins: dict[str, tuple[ToolSpec, ToolOutputMetadata]] = {}
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Invoke the handler of `name`; raise NotFound, or Execution if it failed.
 
-        The snapshot is let go before the handler is awaited: registering and unregistering never
-        wait for a running call, and a running call keeps the handler it began with.
+        The snapshot is released before the handler is awaited: registering and unregistering never
+        wait for a running call, and a running call keeps the handler it started with.
         """
         call = current_call()
         judgement = None if call is None else call.judgement
         if call is None or judgement is None:
-            # What nobody judged belongs to whoever passed it.
+            # The input of a call that was not judged belongs to its caller.
             given, handler = freeze(input), self._registry.get(name)
         else:
             _require_judged(call, judgement, name, input)
@@ -54,7 +54,7 @@ class CoreDispatch:
         context = ExecutionContext() if call is None else _context(call)
         if call is not None:
             call.begins()
-        # A tool that calls tools begins new calls; this one is not theirs to speak for.
+        # A tool that calls tools starts new calls, which are not part of this one.
         token = HERE.set(None if call is None else (call,))
         try:
             value = await handler.invoke(thaw(given), context)
@@ -65,7 +65,7 @@ class CoreDispatch:
         return self._output(value, handler)
 
     def _output(self, value: Any, handler: ToolHandler) -> ToolOutput:
-        """Return what a handler gave as an output; where it came from is not its own to say."""
+        """Return the result of a handler as an output; its source is set here, not by the tool."""
         spec = handler.spec
         known = self._origins.get(spec.name)
         if known is None or known[0] is not spec:
@@ -80,9 +80,9 @@ class CoreDispatch:
         return ToolOutput(value=value, metadata=origin)
 
     def _handler(self, judgement: Judgement, name: str) -> ToolHandler | None:
-        """Return what runs a judged call: only the very tool it was judged as.
+        """Return the handler of a judged call: only exactly the tool it was judged as.
 
-        Raises PermissionDenied where that has another definition by now: nobody let it through.
+        Raises PermissionDenied if that has another definition by now, which was not judged.
         """
         entry: Registration | None = self._registry.snapshot().get(name)
         judged = judgement.entry
@@ -112,9 +112,9 @@ def shown_as(name: str, handler: ToolHandler) -> ToolDefinition:
 
 
 def _require_judged(call: InFlight, judgement: Judgement, name: str, input: Any) -> None:
-    """Refuse anything else than the very call that was let through.
+    """Refuse any call but exactly the one that was permitted.
 
-    By identity: equal values can differ in what equality overlooks (`1` and `True`).
+    By identity: equal values can differ in what equality ignores (`1` and `True`).
     """
     judged = judgement.decision.call
     if not call.permitted or name != judged.tool or input is not judged.input:

@@ -14,8 +14,8 @@ _MOST = 10
 class FollowLayer(PassThrough):
     """Outermost: a followed call is a new call of the same caller.
 
-    It has its own id, judgement, approval, time limit and record, and counts where calls are
-    counted. What refuses it ends the first call too, with its reason.
+    It has its own id, judgement, approval, time limit and record, and is counted like any call. If
+    it is refused, the first call fails as well, with its reason.
     """
 
     def __init__(self, inner: ToolService, *, most: int = _MOST) -> None:

@@ -1,7 +1,7 @@
 """Ends calls that wait or run when people freeze their tool.
 
-A look at the state of the emergency stop costs one question to the disk, so it is looked at again
-and again as long as anything waits or runs, whoever froze the tool and from whichever process.
+The state of the emergency stop is a file, so it is polled as long as a call waits or runs: any
+process may have frozen the tool.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ _POLL = 0.2  # seconds
 
 
 class _Watched:
-    """Something with a time limit that is brought forward once its tool is frozen.
+    """A call with a time limit that is brought forward once its tool is frozen.
 
-    `running` is ended only by a freeze that ends what runs. It is one of `others` while in use.
+    `running` is ended only by a freeze that cancels running calls. It is in `others` while in use.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class _Watched:
 
 
 class FrozenCalls:
-    """Ends what waits or runs in one service."""
+    """Ends waiting and running calls of one service."""
 
     def __init__(self, freezer: Freezer, *, poll: float = _POLL) -> None:
         self.freezer = freezer
@@ -51,7 +51,7 @@ class FrozenCalls:
     def watching(
         self, limit: asyncio.Timeout, names: tuple[str, ...], *, running: bool
     ) -> _Watched:
-        """Let `limit` pass at once where a tool of these names is frozen within the block."""
+        """Make `limit` pass at once if a tool of these names is frozen within the block."""
         loop = asyncio.get_running_loop()
         watched = self._watched.setdefault(loop, set())
         if loop not in self._looking:
@@ -59,7 +59,7 @@ class FrozenCalls:
         return _Watched(limit, names, watched, running=running)
 
     async def _look(self, loop: asyncio.AbstractEventLoop, watched: set[_Watched]) -> None:
-        """Look again and again, until nothing has been watched for as long as one look takes."""
+        """Poll until nothing has been watched for one interval."""
         try:
             while True:
                 await asyncio.sleep(self._poll)

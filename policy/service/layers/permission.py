@@ -14,10 +14,10 @@ from policy.tools import PassThrough, ToolOutput, ToolService
 
 
 class PermissionLayer(PassThrough):
-    """Enforces the judgement of the call on its way.
+    """Enforces the judgement of the current call.
 
-    Used alone, with no judgement made before, it judges for itself by what it was given: without
-    a policy store that is the filter set on it, and without a filter everything is denied.
+    Used alone, with no judgement made before, it judges by itself: without a policy store by the
+    filter set on it, and without a filter everything is denied.
     """
 
     def __init__(
@@ -32,11 +32,11 @@ class PermissionLayer(PassThrough):
         self._asking = asking or Asking()
 
     def set_smart_filter(self, smart_filter: SmartFilter | None) -> None:
-        """Exchange the filter for the calls that arrive from now on."""
+        """Replace the filter, from the next call on."""
         self._adjudicator.guards.set_smart_filter(smart_filter)
 
     def set_approver(self, approver: Approver | None) -> None:
-        """Exchange the approver for the calls that arrive from now on."""
+        """Replace the approver, from the next call on."""
         self._adjudicator.guards.set_approver(approver)
 
     async def execute(self, name: str, input: Any) -> ToolOutput:

@@ -13,9 +13,9 @@ from policy.tools import PassThrough, ToolOutput, ToolService
 
 
 class StopLayer(PassThrough):
-    """Keeps an approved call from running once its tool is frozen, and ends one that runs.
+    """Keeps an approved call from running once its tool is frozen, and ends a running one.
 
-    A call that nobody had to approve was judged just now, and the judgement knows of every freeze.
+    A call that needed no approval was judged just now, with every freeze included.
     """
 
     def __init__(self, inner: ToolService, stops: FrozenCalls) -> None:
@@ -23,7 +23,7 @@ class StopLayer(PassThrough):
         self._stops = stops
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
-        """Forward the call; raise PermissionDenied before it runs, Execution where it ran."""
+        """Forward the call; raise PermissionDenied before it runs, Execution while it runs."""
         call = current_call()
         judgement = None if call is None else call.judgement
         spec = None if judgement is None else judgement.spec

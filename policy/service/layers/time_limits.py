@@ -16,7 +16,7 @@ _DEFAULT_SECONDS = 30.0
 class TimeLimits:
     """The limits given here, else those of the generation that judges the call.
 
-    A chain has one only if it is named: its steps have theirs, and may wait for people.
+    A chain has a limit only if it is named: its steps have theirs, and may wait for people.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class TimeLimits:
 
 
 def _named_seconds(settings: Settings, names: tuple[str, ...]) -> float | None:
-    """Return the limit configured for one tool: for its version before all of its versions."""
+    """Return the limit configured for one tool: of its version, else of all versions."""
     for name in names:
         tool = settings.tools.get(name)
         if name in settings.timeouts or (tool is not None and tool.timeout is not None):

@@ -1,4 +1,4 @@
-"""Ends a tool that takes longer than it may. People answering questions are not on this clock."""
+"""Ends a tool that exceeds its time limit. Waiting for people's answers does not count."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from policy.model import EMPTY, Timeout
 from policy.service.in_flight import InFlight, current_call
 from policy.tools import PassThrough, ToolOutput, ToolService
 
-# The seconds a tool may take, for a call on its way; None for one that is not.
+# Returns the time limit of a tool in seconds, for the current call or None.
 SecondsFor: TypeAlias = Callable[[str, InFlight | None], float]
 
 
@@ -20,7 +20,7 @@ def fixed_limits(default: float, per_tool: Mapping[str, float] = EMPTY) -> Secon
 
 
 class TimeoutLayer(PassThrough):
-    """Cancels the inner service when the time of its tool is up."""
+    """Cancels the inner service when the time limit of its tool has passed."""
 
     def __init__(self, inner: ToolService, seconds_for: SecondsFor) -> None:
         super().__init__(inner)

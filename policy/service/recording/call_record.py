@@ -20,7 +20,7 @@ _NOTHING = (None, False, None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """What is kept of a call as it came: a copy, for whoever made it may change what it passed."""
+    """What is kept of a call as received: a copy, since the caller may change what it passed."""
 
     id: str
     parent: str | None
@@ -64,15 +64,15 @@ def arrival(call: InFlight, tool: object, input: Any, *, at: datetime) -> Arriva
 def _named(tool: object) -> str:
     try:
         return str.__str__(tool) if isinstance(tool, str) else str(tool)
-    except Exception:  # noqa: BLE001 - what has no words is no name of a tool, but called all the same
+    except Exception:  # noqa: BLE001 - an object without a representation is not a tool's name
         return type(tool).__name__
 
 
 def _kept(input: Any) -> tuple[Frozen, bool, str | None]:
-    """Return an input, whether it is cut, and its digest; nothing of one that cannot be read."""
+    """Return an input, whether it is cut, and its digest; empty if it cannot be read."""
     try:
         return (*bounded(input), digest_of(input))
-    except Exception:  # noqa: BLE001 - a mapping may raise whatever it likes when it is looked at
+    except Exception:  # noqa: BLE001 - a mapping of the caller may raise anything
         return None, True, None
 
 
@@ -90,7 +90,7 @@ def record_of(
 
 
 def start_of(arrived: Arrival, call: InFlight) -> AuditRecord:
-    """Return what is to be said of a call that is about to run, if its end is never heard of."""
+    """Return the record of a call that is about to run, to be used if its end is never written."""
     ending = _Ending(
         outcome="interrupted",
         error="interrupted",
@@ -134,7 +134,7 @@ def _record(
         final_input=final,
         final_digest=final_digest,
         cut=arrived.cut or final_is_cut or ran_is_cut,
-        # What was not decided did not run.
+        # A call that was not decided did not run.
         verdict=Verdict.DENY if decision is None else decision.verdict,
         reasons=() if decision is None else decision.reasons,
         shadowed=() if decision is None else decision.shadowed,
@@ -169,7 +169,7 @@ def _ran(call: InFlight) -> tuple[str | None, bool]:
 def ended(
     output: ToolOutput, call: InFlight, *, latency_ms: int, tokens_used: int | None
 ) -> ToolOutput:
-    """Return an output stamped with what is known of its call."""
+    """Return an output with the metadata of its call."""
     judgement, given = call.judgement, output.metadata
     decision = None if judgement is None else judgement.decision
     metadata = ToolOutputMetadata(
@@ -195,7 +195,7 @@ _OUTCOMES: dict[str, Outcome] = {
 
 
 def outcome_of(problem: BaseException | None) -> Outcome:
-    """Return how a call ended that raised `problem`."""
+    """Return how a call that raised `problem` ended."""
     if problem is None:
         return "ok"
     if isinstance(problem, asyncio.CancelledError):
@@ -204,12 +204,12 @@ def outcome_of(problem: BaseException | None) -> Outcome:
         if problem.code == "frozen" and problem.kind == "execution":
             return "cancelled"  # it ran, and people ended it
         return _OUTCOMES.get(problem.kind, "failed")
-    # What is no answer of a tool ends the program around it, or was never meant to happen.
+    # Other exceptions end the program around the call, or are errors in Placet.
     return "failed" if isinstance(problem, Exception) else "cancelled"
 
 
 def code_of(problem: BaseException | None) -> Code | None:
-    """Return the code of what a call raised, None for an output."""
+    """Return the code of an exception, None for an output."""
     if problem is None:
         return None
     if isinstance(problem, ToolError):
@@ -218,7 +218,7 @@ def code_of(problem: BaseException | None) -> Code | None:
 
 
 def tokens_used(call: InFlight, output: ToolOutput | None) -> int | None:
-    """Return the tokens that a tool says it used: in its output, else reported while it ran."""
+    """Return the tokens that a tool reports: in its output, else while it ran."""
     said = None if output is None else output.metadata.tokens_used
     known = None if said is None else tokens(said)
     return call.usage.tokens if known is None else known

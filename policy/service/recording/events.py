@@ -1,6 +1,6 @@
 """Events of calls, for listeners and the log `tool.call`.
 
-Of every call listeners are told exactly twice: `stream.tool_start`, then `stream.tool_end`.
+Listeners get exactly two events per call: `stream.tool_start`, then `stream.tool_end`.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolEnded:
-    """A call has ended, as its caller sees it; its record says the rest.
+    """A call has ended, as its caller sees it; its record has the details.
 
-    `outcome` is not that of the record where an output is withheld because the record could not
-    be written: then it is `failed`.
+    `outcome` differs from the record's if an output is withheld because the record could not be
+    written: then it is `failed`.
     """
 
     name: ClassVar[str] = "stream.tool_end"
@@ -57,12 +57,12 @@ class ToolEnded:
 
     @property
     def tokens_used(self) -> int | None:
-        """The tokens that the tool says it used."""
+        """The tokens that the tool reports."""
         return self.record.tokens_used
 
     @property
     def source(self) -> str | None:
-        """Where the tool comes from; None where there is none."""
+        """Where the tool comes from; None if there is no tool."""
         return self.record.source
 
 
@@ -71,18 +71,18 @@ Listener: TypeAlias = Callable[[ToolEvent], None]
 
 
 class Events:
-    """Those who listen to one service. A listener that fails changes nothing for the call."""
+    """The listeners of one service. A listener that fails does not affect the call."""
 
     def __init__(self) -> None:
         self._listeners: Listeners[ToolEvent] = Listeners()
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Tell `listener` of every event from now on; return what ends that."""
+        """Call `listener` on every event from now on; return a function that ends that."""
         return self._listeners.add(listener)
 
     @property
     def heard(self) -> bool:
-        """Whether anybody listens, or the log is kept."""
+        """Whether there are listeners, or the log is enabled."""
         return self._listeners.are_there or _LOG.isEnabledFor(logging.INFO)
 
     def tell(self, event: ToolEvent) -> None:

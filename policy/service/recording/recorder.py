@@ -1,6 +1,6 @@
 """Writes records to the sink; where records are required, nothing runs while one is missing.
 
-One recorder belongs to one service: what one part of it could not write, another does not run over.
+One recorder belongs to one service: while one part could not write a record, no other part runs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from policy.audit import AuditRecord, AuditSink, StartSink
 from policy.model import SENTENCES, PermissionDenied
 from policy.service.recording.events import Events
 
-# Of refusals; and of calls that ran, where these may run unrecorded.
+# How many refusals are kept; and calls that ran, if these may run unrecorded.
 _MOST_OWED = 1_000
 
 
@@ -27,11 +27,11 @@ class _Owed:
 
 
 class Recorder:
-    """Writes records in their order. With `required`, nothing runs while one is owed.
+    """Writes records in their order. With `required`, nothing runs while one is pending.
 
-    Refusals and calls that ran have places of their own: no number of refusals takes those of
-    calls that ran. Of these none is dropped while records are required, for there are no more
-    than were running when the sink failed.
+    Refusals and calls that ran are kept separately, so that refusals never displace calls that
+    ran. Of the latter none is dropped while records are required: there are no more than were
+    running when the sink failed.
     """
 
     def __init__(
@@ -52,21 +52,21 @@ class Recorder:
 
     @property
     def keeps_starts(self) -> bool:
-        """Whether the sink wants to know of a call before it runs."""
+        """Whether the sink also records the starts of calls."""
         return self._starts is not None
 
     def close_interrupted(self) -> None:
-        """Have the calls closed whose process is gone; what cannot be closed now is so later."""
+        """Have calls of ended processes closed; those that fail now are closed later."""
         if self._starts is not None:
             self._is_done(self._starts.close_interrupted)
 
     def require(self, tool: str) -> None:
-        """Raise PermissionDenied while the sink does not take what it is owed."""
+        """Raise PermissionDenied while the sink does not accept the pending records."""
         if self._owed and self._required and not self._pay():
             raise PermissionDenied(tool, SENTENCES["cannot-record"], code="cannot-record")
 
     def start(self, tool: str, record: Callable[[], AuditRecord]) -> None:
-        """Write that a call is about to run; raise PermissionDenied where that is not kept."""
+        """Write that a call is about to run; raise PermissionDenied if that fails."""
         self.require(tool)
         starts = self._starts
         if starts is None:
@@ -76,7 +76,7 @@ class Recorder:
             raise PermissionDenied(tool, SENTENCES["cannot-record"], code="cannot-record")
 
     def keep(self, record: AuditRecord, *, ran: bool) -> bool:
-        """Write a record, and tell whether the call may count as recorded."""
+        """Write a record, and return whether the call counts as recorded."""
         if self._sink is None:
             return True
         owes = bool(self._owed)
@@ -88,7 +88,7 @@ class Recorder:
         return (owes and self._pay()) or not self._required
 
     def _pay(self) -> bool:
-        """Write what could not be written yet, oldest first; tell whether nothing is left."""
+        """Write the pending records, oldest first; return whether none is left."""
         while self._owed:
             oldest = self._owed[0]
             if not self._is_written(oldest.record):
@@ -102,7 +102,7 @@ class Recorder:
         return sink is None or self._is_done(lambda: sink.write(record))
 
     def _is_done(self, write: Callable[[], object]) -> bool:
-        """Have the sink do something; tell whether it did."""
+        """Call the sink; return whether it succeeded."""
         try:
             _require_kept(write())
         except Exception as error:  # noqa: BLE001 - any failure of a sink means: not recorded
@@ -112,7 +112,7 @@ class Recorder:
 
 
 def _require_kept(answer: object) -> None:
-    """Raise TypeError for an answer that nobody waits for: the record may never be kept."""
+    """Raise TypeError for an awaitable, which nothing awaits: the record may never be written."""
     if answer is None or not isawaitable(answer):
         return
     if iscoroutine(answer):

@@ -26,7 +26,7 @@ class ToolCallRequested:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """The tool gave an output."""
+    """The tool returned an output."""
 
     session: str
     tool: str
@@ -35,7 +35,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallDenied:
-    """The policy, or a person, refused the call; `reason` is what the model is told."""
+    """The policy, or a person, refused the call; `reason` is the message to the model."""
 
     session: str
     tool: str
@@ -60,10 +60,10 @@ SessionEvent: TypeAlias = ToolCallRequested | ToolResult | ToolCallDenied | Tool
 
 
 class SessionService(Protocol):
-    """Keeps the events of sessions. `emit` is a plain function that does not block, or async."""
+    """Stores the events of sessions. `emit` is a plain function that does not block, or async."""
 
     def emit(self, event: SessionEvent) -> Awaitable[object] | None:
-        """Take one event."""
+        """Store one event."""
         ...
 
 
@@ -85,11 +85,11 @@ async def invoke_with_session_trace(
     session: str,
     emit_seconds: float = _SECONDS,
 ) -> ToolOutput:
-    """Call a tool and tell the session of it: what was requested, then once how it ended.
+    """Call a tool and report it to the session: the request, then once how it ended.
 
     Policy and tool see the call as one of this session: a governed service is bound to its caller
-    in it. An event that the session does not take within `emit_seconds` is given up, and never
-    changes what becomes of the call. One that has begun to be told is told, cancelled or not.
+    in it. An event that the session does not accept within `emit_seconds` is dropped, and never
+    affects the call. An event that is being sent is sent to the end, cancelled or not.
     """
     telling = _Telling(session_svc, emit_seconds)
     service = _within(tool_svc, session)
@@ -98,7 +98,7 @@ async def invoke_with_session_trace(
             await telling.tell(ToolCallRequested(session=session, tool=name, input=input))
             output = await service.execute(name, input)
         except GeneratorExit:
-            # Thrown away in the middle: nothing may be awaited any more.
+            # Closed in the middle: nothing may be awaited any more.
             telling.begin(_cancelled(session, name, "GeneratorExit"))
             raise
         except BaseException as error:
@@ -109,7 +109,7 @@ async def invoke_with_session_trace(
 
 
 def _end(session: str, name: str, error: BaseException) -> SessionEvent:
-    """Return the event of a call that ended in no output."""
+    """Return the event of a call that ended without an output."""
     if isinstance(error, PermissionDenied):
         return ToolCallDenied(
             session=session,
@@ -156,17 +156,17 @@ def _scoped(session: str) -> Iterator[None]:
     try:
         yield
     finally:
-        # Where the call is thrown away, it may be so from another context than it began in.
+        # The call may be closed from another context than it started in.
         with suppress(ValueError):
             _SESSION.reset(token)
 
 
-# What is still being told belongs to nobody else once its call was cancelled.
+# Keeps tasks alive that still send events after their call was cancelled.
 _BEING_TOLD: set[asyncio.Task[None]] = set()
 
 
 class _Telling:
-    """The events of one call on their way to its session, in their order."""
+    """Sends the events of one call to its session, in their order."""
 
     def __init__(self, session: SessionService, seconds: float) -> None:
         self._session = session
@@ -174,8 +174,8 @@ class _Telling:
         self._last: asyncio.Task[None] | None = None
 
     async def tell(self, event: SessionEvent) -> None:
-        """Tell one event; raises only if cancelled, and the event is told all the same."""
-        # An earlier event that is still being told has its time first, then this one its own.
+        """Send one event; raises only if cancelled, and the event is sent even then."""
+        # An earlier event that is still being sent has its time first, then this one.
         turns = 1 if self._last is None or self._last.done() else 2
         task = self.begin(event)
         if task is None:
@@ -185,7 +185,7 @@ class _Telling:
             task.cancel()
 
     def begin(self, event: SessionEvent) -> asyncio.Task[None] | None:
-        """Hand one event over; return what is still to be done about it."""
+        """Start sending an event; return the task that completes it, if any."""
         try:
             left = self._session.emit(event)
         except (Exception, asyncio.CancelledError):  # noqa: BLE001 - the session's failure alone
@@ -195,7 +195,7 @@ class _Telling:
         try:
             task = asyncio.ensure_future(self._taken(left, self._last))
         except RuntimeError:
-            # No loop runs any more, so nothing that waits can be told.
+            # No event loop runs any more, so nothing can be awaited.
             if inspect.iscoroutine(left):
                 left.close()
             return None

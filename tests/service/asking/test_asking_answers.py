@@ -269,7 +269,7 @@ async def test_where_a_path_leads_is_part_of_what_is_approved(tmp_path: Path) ->
     service = build_tool_service(PolicyStore(rules), approver=people, workspace=work)
     output = await service.execute("file_read", {"path": "link"})
     assert [request.resources for request in people.requests] == [
-        (f"reads {work}/{name} (by way of {link})",) for name in ("a", "b")
+        (f"reads {work}/{name} (through {link})",) for name in ("a", "b")
     ]
     assert "b" in str(output.value)
 

@@ -161,7 +161,7 @@ def test_the_engine_says_why() -> None:
     spec: ToolSpec = spec_of("look")
     assert engine.check(OWNER, spec) == Allow()
     for who, word in [
-        (ANONYMOUS, "nobody is known"),
+        (ANONYMOUS, "the caller is anonymous"),
         (NO_SCOPE, "without a scope"),
         (guest("other"), "outside the guest's scope"),
         (guest("look", expires=clock()), "expired"),

@@ -157,7 +157,7 @@ async def test_a_chain_that_leads_back_to_itself_ends(
 ) -> None:
     chains = [leading(name, *steps) for name, steps in tools.items()]
     g = Governed(tmp_path, "allow *\n", CountingHandler("ok"), *chains)
-    with pytest.raises(Execution, match=r"step .*calls of tools within each other"):
+    with pytest.raises(Execution, match=r"step .*nested calls of tools"):
         await g.service.execute("a", {})
     assert len(g.records) < 50
 
@@ -215,7 +215,7 @@ async def test_inputs_and_outputs_can_be_made_by_functions(tmp_path: Path) -> No
     assert await g.call("one", words=["a"]) == 1
     assert await g.call("both", words=[]) == "execution/execution"
     assert g.records[-1].message == (
-        "the output could not be made: the argument `words` has nothing where it is wanted"
+        "the output could not be made: the argument `words` has no value at the given path"
     )
 
 
@@ -228,7 +228,7 @@ async def test_the_output_of_a_chain_is_json(tmp_path: Path) -> None:
     g = Governed(tmp_path, "allow *\n", CountingHandler("ok"), *tools)
     assert await g.call("set") == [1]
     assert await g.call("far") == await g.call("thing") == "execution/execution"
-    assert g.records[-1].message == "the output is no JSON value"
+    assert g.records[-1].message == "the output is not a JSON value"
 
 
 async def test_a_step_whose_input_cannot_be_made_is_named(tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ async def test_a_step_whose_input_cannot_be_made_is_named(tmp_path: Path) -> Non
     with pytest.raises(Execution) as error:
         await g.service.execute("a", {})
     assert error.value.message == "step 2 of 2, `next` could not be made: failed"
-    with pytest.raises(Execution, match="the output of `ok` has nothing where it is wanted"):
+    with pytest.raises(Execution, match="the output of `ok` has no value at the given path"):
         await g.service.execute("b", {})
 
 
@@ -256,7 +256,7 @@ async def test_a_step_whose_input_cannot_be_made_is_named(tmp_path: Path) -> Non
         ([Step("ok", name=str(n)) for n in range(33)], "needs 1 to 32 steps"),
         ([Step("ok"), Step("ok")], "are called `ok`"),
         ([Step("ok", {"x": Argument("nothing")})], "has no argument `nothing`"),
-        ([Step("ok", {"x": [Result("later")]}), Step("later")], "no step before it .* `later`"),
+        ([Step("ok", {"x": [Result("later")]}), Step("later")], "no earlier step .* `later`"),
     ],
 )
 def test_a_chain_that_cannot_work_is_refused_when_it_is_made(
@@ -267,7 +267,7 @@ def test_a_chain_that_cannot_work_is_refused_when_it_is_made(
 
 
 async def test_a_chain_outside_of_a_service_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match="only inside of a service"):
+    with pytest.raises(ToolError, match="only in a service"):
         await counting().invoke({"url": "x"}, ExecutionContext())
 
 

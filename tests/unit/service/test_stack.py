@@ -271,7 +271,7 @@ async def test_whatever_fails_while_deciding_denies_and_is_logged(
         await f.service.execute("echo", {})
     assert refused.value.code == "policy-unavailable"
     assert refused.value.decision is not None
-    assert refused.value.decision.reasons[0].message == "the policy could not be asked"
+    assert refused.value.decision.reasons[0].message == "the policy could not be evaluated"
     assert "deciding failed, so the call is denied: RecursionError" in caplog.text
 
     async def no_network(name: str) -> tuple[str, ...] | None:
@@ -734,9 +734,9 @@ class LaterSink:
     ("sink", "said"),
     [
         (AsyncSink(), "`AsyncSink.write` is async"),
-        (object(), "`object` is no audit sink: it has no method `write`"),
+        (object(), "`object` is not an audit sink: it has no method `write`"),
         (MemorySink, "`MemorySink` is a class"),
-        ("calls.jsonl", "`str` is no audit sink"),
+        ("calls.jsonl", "`str` is not an audit sink"),
     ],
 )
 def test_a_sink_that_could_not_keep_records_is_refused_at_once(sink: Any, said: str) -> None:
@@ -767,7 +767,7 @@ def test_an_approver_who_cannot_be_asked_is_refused_at_once(approver: Any) -> No
 def test_a_workspace_that_is_no_folder_is_refused_at_once(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").touch()
     given = str(tmp_path / name) if name else ""
-    with pytest.raises(ValueError, match=r"the workspace .*(is no folder|has an empty name)"):
+    with pytest.raises(ValueError, match=r"the workspace .*(is not a folder|has an empty name)"):
         Fixture(FakeStore(always(Verdict.ALLOW)), workspace=given)
 
 

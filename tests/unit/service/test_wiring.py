@@ -324,7 +324,9 @@ def test_a_policy_in_reach_of_its_tools_is_told(
     build_tool_service(store, workspace=folder)
     assert len(caplog.messages) == 1
     assert "keep them apart" in caplog.messages[0]
-    with pytest.raises(PolicyInReach, match=r"the policy .*rules (lies in|holds) the workspace"):
+    with pytest.raises(
+        PolicyInReach, match=r"the policy .*rules (is in|contains) (the )?workspace"
+    ):
         build_tool_service(store, workspace=folder, policy_in_workspace=False)
 
 

@@ -38,7 +38,7 @@ def lines(resource: Resource, input: dict[str, Any], **spec: Any) -> tuple[str, 
 def test_paths_are_shown_where_they_lead() -> None:
     path = Resource(verb="writes", steps=("path",))
     assert lines(path, {"path": "a/../b"}) == ("writes /work/b",)
-    assert lines(path, {"path": "link/x"}) == ("writes /etc/x (by way of /work/link/x)",)
+    assert lines(path, {"path": "link/x"}) == ("writes /etc/x (through /work/link/x)",)
     assert lines(path, {}) == ()
     assert "cannot be read" in lines(path, {"path": "$HOME/x"})[0]
 
@@ -65,7 +65,7 @@ def test_what_a_tool_does_not_tell_is_said() -> None:
     path = Resource(verb="reads", steps=("path",))
     told = lines(path, {"path": "a"}, complete=False, unseen=True)
     assert told[0] == "reads /work/a"
-    assert "no argument tells" in told[1]
+    assert "not known from its arguments" in told[1]
     assert "may do more" in told[2]
 
 
@@ -107,7 +107,7 @@ def test_commands_are_shown_with_what_they_run_read_write_and_connect_to(tmp_pat
     ("command", "said"),
     [
         ("bash -c 'rm -rf x'", "runs rm -rf x"),
-        ("frobnicate /etc/passwd", "may do anything with its words: frobnicate /etc/passwd"),
+        ("frobnicate /etc/passwd", "may do anything with its arguments: frobnicate /etc/passwd"),
         ("cat $X", "cannot be read"),
         ("if", "cannot be read"),
     ],
