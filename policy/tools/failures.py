@@ -1,8 +1,8 @@
 """Errors that a tool raised, as errors of Placet's own.
 
 An exception of a tool is an object of the tool's, with whatever attributes and class the tool gave
-it. What it may say is how the call failed, and one message; the decision, the code and the id of
-the call are not its to say.
+it. Only the type of failure and one message are taken from it; the decision, the code and the id
+of the call are not.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from policy.runtime import NoThreadFree
 
 
 def failure(error: Exception, name: str) -> ToolError:
-    """Return what an error in the tool `name` is to its caller."""
+    """Return the error for the caller, from an error in the tool `name`."""
     if type(error) is NoThreadFree:
         return Execution(name, str(error))
     if not isinstance(error, ToolError):
@@ -22,7 +22,7 @@ def failure(error: Exception, name: str) -> ToolError:
     if message is None:
         return Execution(name, f"{name} failed: {_named(error)}")
     if not isinstance(error, _OF_TOOLS) or _text(error, "tool") != name:
-        # What another tool said to this one is no statement about this call.
+        # The error of another tool that this one called is not about this call.
         return Execution(name, f"{name} failed: {message}")
     made: ToolError
     if isinstance(error, Timeout):
@@ -44,10 +44,10 @@ def _named(error: Exception) -> str:
 
 
 def _text(error: ToolError, name: str) -> str | None:
-    """Return a text that an error carries; None where it holds something else by now."""
+    """Return a text attribute of an error; None if it is not a string."""
     try:
         value: object = getattr(error, name, None)
-    except Exception:  # noqa: BLE001 - a class of the tool's own may answer as it likes
+    except Exception:  # noqa: BLE001 - a class of the tool may raise anything
         return None
     return value if type(value) is str else None
 

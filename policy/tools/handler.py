@@ -1,4 +1,4 @@
-"""`ToolHandler`: runs one tool; `ExecutionContext`: what a running tool may know of its call."""
+"""`ToolHandler`, which runs one tool, and `ExecutionContext`, which it receives."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _NOWHERE = Facts()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionContext:
-    """What a running tool may know of its call.
+    """What a running tool receives besides its input.
 
     `workspace` is the folder it works in, `env` the environment for programs it starts, `facts`
-    the world as it was judged (its resolvers give the paths and addresses that were judged), and
-    `tools` the service as this caller sees it. `usage` counts what the tool says it used, and
-    `capabilities` are what it was granted.
+    those of the judgement (its resolvers return the paths and addresses that were judged), and
+    `tools` the service for this caller. `usage` counts what the tool reports, and `capabilities`
+    are what it was granted.
     """
 
     call_id: str = ""
@@ -37,15 +37,15 @@ class ExecutionContext:
     capabilities: frozenset[str] = frozenset()
 
     def report_tokens(self, count: int) -> None:
-        """Add tokens to what this call used; it is recorded even if the call fails."""
+        """Add tokens to the usage of this call; it is recorded even if the call fails."""
         self.usage.add(count)
 
 
 class ToolHandler(Protocol):
     """Runs one tool: built in, on an MCP server, or in an extension.
 
-    `spec` is what policies know of it, `definition` what models see. `invoke` gets a plain JSON
-    object of its own, to keep or change, and returns a JSON value or a ToolOutput.
+    `spec` is its definition for policies, `definition` the one for models. `invoke` gets a plain
+    JSON object that it may keep or change, and returns a JSON value or a ToolOutput.
     """
 
     @property

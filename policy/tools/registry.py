@@ -27,9 +27,9 @@ Subscriber: TypeAlias = Callable[[RegistryChange], None]
 class ToolRegistry:
     """The one mutable map of tools; safe to change from any thread while calls run.
 
-    Readers take one snapshot. Subscribers are told of changes in the order in which they happened,
-    in the thread that changed the registry and before it goes on; `changes` tells of them in the
-    event loop of whoever listens.
+    Readers take one snapshot. Subscribers are called for each change in order, in the thread that
+    changed the registry and before it goes on; `changes` returns them in the event loop of the
+    reader.
     """
 
     def __init__(self) -> None:
@@ -51,13 +51,13 @@ class ToolRegistry:
             name = registration.name
             _require_own_name(name, handler)
             if self._snapshot.get(name) is not registration:
-                raise ToolError(name, f"the tool called `{name}` is another one by now")
+                raise ToolError(name, f"the tool called `{name}` has been replaced")
             return self._put(handler, told_as=Replaced)
 
     def unregister(self, entry: str | Registration) -> ToolHandler | None:
         """Remove a tool and return its handler; None if it is not there.
 
-        A `Registration` removes only the very entry it stands for, never a newer one of its name.
+        A `Registration` removes only exactly that entry, never a newer one with its name.
         """
         with self._writing:
             now = self._snapshot
@@ -76,11 +76,11 @@ class ToolRegistry:
             raise ToolError(name, problem)
 
     def snapshot(self) -> RegistrySnapshot:
-        """Return all entries as they are now; later changes do not show in it."""
+        """Return all entries as they are now; later changes do not affect it."""
         return self._snapshot
 
     def get(self, name: str) -> ToolHandler | None:
-        """Return a tool's handler: by the name that versions share, the newest one's."""
+        """Return a tool's handler; for the name that versions share, that of the newest."""
         entry = self._snapshot.find(name)
         return None if entry is None else entry.handler
 
@@ -89,7 +89,7 @@ class ToolRegistry:
         return tuple(self._snapshot)
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """Return what policies are to know of the tools, by name."""
+        """Return the definitions of the tools for policies, by name."""
         return self._snapshot.specs
 
     @property
@@ -98,18 +98,18 @@ class ToolRegistry:
         return self._snapshot.revision
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Tell `subscriber` of every change from now on; return what ends that.
+        """Call `subscriber` on every change from now on; return a function that ends that.
 
-        It may change the registry itself; everybody hears of that after the change before it.
+        It may change the registry itself; every subscriber gets that change after the one before.
         """
-        # Whoever comes between two changes hears of none that happened before.
+        # A subscriber that is added between two changes gets none that happened before.
         with self._writing:
             return self._listeners.add(subscriber)
 
     def changes(self, *, buffer: int = 256) -> RegistryFeed:
         """Return the changes from now on, for `async for` in the event loop that runs here.
 
-        A reader that is more than `buffer` changes behind finds a `Missed` where the others were.
+        A reader that is more than `buffer` changes behind gets a `Missed` in place of the others.
         """
         return RegistryFeed(self.subscribe, buffer=buffer)
 
@@ -127,7 +127,7 @@ class ToolRegistry:
         return entry
 
     def _tell(self, change: RegistryChange) -> None:
-        """Tell everybody of one change before the next one, even if a subscriber causes that."""
+        """Report one change to every subscriber before the next, even if one causes that."""
         self._untold.append(change)
         if self._telling:
             return
@@ -140,7 +140,7 @@ class ToolRegistry:
 
 
 def _require_own_name(name: str, handler: ToolHandler) -> None:
-    """Refuse a handler under a name that is not its tool's: rules match the tool they know."""
+    """Reject a handler under a name that is not its tool's: rules match the tool by its name."""
     own = handler.spec.name
     if name != own:
         raise ToolError(name, f"the tool `{own}` cannot be registered as `{name}`")

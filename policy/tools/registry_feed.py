@@ -17,9 +17,9 @@ from policy.tools.registry_snapshot import RegistryChange
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missed:
-    """In the place of `count` changes, up to `revision`, that a reader was too slow for.
+    """Replaces `count` changes, up to `revision`, for which a reader was too slow.
 
-    What has become of them stands in the registry's snapshot.
+    The registry's snapshot has the current state.
     """
 
     count: int
@@ -31,14 +31,14 @@ Subscribe: TypeAlias = Callable[[Callable[[RegistryChange], None]], Callable[[],
 
 
 class RegistryFeed:
-    """The changes since it was made, for `async for`; `close` ends it, and so does dropping it.
+    """The changes since it was made, for `async for`; it ends by `close`, or when dropped.
 
-    A reader reads on to the end of what was there before the feed was closed.
+    Changes made before it was closed are still returned.
     """
 
     def __init__(self, subscribe: Subscribe, *, buffer: int) -> None:
         if buffer < 1:
-            raise ValueError("a feed keeps one change at least")
+            raise ValueError("a feed must keep at least one change")
         self._kept = _Kept(asyncio.get_running_loop(), buffer=buffer)
         self._kept.end = subscribe(self._kept.put)
         weakref.finalize(self, self._kept.abandon).atexit = False
@@ -54,7 +54,7 @@ class RegistryFeed:
         return news
 
     def close(self) -> None:
-        """Take no further changes; readers that wait end."""
+        """Accept no further changes; waiting readers end."""
         self._kept.close()
 
     async def __aenter__(self) -> RegistryFeed:
@@ -70,7 +70,7 @@ class RegistryFeed:
 
 
 class _Kept:
-    """What was not read yet. Written in any thread, read in the loop it was made for."""
+    """Changes that were not read yet. Written in any thread, read in the loop it was made for."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, *, buffer: int) -> None:
         self._loop = loop
@@ -82,7 +82,7 @@ class _Kept:
         self._there = asyncio.Event()
 
     def put(self, change: RegistryChange) -> None:
-        """Keep a change, or count it where there is no room."""
+        """Keep a change, or only count it if there is no room."""
         if self._closed or self._loop.is_closed():
             self.end()
             return
@@ -98,14 +98,14 @@ class _Kept:
         self._loop.call_soon_threadsafe(self._there.set)
 
     def abandon(self) -> None:
-        """Take nothing more. Called by the garbage collector, so it must not wait for a lock."""
+        """Accept nothing more. Called by the garbage collector, so it must not wait for a lock."""
         self._closed = True
 
     def close(self) -> None:
-        """Take nothing more, and let go of who waits."""
+        """Accept nothing more, and release a waiting reader."""
         self._closed = True
         self.end()
-        with suppress(RuntimeError):  # the loop is closed, so nobody waits
+        with suppress(RuntimeError):  # the loop is closed, so no reader waits
             self._loop.call_soon_threadsafe(self._there.set)
 
     async def next(self) -> RegistryNews | None:
@@ -121,4 +121,4 @@ class _Kept:
 
 
 def _nothing() -> None:
-    """Stand for what ends a subscription that has not begun."""
+    """Do nothing: the end of a subscription that has not started."""

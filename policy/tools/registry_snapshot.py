@@ -23,13 +23,13 @@ class Registration:
     _remove: Callable[[Registration], ToolHandler | None] = field(repr=False, compare=False)
 
     def dispose(self) -> ToolHandler | None:
-        """Remove this very entry and return its handler; None if it is gone or replaced."""
+        """Remove exactly this entry and return its handler; None if it is gone or replaced."""
         return self._remove(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered:
-    """A tool is there that was not."""
+    """A tool was added."""
 
     name: str
     revision: int
@@ -37,7 +37,7 @@ class Registered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replaced:
-    """A tool's handler is another one now."""
+    """A tool's handler was replaced."""
 
     name: str
     revision: int
@@ -45,7 +45,7 @@ class Replaced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unregistered:
-    """A tool is gone."""
+    """A tool was removed."""
 
     name: str
     revision: int
@@ -53,7 +53,7 @@ class Unregistered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedName:
-    """The full name that a name without a version stands for, and how it was mended, if it was."""
+    """The full name that a name without a version refers to, and a note if it was repaired."""
 
     name: str
     note: str | None = None
@@ -63,7 +63,7 @@ RegistryChange: TypeAlias = Registered | Replaced | Unregistered
 
 
 class RegistrySnapshot(Mapping[str, Registration]):
-    """The entries by full name, sorted, as they stood after `revision` changes."""
+    """The entries by full name, sorted, after `revision` changes."""
 
     def __init__(self, entries: Mapping[str, Registration] = EMPTY, revision: int = 0) -> None:
         self._entries = {name: entries[name] for name in sorted(entries)}
@@ -72,7 +72,7 @@ class RegistrySnapshot(Mapping[str, Registration]):
 
     @property
     def revision(self) -> int:
-        """How many changes led here."""
+        """The number of changes so far."""
         return self._revision
 
     def __getitem__(self, name: str) -> Registration:
@@ -81,9 +81,9 @@ class RegistrySnapshot(Mapping[str, Registration]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
 
-    # What a mapping inherits looks for an exception at each look.
+    # The inherited method raises and catches an exception on each miss.
     def get(self, name: str, default: Any = None, /) -> Any:
-        """Return the entry of this very name."""
+        """Return the entry with exactly this name."""
         return self._entries.get(name, default)
 
     def __contains__(self, name: object) -> bool:
@@ -93,7 +93,7 @@ class RegistrySnapshot(Mapping[str, Registration]):
         return len(self._entries)
 
     def find(self, name: str) -> Registration | None:
-        """Return the tool of this name: by the name that versions share, the newest."""
+        """Return the tool with this name; for the name that versions share, the newest."""
         found = self._entries.get(name)
         return self._newest.get(name) if found is None else found
 
@@ -104,7 +104,7 @@ class RegistrySnapshot(Mapping[str, Registration]):
         return {name: called[name] for name in sorted(called)}
 
     def meant(self, name: object) -> ResolvedName | None:
-        """Return which version is meant by a name without one; None for every other name."""
+        """Return the version that a name without one refers to; None for every other name."""
         if not self._newest or not isinstance(name, str) or name in self._entries:
             return None
         exact = self._newest.get(name)
@@ -126,16 +126,16 @@ class RegistrySnapshot(Mapping[str, Registration]):
 
     @cached_property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What policies are to know of the tools."""
+        """The definitions of the tools for policies."""
         return tuple(entry.handler.spec for entry in self._entries.values())
 
     @cached_property
     def catalog(self) -> Catalog:
-        """The tools as a catalogue of their own."""
+        """The tools as a catalogue."""
         return Catalog(specs=self.specs)
 
     def objection(self, spec: ToolSpec) -> str | None:
-        """Return why such a tool cannot stand beside the others, None if it can."""
+        """Return why such a tool cannot be added, None if it can."""
         if spec.name in self._entries:
             return f"a tool called `{spec.name}` is registered already"
         if spec.version is None and spec.name in self._newest:
@@ -148,11 +148,11 @@ class RegistrySnapshot(Mapping[str, Registration]):
         return None
 
     def having(self, entry: Registration) -> RegistrySnapshot:
-        """Return the snapshot after an entry was put in."""
+        """Return the snapshot with an entry added."""
         return RegistrySnapshot({**self._entries, entry.name: entry}, entry.revision)
 
     def without(self, entry: Registration) -> RegistrySnapshot:
-        """Return the snapshot after an entry was taken out."""
+        """Return the snapshot with an entry removed."""
         rest = {name: other for name, other in self._entries.items() if other is not entry}
         return RegistrySnapshot(rest, self._revision + 1)
 

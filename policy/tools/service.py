@@ -1,8 +1,8 @@
 """`ToolService`: the one interface in front of every tool.
 
-Everything that consumes tools (agent loops, MCP servers, extensions) sees a `ToolService` and
-nothing behind it. `execute` waits for people and tools, so it is a coroutine; `list` and
-`describe` only look, so they are plain functions.
+Everything that uses tools (agent loops, MCP servers, extensions) uses a `ToolService` and nothing
+behind it. `execute` waits for people and tools, so it is a coroutine; `list` and `describe` do not
+wait, so they are plain functions.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _SOURCES: dict[str, ToolSource] = {"host": "builtin", "mcp": "mcp", "ext": "exte
 
 
 def source_of(spec: ToolSpec) -> ToolSource:
-    """Return which kind of handler runs a tool."""
+    """Return which type of handler runs a tool."""
     return _SOURCES[spec.origin.kind]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutputMetadata:
-    """How an output came to be. `latency_ms` runs from the call's arrival to its end.
+    """How an output was produced. `latency_ms` runs from the call's arrival to its end.
 
-    `generation` is the policy that let the call run, `rewritten` whether a context rule changed
-    the input, `repairs` what was done to the name and input before anything was decided.
+    `generation` is the policy that permitted the call, `rewritten` whether a context rule changed
+    the input, `repairs` what was changed in the name and input before the decision.
     """
 
     latency_ms: int = 0
@@ -45,9 +45,9 @@ class ToolOutputMetadata:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowUp:
-    """A further call of the same tool, which a tool wants made instead of giving an answer.
+    """A further call of the same tool, which a tool returns instead of an output.
 
-    `because` says why, to whoever made the first call and is refused the next.
+    `because` is the reason, for the caller of the first call in case the next one is refused.
     """
 
     input: Mapping[str, Any]
@@ -56,10 +56,10 @@ class FollowUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutput:
-    """What a tool returned, as a JSON value, and how it came to be.
+    """What a tool returned, as a JSON value, and how it was produced.
 
-    A tool sets `then` where only another call can answer this one: that call is judged, recorded
-    and limited like any other, and its output is what the caller gets.
+    A tool sets `then` if only another call can answer this one: that call is judged, recorded and
+    limited like any other, and its output is what the caller gets.
     """
 
     value: Any
@@ -71,9 +71,9 @@ class ToolOutput:
 class ToolDefinition:
     """A tool as models and people see it.
 
-    `parameters` is its JSON Schema, strict where `strict` says so; `output` that of what it
-    returns, where known. `llm_context` holds examples of use, `usage_rule` a line for the prompt
-    of whoever has the tool. `may_ask` says that a call may wait for an approval.
+    `parameters` is its JSON Schema, strict if `strict` is set; `output` that of its result, if
+    known. `llm_context` contains examples of use, `usage_rule` a line for the prompt of models
+    that have the tool. `may_ask` means that a call may wait for an approval.
     """
 
     name: str
@@ -91,20 +91,20 @@ class ToolDefinition:
 
     @property
     def full_name(self) -> str:
-        """The name of this very version, whatever `name` it is shown by."""
+        """The name with the version, whatever `name` it is shown by."""
         mark = "" if self.version is None else f"{VERSION_MARK}{self.version}"
         return self.name if self.name.endswith(mark) else f"{self.name}{mark}"
 
 
 class ToolService(Protocol):
-    """What runs tools. Each middleware is one, around the next."""
+    """Runs tools. Each middleware is one, around the next."""
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
-        """Run a tool; raise ToolError if that did not end in an output."""
+        """Run a tool; raise ToolError if the call does not end in an output."""
         ...
 
     def list(self) -> builtins.list[ToolDefinition]:
-        """Return the tools there are, by name."""
+        """Return the tools, by name."""
         ...
 
     def describe(self, name: str) -> ToolDefinition | None:

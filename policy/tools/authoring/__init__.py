@@ -1,6 +1,6 @@
-"""Tools as their authors write them, in; the handlers that a registry holds, out.
+"""How tools are written: the handlers that a registry holds are made from authors' tools here.
 
-An author writes a typed function, a class with an argument model, or an object that says its own
+An author writes a typed function, a class with an argument model, or an object with its own
 schema. Schema, defaults, coercion, resources and the shape of outputs come from the types, so
-nobody writes permission code.
+authors write no permission code.
 """

@@ -1,4 +1,4 @@
-"""The handler of a tool, whatever shape its author gave it."""
+"""Makes a handler of a tool in any of the supported shapes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SHAPES = (
 
 
 def handler_for(authored: Any) -> ToolHandler:
-    """Return the handler of a tool in any shape; TypeError says what its author is to change."""
+    """Return the handler of a tool in any shape; TypeError tells the author what to change."""
     if isinstance(authored, type):
         raise TypeError(f"`{authored.__name__}` is a class: pass an object of it")
     if isinstance(getattr(authored, "spec", None), ToolSpec) and hasattr(authored, "invoke"):
@@ -43,11 +43,11 @@ def handler_for(authored: Any) -> ToolHandler:
         return _of_context_tool(authored)
     if inspect.isfunction(authored) or inspect.ismethod(authored):
         return tool(authored)
-    raise TypeError(f"a {type(authored).__name__} is no tool: {_SHAPES}")
+    raise TypeError(f"an object of type `{type(authored).__name__}` is not a tool: {_SHAPES}")
 
 
 def handler_of(authored: Tool | OperationsTool) -> BuiltinHandler:
-    """Return the handler of a tool that was written as a class."""
+    """Return the handler of a tool written as a class."""
     takes = _takes(authored, "Args")
     call = getattr(authored, "call", None)
     calls = _by_operation(authored, takes) if call is None else {"": call}
@@ -62,7 +62,7 @@ def handler_of(authored: Tool | OperationsTool) -> BuiltinHandler:
 
 
 def dynamic_of(authored: Any) -> DynamicTool:
-    """Return a tool of any shape as one of which nothing is known but its JSON Schema."""
+    """Return a tool of any shape as one described by its JSON Schema alone."""
     if isinstance(authored, DynamicTool) and not isinstance(authored, type):
         return authored
     made = handler_for(authored)
@@ -72,7 +72,7 @@ def dynamic_of(authored: Any) -> DynamicTool:
 
 
 async def call_json(authored: Any, args: Mapping[str, Any]) -> Any:
-    """Run a tool of any shape on a JSON object and return JSON; nothing judges this call."""
+    """Run a tool of any shape on a JSON object and return JSON; the call is not judged."""
     return await dynamic_of(authored).execute_dynamic(args)
 
 
@@ -143,19 +143,19 @@ def _function(authored: object, name: str) -> Callable[..., Any]:
 def _schema(authored: object, name: str) -> Mapping[str, Any]:
     schema = said_by(authored, name)
     if not isinstance(schema, Mapping):
-        raise TypeError(f"`{type(authored).__name__}.{name}` is no JSON Schema")
+        raise TypeError(f"`{type(authored).__name__}.{name}` is not a JSON Schema")
     return schema
 
 
 def _described(authored: object, said: object) -> object:
-    """Return the description, for which the class's docstring may stand."""
+    """Return the description, which defaults to the class's docstring."""
     if said is not None:
         return said
     return inspect.cleandoc(type(authored).__doc__ or "")
 
 
 def _output(authored: object, calls: tuple[Callable[..., Any], ...]) -> OutputShape | None:
-    """Return the shape of what a tool returns: its `Output`, or what all its functions say."""
+    """Return the shape of a tool's result: its `Output`, or what all its functions declare."""
     declared = getattr(authored, "Output", None)
     if declared is not None:
         return output_shape(declared)

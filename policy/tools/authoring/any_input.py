@@ -12,16 +12,16 @@ from policy.model import thaw
 
 @dataclass(frozen=True, slots=True)
 class AsGiven:
-    """The arguments of a tool without a model: the JSON object itself, as it was judged."""
+    """The arguments of a tool without a model: the JSON object as it was judged."""
 
     spec: ToolSpec
 
     def read(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the input: that it fits the schema was seen to before."""
+        """Return the input, which was validated against the schema before."""
         return given
 
     def coerce(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the input as a call of the tool would have it; ValueError says what is wrong."""
+        """Return the input as a call of the tool would receive it; ValueError if it is invalid."""
         name = self.spec.name
         read = admit(RawCall(tool=name, input=given), Catalog(specs=(self.spec,)))
         if isinstance(read, Refused):

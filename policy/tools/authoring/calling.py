@@ -11,9 +11,9 @@ from policy.tools.authoring.output import OutputShape, as_json
 from policy.tools.handler import ExecutionContext
 from policy.tools.service import ToolOutput
 
-# Of tools that are not written for the loop, as many may run or wait at once.
+# How many blocking tools may run or wait at once.
 _MOST = 16
-_PATIENCE = 10.0  # seconds that a call waits until one of them has ended
+_PATIENCE = 10.0  # seconds that a call waits for one of them to end
 _TOOLS = Threads("tools that block", most=_MOST, patience=_PATIENCE)
 
 
@@ -21,28 +21,27 @@ async def run(call: Callable[..., Any], *given: Any) -> Any:
     """Call a plain function in a thread of its own, a coroutine function on the loop."""
     if inspect.iscoroutinefunction(call):
         return await call(*given)
-    # What is not written for the loop must not stop it: other calls, time limits and
-    # approvals go on beside it.
+    # A blocking function must not stop the loop: other calls, time limits and approvals go on.
     result = await _TOOLS.run(call, *given)
     return await result if inspect.isawaitable(result) else result
 
 
 def takes_context(call: Callable[..., Any]) -> bool:
-    """Tell whether a function has room for a context after its arguments."""
+    """Return whether a function has a parameter for a context after its arguments."""
     parameters = inspect.signature(call).parameters.values()
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return len(positional) > 1 or any(p.kind == p.VAR_POSITIONAL for p in parameters)
 
 
 def with_context(call: Callable[..., Any]) -> Callable[[Any, ExecutionContext], tuple[Any, ...]]:
-    """Return what makes the parameters of `call`: the arguments, and the context if wanted."""
+    """Return a function that makes the parameters of `call`: arguments, and the context if used."""
     if takes_context(call):
         return lambda arguments, ctx: (arguments, ctx)
     return lambda arguments, ctx: (arguments,)
 
 
 def returned(tool: str, value: Any, shape: OutputShape | None) -> Any:
-    """Return a tool's result as JSON, of its declared shape if it has one."""
+    """Return a tool's result as JSON, checked against its declared shape if it has one."""
     if shape is not None:
         return shape.shaped(tool, value)
     return value if isinstance(value, ToolOutput) else as_json(value)

@@ -20,9 +20,9 @@ def define(
     usage_rule: str | None = None,
     output: OutputShape | None = None,
 ) -> ToolDefinition:
-    """Return a tool's definition for models; examples are inputs worth imitating.
+    """Return a tool's definition for models; examples are inputs to imitate.
 
-    Whatever the tool's schema is, models see its plain form.
+    Models see the tool's schema in its model form.
     """
     shown = [orjson.dumps(dict(example)).decode() for example in examples]
     plain = schema_strictify(spec.schema)

@@ -32,10 +32,10 @@ def tool(
 ) -> BuiltinHandler | Callable[[Callable[..., Any]], BuiltinHandler]:
     """Make a tool of a typed function: its parameters are the arguments, its docstring describes.
 
-    A parameter with a default is optional; `Annotated[str, Reads(), Field(description=…)]` says
-    more of one; a parameter of type ExecutionContext receives the context and is no argument. A
-    function with one parameter that is a pydantic model, or a union of models told apart by
-    `operation` or `type`, takes their fields. What it returns is held to its return annotation.
+    A parameter with a default is optional; `Annotated[str, Reads(), Field(description=…)]` adds
+    details; a parameter of type ExecutionContext receives the context and is not an argument. A
+    function with one parameter that is a pydantic model, or a union of models distinguished by
+    `operation` or `type`, takes their fields. Its result is checked against its return annotation.
     """
 
     def make(written: Callable[..., Any]) -> BuiltinHandler:
@@ -55,7 +55,7 @@ def tool(
 def _arguments_of(
     written: Callable[..., Any],
 ) -> tuple[ModelArguments | Operations, Callable[..., Any]]:
-    """Return the arguments of a function, and the function as called with them."""
+    """Return the arguments of a function, and the function that is called with them."""
     try:
         hints = get_type_hints(written, include_extras=True)
     except NameError as error:
@@ -85,19 +85,19 @@ def _problem(name: str, parameter: inspect.Parameter, hints: dict[str, Any]) -> 
     if name not in hints:
         return "has no type"
     if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-        return "stands for many"
+        return "takes any number of arguments"
     if parameter.kind is parameter.POSITIONAL_ONLY:
-        return "has no name for callers: take away the `/`"
+        return "is positional only: remove the `/`"
     if name.startswith("_") or name == "model_config":
         return "has a name that no argument can have"
     if ExecutionContext in get_args(hints[name]):
-        return "must be of type `ExecutionContext` alone: there always is one"
+        return "must be of type `ExecutionContext` alone, without `None`"
     return None
 
 
 def _model_of(written: Callable[..., Any], fields: dict[str, Any]) -> type[BaseModel]:
     with warnings.catch_warnings():
-        # `copy` or `json` are good names of arguments: nothing calls such methods of the model.
+        # `copy` or `json` are valid names of arguments: no such method of the model is called.
         warnings.filterwarnings("ignore", message="Field name .* shadows", category=UserWarning)
         try:
             return create_model(written.__name__, __base__=Arguments, **fields)

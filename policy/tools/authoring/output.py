@@ -24,20 +24,20 @@ from policy.model import Execution
 from policy.tools.service import ToolOutput
 
 _MOST = 3
-# Annotations that say nothing of the value.
+# Annotations that declare nothing about the value.
 _SILENT: tuple[Any, ...] = (Any, object, BaseModel, ToolOutput)
 _AS_TEXT = (Enum, date, time, timedelta, UUID, PurePath, Decimal)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputShape:
-    """What a tool's outputs look like: `schema` for models, `adapter` to check them with."""
+    """The declared shape of a tool's outputs: `schema` for models, `adapter` for checking."""
 
     schema: Mapping[str, Any]
     adapter: TypeAdapter[Any]
 
     def shaped(self, tool: str, value: Any) -> Any:
-        """Return the value as JSON of this shape; Execution if it is another, naming no value."""
+        """Return the value as JSON of this shape; else raise Execution, without quoting it."""
         if isinstance(value, ToolOutput):
             return replace(value, value=self.shaped(tool, value.value))
         try:
@@ -46,23 +46,23 @@ class OutputShape:
             found = error.errors(include_url=False, include_context=False, include_input=False)
             said = "; ".join(self._sentence(each) for each in found[:_MOST])
             raise Execution(
-                tool, f"{tool} returned something else than it declares: {said}"
+                tool, f"{tool} returned a value that does not match its declaration: {said}"
             ) from None
         except (PydanticSerializationError, TypeError, ValueError):
-            raise Execution(tool, f"{tool} returned something else than it declares") from None
+            raise Execution(tool, f"{tool} returned a value unlike its declaration") from None
 
     def _checked(self, value: Any) -> Any:
         try:
             return self.adapter.validate_python(value, strict=True)
         except ValidationError:
-            # What stands in for a model's object: JSON that means one.
+            # JSON in place of a model's object.
             return self.adapter.validate_json(orjson.dumps(as_json(value)), strict=True)
 
     def _dumped(self, value: Any) -> Any:
         return self.adapter.dump_python(value, mode="json", by_alias=True, warnings="error")
 
     def _sentence(self, found: Any) -> str:
-        """Say where a value is wrong, in names that the schema has: others are values."""
+        """Return where a value is invalid, using only names from the schema: others are values."""
         steps: list[str | int] = []
         for step in found["loc"]:
             known = named_fields(self.schema, tuple(steps)) or ()
@@ -70,17 +70,17 @@ class OutputShape:
                 steps.append("*")
             elif step in known:
                 steps.append(step)
-        # An author's own checks may quote what they refuse.
+        # An author's own validators may quote the value they reject.
         own = found["type"] in ("value_error", "assertion_error")
         text = str(found["msg"])
-        said = "it is refused" if own else text[:1].lower() + text[1:]
+        said = "it is invalid" if own else text[:1].lower() + text[1:]
         return f"`{'.'.join(map(str, steps))}`: {said}" if steps else said
 
 
 def output_shape(declared: Any) -> OutputShape | None:
     """Return the shape that a type declares; None if it declares nothing.
 
-    Raises TypeError for a type that no JSON has.
+    Raises TypeError for a type that has no JSON form.
     """
     if declared is None or _is_silent(declared):
         return None
@@ -88,15 +88,15 @@ def output_shape(declared: Any) -> OutputShape | None:
         adapter: TypeAdapter[Any] = TypeAdapter(declared)
         schema = schema_strictify(adapter.json_schema(mode="serialization"))
     except (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema, PydanticUserError):
-        raise TypeError("what a tool returns must be a type that JSON can hold") from None
+        raise TypeError("the result of a tool must be of a type that JSON has") from None
     return OutputShape(schema=read_only_schema(schema), adapter=adapter)
 
 
 def returned_shape(*calls: Callable[..., Any], names: Mapping[str, Any]) -> OutputShape | None:
-    """Return the shape that the return annotations of functions tell of, all of them together.
+    """Return the shape declared by the return annotations of functions, all of them together.
 
-    None where one says nothing, or nothing that can be found or be JSON: an annotation is no
-    promise to us. `names` are looked up besides those of the functions' modules.
+    None if one declares nothing, or a type that cannot be resolved or be JSON: an annotation is
+    not a contract here. `names` are looked up besides those of the functions' modules.
     """
     try:
         kinds = tuple(_returned(call, names) for call in calls)
@@ -115,7 +115,7 @@ def _returned(call: Callable[..., Any], names: Mapping[str, Any]) -> Any:
 
     def holder() -> None: ...
 
-    # The other annotations need not be found for this one.
+    # The other annotations need not be resolvable.
     holder.__annotations__ = {"return": said["return"]}
     around = getattr(function, "__globals__", {})
     hints = get_type_hints(holder, globalns=around, localns=dict(names), include_extras=True)
@@ -127,7 +127,7 @@ def _is_silent(kind: Any) -> bool:
 
 
 def as_json(value: Any) -> Any:
-    """Return what a tool returned as a JSON value; raise TypeError for what cannot be one."""
+    """Return a tool's result as a JSON value; raise TypeError if that is impossible."""
     if value is None or (isinstance(value, (bool, int, str)) and not isinstance(value, Enum)):
         return value
     if isinstance(value, float):
@@ -142,7 +142,7 @@ def as_json(value: Any) -> Any:
         return [as_json(item) for item in value]
     if isinstance(value, _AS_TEXT) or (is_dataclass(value) and not isinstance(value, type)):
         return as_json(to_jsonable_python(value))
-    raise TypeError(f"a tool returned a {type(value).__name__}, which is no JSON value")
+    raise TypeError(f"a tool returned a {type(value).__name__}, which is not a JSON value")
 
 
 def _key(key: Any) -> str:

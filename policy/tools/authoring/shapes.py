@@ -9,11 +9,11 @@ from typing import Any, Protocol, runtime_checkable
 class Tool(Protocol):
     """A tool as a class: three class attributes, and a method `call`.
 
-    `call` takes the validated arguments, and a context if it wants one. `Args` may be a union of
-    models told apart by `operation` or `type`; see `OperationsTool` for a method for each.
+    `call` takes the validated arguments, and optionally a context. `Args` may be a union of models
+    distinguished by `operation` or `type`; see `OperationsTool` for a method for each.
 
     These may be set as well: `Output`, a type; `CATEGORY`, `REQUIRES_CONFIRMATION`,
-    `STRICT_SCHEMA`, `EXAMPLES`, `USAGE_RULE`, and whatever else `Traits` has, in capitals.
+    `STRICT_SCHEMA`, `EXAMPLES`, `USAGE_RULE`, and every other field of `Traits`, in capitals.
     """
 
     @property
@@ -23,7 +23,7 @@ class Tool(Protocol):
 
     @property
     def DESCRIPTION(self) -> str:  # noqa: N802
-        """What models are told of it."""
+        """Its description for models."""
         ...
 
     @property
@@ -38,9 +38,9 @@ class Tool(Protocol):
 
 
 class OperationsTool(Protocol):
-    """A tool as a class with a method for each operation, which is named like it.
+    """A tool as a class with a method for each operation, with the operation's name.
 
-    `Args` is a union of models told apart by `operation` or `type`. The rest is as for `Tool`.
+    `Args` is a union of models distinguished by `operation` or `type`. The rest is as in `Tool`.
     """
 
     @property
@@ -55,14 +55,14 @@ class OperationsTool(Protocol):
 
 
 class AiTool(Protocol):
-    """A tool as an object with models for both sides.
+    """A tool as an object with models of its input and output.
 
     It may have `usage_rule()`, `category`, `traits` and so on as well; `Output` may be left out.
     """
 
     @property
     def Input(self) -> Any:  # noqa: N802
-        """The model of what it takes, or a union of models."""
+        """The model of its input, or a union of models."""
         ...
 
     @property
@@ -77,7 +77,7 @@ class AiTool(Protocol):
 
     @property
     def description(self) -> str:
-        """What models are told of it."""
+        """Its description for models."""
         ...
 
     @property
@@ -87,7 +87,7 @@ class AiTool(Protocol):
 
 
 class ContextTool(Protocol):
-    """A tool that says its own schema, and is run with a JSON object and the call's context."""
+    """A tool with its own schema, which is run with a JSON object and the call's context."""
 
     @property
     def name(self) -> str:
@@ -96,12 +96,12 @@ class ContextTool(Protocol):
 
     @property
     def description(self) -> str:
-        """What models are told of it."""
+        """Its description for models."""
         ...
 
     @property
     def schema(self) -> Any:
-        """The JSON Schema of what it takes, or a method that returns it."""
+        """The JSON Schema of its input, or a method that returns it."""
         ...
 
     @property
@@ -112,7 +112,7 @@ class ContextTool(Protocol):
 
 @runtime_checkable
 class DynamicTool(Protocol):
-    """A tool of which nothing is known but its JSON Schema. Tools of unlike types are alike so."""
+    """A tool described by its JSON Schema alone: the common form of tools of different types."""
 
     @property
     def name(self) -> str:
@@ -121,15 +121,15 @@ class DynamicTool(Protocol):
 
     @property
     def description(self) -> str:
-        """What models are told of it."""
+        """Its description for models."""
         ...
 
     def parameters_schema(self) -> Mapping[str, Any]:
-        """Return the JSON Schema of what the tool takes."""
+        """Return the JSON Schema of the tool's input."""
         ...
 
     def usage_rule(self) -> str | None:
-        """Return a line for the prompt of whoever has the tool."""
+        """Return a line for the prompt of models that have the tool."""
         ...
 
     async def execute_dynamic(self, params: Mapping[str, Any]) -> Any:

@@ -14,9 +14,9 @@ _NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}
 def spec_of(
     name: object, description: object, *, schema: Mapping[str, Any], traits: Traits
 ) -> ToolSpec:
-    """Return the definition of a tool of the host; TypeError says what its author is to change."""
+    """Return the definition of a host tool; TypeError tells the author what to change."""
     if not isinstance(name, str) or not name:
-        raise TypeError("the name of a tool is a text")
+        raise TypeError("the name of a tool must be a string")
     if not isinstance(description, str):
         raise TypeError(f"the description of `{name}` is not a string")
     broken = schema_problem(schema)

@@ -13,11 +13,11 @@ Example = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
-    """What an author may say of a tool besides its arguments; see `ToolSpec`.
+    """What an author may declare about a tool besides its arguments; see `ToolSpec`.
 
-    `strict_schema` shows models the strict schema, `examples` are inputs worth imitating, and
-    `usage_rule` is a line for the prompt of whoever has the tool. `resources` are added to those
-    that the arguments are marked with.
+    `strict_schema` shows models the strict schema, `examples` are inputs to imitate, and
+    `usage_rule` is a line for the prompt of models that have the tool. `resources` are added to
+    those that the arguments are marked with.
     """
 
     category: str | None = None
@@ -37,20 +37,20 @@ class Traits:
     def __post_init__(self) -> None:
         for name in ("category", "usage_rule"):
             if not isinstance(getattr(self, name), str | None):
-                raise TypeError(f"`{name}` is a text or None")
+                raise TypeError(f"`{name}` must be a string or None")
         for name in ("read_only", "destructive", "idempotent"):
             if not isinstance(getattr(self, name), bool | None):
-                raise TypeError(f"`{name}` is true, false or None")
+                raise TypeError(f"`{name}` must be true, false or None")
         for name in _FLAGS:
             if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"`{name}` is true or false")
+                raise TypeError(f"`{name}` must be true or false")
         if isinstance(self.version, bool) or not isinstance(self.version, int | None):
-            raise TypeError("`version` is a whole number or None")
+            raise TypeError("`version` must be an integer or None")
         examples: object = self.examples
         if not isinstance(examples, (list, tuple)) or not all(
             isinstance(example, Mapping) for example in examples
         ):
-            raise TypeError("`examples` are inputs: a tuple of objects")
+            raise TypeError("`examples` must be a tuple of objects, each an input")
         object.__setattr__(self, "examples", tuple(examples))
         if self.usage_rule is not None:
             # It becomes one line of a list.
@@ -58,7 +58,7 @@ class Traits:
 
 
 _FLAGS = ("complete", "unseen", "exec_class", "requires_confirmation", "strict_schema")
-# What an object may also say in a method or attribute of its own, as most tool interfaces have it.
+# What an object may also declare in a method or attribute, as in most tool interfaces.
 _SAID = frozenset(
     "category requires_confirmation strict_schema examples usage_rule read_only destructive "
     "idempotent unseen exec_class".split()
@@ -66,14 +66,14 @@ _SAID = frozenset(
 
 
 def traits_of(authored: object) -> Traits:
-    """Return what a tool's object says of itself; TypeError where it says what cannot be.
+    """Return what a tool's object declares; TypeError if it is invalid.
 
     It may have `traits`, constants such as `CATEGORY`, and methods such as `usage_rule()`.
     """
     given = getattr(authored, "traits", None)
     if not isinstance(given, Traits | None):
-        # Whoever wrote it meant it to count.
-        raise TypeError(f"`{type(authored).__name__}.traits` is no `Traits`")
+        # The author intended it to count.
+        raise TypeError(f"`{type(authored).__name__}.traits` must be a `Traits`")
     said: dict[str, Any] = {}
     for field in fields(Traits):
         value = getattr(authored, field.name.upper(), None)
@@ -85,6 +85,6 @@ def traits_of(authored: object) -> Traits:
 
 
 def said_by(authored: object, name: str) -> Any:
-    """Return what an attribute, or a method without parameters, gives; None if there is none."""
+    """Return the value of an attribute, or of a method without parameters; None if missing."""
     value = getattr(authored, name, None)
     return value() if callable(value) and not isinstance(value, type) else value

@@ -22,9 +22,9 @@ Takes: TypeAlias = ModelArguments | Operations | AsGiven
 
 
 class BuiltinHandler:
-    """Runs a tool of this process: makes its arguments of the judged input and calls it.
+    """Runs a tool of this process: makes its arguments from the judged input and calls it.
 
-    It is a `DynamicTool` too: whatever it makes of its input, it can always be used as JSON.
+    It is a `DynamicTool` too: any tool can be used with JSON.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class BuiltinHandler:
         self._spec = spec
         self._takes = takes
         self._output = output
-        # By operation where each has a function of its own.
+        # By operation, if each has a function of its own.
         calls = call if isinstance(call, Mapping) else {"": call}
         self._calls = {name: (each, with_context(each)) for name, each in calls.items()}
         _require_examples(spec.name, takes, traits.examples)
@@ -68,28 +68,28 @@ class BuiltinHandler:
 
     @property
     def description(self) -> str:
-        """What models are told of it."""
+        """Its description for models."""
         return self._spec.description
 
     def parameters_schema(self) -> Mapping[str, Any]:
-        """Return the JSON Schema of what the tool takes, as models see it."""
+        """Return the JSON Schema of the tool's input, as models see it."""
         return self._definition.parameters
 
     def usage_rule(self) -> str | None:
-        """Return the line for the prompt of whoever has the tool."""
+        """Return the line for the prompt of models that have the tool."""
         return self._definition.usage_rule
 
     async def invoke(self, input: dict[str, Any], ctx: ExecutionContext) -> Any:
-        """Call the tool and return what it returns, as a JSON value."""
+        """Call the tool and return its result as a JSON value."""
         arguments = self._takes.read(input)
         call, given = self._calls[self._operation(arguments)]
         result = await run(call, *given(arguments, ctx))
         return returned(self._spec.name, result, self._output)
 
     async def call_json(self, args: Mapping[str, Any], ctx: ExecutionContext | None = None) -> Any:
-        """Run the tool on a JSON object and return JSON; nothing judges this call.
+        """Run the tool on a JSON object and return JSON; the call is not judged.
 
-        Raises ValidationFailed for an input that does not fit.
+        Raises ValidationFailed for an invalid input.
         """
         try:
             input = self._takes.coerce(dict(args))
@@ -116,7 +116,7 @@ def handler(
     traits: Traits,
     output: OutputShape | None,
 ) -> BuiltinHandler:
-    """Return the handler of a tool of the host; TypeError says what its author is to change."""
+    """Return the handler of a host tool; TypeError tells the author what to change."""
     spec = spec_of(name, description, schema=takes.schema, traits=traits)
     resources = (*takes.resources(), *spec.resources)
     return BuiltinHandler(
@@ -129,9 +129,9 @@ def handler(
 
 
 def _require_examples(name: str, takes: Takes, examples: Sequence[Example]) -> None:
-    """Refuse examples that are no inputs: a model would imitate them."""
+    """Reject examples that are not valid inputs: a model would imitate them."""
     for number, example in enumerate(examples, start=1):
         try:
             takes.read(dict(example))
         except ValueError as error:
-            raise TypeError(f"example {number} of `{name}` is no input of it: {error}") from None
+            raise TypeError(f"example {number} of `{name}` is not a valid input: {error}") from None

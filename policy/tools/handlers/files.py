@@ -27,13 +27,13 @@ from policy.tools.handlers.native import Run
 
 # NONBLOCK: opening a pipe must not wait for its other end.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-# Work on files is short, unless a disk hangs.
+# Work on files takes no time limit: it is short, unless a disk hangs.
 _FILES = Threads("files", most=16, patience=10.0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def file_tools(limits: Limits) -> dict[str, Run]:
-    """Return what runs each file tool."""
+    """Return the function of each file tool."""
     return {
         "file_read": _at_place("file_read", lambda place, i: _read(place, i, limits)),
         "file_write": _at_place("file_write", lambda place, i: _write(place, i, limits)),
@@ -45,7 +45,7 @@ def file_tools(limits: Limits) -> dict[str, Run]:
 
 
 def _at_place(tool: str, work: Callable[[JudgedPath, dict[str, Any]], Any]) -> Run:
-    """Return a tool that does `work` at the judged place, aside from the event loop."""
+    """Return a tool that does `work` on the judged path, in a thread."""
 
     def here(input: dict[str, Any], ctx: ExecutionContext) -> Any:
         place = judged_place(tool, input["path"], ctx)
@@ -63,11 +63,11 @@ def _at_place(tool: str, work: Callable[[JudgedPath, dict[str, Any]], Any]) -> R
 def _read(place: JudgedPath, input: dict[str, Any], limits: Limits) -> str:
     encoding = input.get("encoding") or "utf-8"
     if encoding not in ENCODINGS:
-        raise Execution(place.tool, "files are not read in this encoding")
+        raise Execution(place.tool, "this encoding is not supported")
     with opened_parent(place) as (folder, name), _open(name, folder) as file:
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode):
-            raise place.failed("is no ordinary file")
+            raise place.failed("is not a regular file")
         place.require_judged(state)
         place.require_single(file.fileno(), name)
         content: bytes = file.read(limits.read + 1)
@@ -76,7 +76,7 @@ def _read(place: JudgedPath, input: dict[str, Any], limits: Limits) -> str:
     try:
         return content.decode(encoding)
     except (UnicodeError, ValueError) as error:
-        raise place.failed(f"is no {encoding} text") from error
+        raise place.failed(f"is not {encoding} text") from error
 
 
 def _open(name: str, folder: int) -> Any:
@@ -87,9 +87,9 @@ def _write(place: JudgedPath, input: dict[str, Any], limits: Limits) -> dict[str
     try:
         content = input["content"].encode("utf-8")
     except UnicodeError as error:
-        raise place.failed("cannot hold this content: it is no valid text") from error
+        raise place.failed("cannot hold this content: it is not valid Unicode") from error
     if len(content) > limits.write:
-        raise place.failed(f"may not be larger than {limits.write} bytes")
+        raise place.failed(f"cannot be larger than {limits.write} bytes")
     with opened_parent(place) as (folder, name):
         mode = _mode_to_keep(place, name, folder)
         _replace(name, content, folder=folder, mode=mode)
@@ -97,7 +97,7 @@ def _write(place: JudgedPath, input: dict[str, Any], limits: Limits) -> dict[str
 
 
 def _mode_to_keep(place: JudgedPath, name: str, folder: int) -> int:
-    """Return the permission bits for a file about to be written; refuse what is no file."""
+    """Return the permission bits for a file about to be written; refuse other types of files."""
     try:
         state = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -105,7 +105,7 @@ def _mode_to_keep(place: JudgedPath, name: str, folder: int) -> int:
     if stat.S_ISLNK(state.st_mode):
         raise place.failed("has become a link since it was judged")
     if not stat.S_ISREG(state.st_mode):
-        raise place.failed("is no ordinary file")
+        raise place.failed("is not a regular file")
     if not state.st_mode & 0o222:
         raise place.failed("is read-only")
     return stat.S_IMODE(state.st_mode) & 0o777
@@ -114,9 +114,9 @@ def _mode_to_keep(place: JudgedPath, name: str, folder: int) -> int:
 def _replace(name: str, content: bytes, *, folder: int, mode: int) -> None:
     """Write a new file and put it in the old one's place.
 
-    So a reader never sees half of it, and another name of the old file (a hard link from
-    somewhere else) keeps the old content. For that reason it does not matter which file stood there
-    when the call was judged: none is opened.
+    A reader never sees half of it, and another name of the old file (a hard link from elsewhere)
+    keeps the old content. For that reason it does not matter which file was there when the call
+    was judged: none is opened.
     """
     aside = f".{secrets.token_hex(8)}.part"
     handle = os.open(aside, _NEW, 0o600, dir_fd=folder)
@@ -141,8 +141,8 @@ def _list(place: JudgedPath, input: dict[str, Any], limits: Limits) -> dict[str,
 def _collect(
     folder: int, prefix: str, entries: list[dict[str, Any]], *, deep: bool, limits: Limits
 ) -> bool:
-    """Add what stands in a folder, sorted by name; tell whether everything found room."""
-    # Of a folder with millions of names, no more are sorted than are told.
+    """Add the entries of a folder, sorted by name; return whether there was room for all."""
+    # In a folder with millions of names, only as many are sorted as are returned.
     room = limits.entries - len(entries) + 1
     for name in heapq.nsmallest(room, os.listdir(folder)):
         if len(entries) >= limits.entries:
@@ -166,7 +166,7 @@ def _collect(
     return True
 
 
-# Every level holds a folder open.
+# Every level keeps a folder open.
 _DEEPEST = 64
 
 
@@ -192,7 +192,7 @@ def _delete(place: JudgedPath) -> dict[str, Any]:
 
 
 def _delete_folder(place: JudgedPath, name: str, folder: int) -> None:
-    """Delete the folder that was judged, by its descriptor, and what it holds first."""
+    """Delete the folder that was judged, by its descriptor, and its contents first."""
     inner = os.open(name, FOLDER, dir_fd=folder)
     try:
         place.require_judged(os.fstat(inner))
@@ -216,7 +216,7 @@ def _mkdir(place: JudgedPath) -> dict[str, Any]:
 def _chmod(place: JudgedPath, input: dict[str, Any]) -> dict[str, Any]:
     mode = int(input["mode"], 8)
     if mode & ~0o777:
-        raise place.failed("cannot be given the set-user, set-group or sticky bit")
+        raise place.failed("cannot get the set-user, set-group or sticky bit")
     with opened_parent(place) as (folder, name):
         handle = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
         try:
@@ -227,7 +227,7 @@ def _chmod(place: JudgedPath, input: dict[str, Any]) -> dict[str, Any]:
             place.require_single(handle, name)
             if stat.S_ISREG(state.st_mode) and state.st_nlink > 1:
                 raise place.failed("has other names, which would be changed too")
-            # A descriptor that only names a file cannot be changed itself, but by its own path.
+            # A descriptor opened with O_PATH cannot be changed itself, but by its path in /proc.
             os.chmod(f"/proc/self/fd/{handle}", mode)
         finally:
             os.close(handle)

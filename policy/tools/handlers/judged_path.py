@@ -1,8 +1,8 @@
 """Opens the folder of a path exactly as it was judged, whatever links have changed since.
 
-The path is read by the reader that rules use, with the links as they were followed for the
-decision. What is opened is the result, from the root on, component by component and following no
-link at all: a link that was put there meanwhile is found out, not followed.
+The path is read as rules read it, with the links as they were followed for the decision. The result
+is opened from the root on, component by component, without following links: a link that was put
+there meanwhile is detected, not followed.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from policy.model import Execution
 from policy.tools.handler import ExecutionContext
 from policy.values import PathContext, Unreadable, exact_path
 
-# What Linux appends to the name that a file was opened by, once it has lost it.
+# Linux appends this to the name of an open file that has lost it.
 _LOST = " (deleted)"
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# A folder that is only passed through need not be readable.
+# A folder on the way need not be readable.
 _WAY = FOLDER | getattr(os, "O_PATH", 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedPath:
-    """A file or folder inside the workspace: the names that lead to it from there.
+    """A file or folder inside the workspace, by the names that lead to it from there.
 
-    `parts` is empty for the workspace itself; `root` are the names that lead to that, and no link
-    is among either. `tool` is who asks, for its errors. `single` says that the file, if it was one,
-    had no other name when it was judged; `identity` gives its device and inode at that time, None
-    where nothing stood here. Where nobody looked at the disk, `identity` itself is None.
+    `parts` is empty for the workspace itself; `root` are the names that lead to the workspace, and
+    neither contains a link. `tool` is the calling tool, for its errors. `single` means that the
+    file, if it was one, had no other name when it was judged; `identity` returns its device and
+    inode at that time, None if nothing was there. Without a look at the disk, `identity` is None.
     """
 
     tool: str
@@ -50,28 +50,29 @@ class JudgedPath:
         return visible("/".join(self.parts) or ".", 200)
 
     def failed(self, what: str, cause: OSError | None = None) -> Execution:
-        """Return the error that says what went wrong here."""
+        """Return the error that tells what went wrong here."""
         why = "" if cause is None else f": {_explained(cause)}"
         return Execution(self.tool, f"the path {what}{why}")
 
     def require_judged(self, state: os.stat_result) -> None:
-        """Raise Execution unless what was opened is what stood here when the call was judged."""
+        """Raise Execution unless the open file is the one that was here when it was judged."""
         if self.identity is not None and self.identity() != (state.st_dev, state.st_ino):
-            raise self.failed("has come to be another file since it was judged")
+            raise self.failed("is another file than when it was judged")
 
     def require_single(self, handle: int, name: str) -> None:
-        """Raise Execution where an open file, judged as one without other names, has one now.
+        """Raise Execution if an open file, judged as one without other names, has one now.
 
         A file that lost the name it was opened by shows one name fewer than it had. So its names
+        are counted first, and then it must still have this name: a lost one does not return.
         are counted first, and it must still have this one afterwards: a lost one does not return.
         """
         state = os.fstat(handle)
         if not self.single or not stat.S_ISREG(state.st_mode):
             return
         if state.st_nlink > 1:
-            raise self.failed("has got another name since it was judged")
+            raise self.failed("has another name than when it was judged")
         if _has_lost_its_name(handle, name):
-            raise self.failed("has come to be another file since it was judged")
+            raise self.failed("is another file than when it was judged")
 
 
 def judged_place(tool: str, path: str, ctx: ExecutionContext) -> JudgedPath:
@@ -93,7 +94,7 @@ def judged_place(tool: str, path: str, ctx: ExecutionContext) -> JudgedPath:
         raise Execution(tool, f"the workspace cannot be used{unquoted(root)}")
     above, names = _names(root), _names(leads)
     if names[: len(above)] != above:
-        raise Execution(tool, "the path is outside of the workspace")
+        raise Execution(tool, "the path is outside the workspace")
     other_names = facts.resolvers.other_names
     single = other_names is not None and not other_names(leads)
     identify = facts.resolvers.identity
@@ -110,12 +111,12 @@ def _has_lost_its_name(handle: int, name: str) -> bool:
     try:
         now = os.readlink(f"/proc/self/fd/{handle}").rpartition("/")[2]
     except OSError:
-        return False  # a system that does not say
+        return False  # a system that does not report it
     return now.endswith(_LOST) and now != name
 
 
 def unquoted(why: Unreadable) -> str:
-    """Return `: reason` without what it quotes of the input, which the model knows; or nothing."""
+    """Return `: reason` without quotations of the input, or nothing."""
     said = why.reason.partition(": `")[0]
     return "" if "`" in said else f": {said}"
 
@@ -126,7 +127,7 @@ def _names(path: str) -> tuple[str, ...]:
 
 @contextmanager
 def opened_folder(place: JudgedPath, *, make: bool = False) -> Iterator[int]:
-    """Give a readable descriptor of the folder at `place`; with `make`, missing ones are made."""
+    """Yield a readable descriptor of the folder at `place`; with `make`, create missing ones."""
     with _walked(place, place.parts, make=make) as way:
         handle = os.open(".", FOLDER, dir_fd=way)
         try:
@@ -139,7 +140,7 @@ def opened_folder(place: JudgedPath, *, make: bool = False) -> Iterator[int]:
 
 @contextmanager
 def opened_parent(place: JudgedPath) -> Iterator[tuple[int, str]]:
-    """Give a descriptor of the folder that `place` stands in, and its name there."""
+    """Yield a descriptor of the folder that contains `place`, and its name there."""
     if not place.parts:
         raise place.failed("is the workspace itself")
     with _walked(place, place.parts[:-1]) as way:
@@ -148,7 +149,7 @@ def opened_parent(place: JudgedPath) -> Iterator[tuple[int, str]]:
 
 @contextmanager
 def _walked(place: JudgedPath, parts: tuple[str, ...], *, make: bool = False) -> Iterator[int]:
-    """Give a descriptor at the end of the way from the root to `parts`, which has no link."""
+    """Yield a descriptor at the end of the path from the root to `parts`, which has no links."""
     way = os.open("/", _WAY)
     try:
         for name in place.root:
@@ -174,13 +175,13 @@ def _make(name: str, folder: int) -> None:
     try:
         os.mkdir(name, 0o755, dir_fd=folder)
     except FileExistsError:
-        # Opening it next tells whether it is a folder.
+        # Opening it next shows whether it is a folder.
         return
 
 
 def _explained(cause: OSError) -> str:
     if cause.errno in (errno.ELOOP, errno.ENOTDIR):
-        return "something on the way is a link or no folder"
+        return "a part of the path is a link or not a folder"
     return _EXPLAINED.get(cause.errno or 0, "the system refused it")
 
 
@@ -189,9 +190,9 @@ _EXPLAINED = {
     errno.EACCES: "its permission bits forbid it",
     errno.EPERM: "its permission bits forbid it",
     errno.EISDIR: "it is a folder",
-    errno.EEXIST: "it is there already",
+    errno.EEXIST: "it already exists",
     errno.ENOSPC: "the disk is full",
     errno.ENAMETOOLONG: "its name is too long",
-    errno.ENXIO: "it is no ordinary file",
+    errno.ENXIO: "it is not a regular file",
     errno.EROFS: "the disk is read-only",
 }

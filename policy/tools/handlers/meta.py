@@ -39,5 +39,5 @@ def _summary(definition: ToolDefinition) -> dict[str, Any]:
 
 def _service(ctx: ExecutionContext, name: str) -> ToolService:
     if ctx.tools is None:
-        raise Execution(name, "this tool works only inside of a service")
+        raise Execution(name, "this tool works only in a service")
     return ctx.tools

@@ -14,7 +14,7 @@ Run: TypeAlias = Callable[[dict[str, Any], ExecutionContext], Awaitable[Any]]
 
 
 class NativeHandler:
-    """Runs a coroutine function on the judged input, with nothing between them."""
+    """Runs a coroutine function directly on the judged input."""
 
     def __init__(self, spec: ToolSpec, run: Run) -> None:
         self._spec = spec

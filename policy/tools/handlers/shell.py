@@ -1,7 +1,7 @@
 """`bash_exec`: a command line in the workspace; its processes end with the call.
 
-This confines nothing but time, output and environment: what a command may touch is the policy's
-and the sandbox's matter.
+Only time, output and environment are limited here: what a command may access is up to the policy
+and the sandbox.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from policy.tools.handlers.native import Run
 from policy.tools.handlers.shell_start import script_to_run, shell_arguments, shell_environment
 
 _NAME = "bash_exec"
-# Says to every program below a call that no person started it: what only people may do, such as
-# answering the questions of agents, refuses to work where it is set.
+# Marks every process below a call as not started by a person: commands for people only, such as
+# answering approval requests, refuse to run if it is set.
 CALL_VARIABLE = "PLACET_CALL"
 _CHUNK = 65_536
-# Without anything of the environment or of site-packages: it starts quickly and is ours alone.
+# Without the environment or site-packages, so that it starts fast and loads only this file.
 _SUPERVISED = ("-I", "-S", supervisor.__file__)
-# What the supervisor may take to end what was started; longer than its own patience.
+# How long the supervisor may take to end what was started; longer than its own patience.
 _GRACE = 4.0
 _ENDING: set[asyncio.Task[None]] = set()
 
 
 def bash_exec(limits: Limits) -> Run:
-    """Return what runs command lines, keeping `limits.output` bytes of each stream.
+    """Return a function that runs command lines, keeping `limits.output` bytes of each stream.
 
-    The call's own `timeout` goes before the configured one; the limit of the service stands.
+    The call's own `timeout` overrides the configured one, but not the limit of the service.
     """
 
     async def run(input: dict[str, Any], ctx: ExecutionContext) -> dict[str, Any]:
@@ -56,10 +56,9 @@ def bash_exec(limits: Limits) -> Run:
 
 
 async def _finished(command: str, ctx: ExecutionContext, limits: Limits) -> dict[str, Any]:
-    """Wait for the shell itself to end; what it left running ends with it.
+    """Wait for the shell itself to end; processes it left running end with it.
 
-    The pipes are our own: asyncio's would make the end of the shell wait for everyone who still
-    holds them.
+    The pipes are made here: asyncio's would wait for every process that still holds them.
     """
     most, script = limits.output, script_to_run(_NAME, command)
     async with _Kept(most) as out, _Kept(most) as err:
@@ -116,7 +115,7 @@ async def _started(
         os.close(life)
         raise Execution(_NAME, "the shell could not be started") from error
     except BaseException:
-        # What was started meanwhile sees its server gone.
+        # The supervisor sees its server gone, and ends what was started meanwhile.
         os.close(life)
         raise
     finally:
@@ -125,14 +124,14 @@ async def _started(
 
 
 class _Started:
-    """A supervised command. `life` is the pipe whose end is the command's, whoever closes it."""
+    """A supervised command. `life` is the pipe whose closing ends the command."""
 
     def __init__(self, process: Process, life: int) -> None:
         self.process = process
         self._life = life
 
     async def end(self) -> None:
-        """Have every process of the command ended; goes on where waiting for it is cancelled."""
+        """Have every process of the command ended, even if waiting for it is cancelled."""
         os.close(self._life)
         if self.process.returncode is None:
             ending = asyncio.ensure_future(self._ended())
@@ -154,7 +153,7 @@ class _Started:
 class _Kept:
     """The beginning of what is written to a pipe.
 
-    The rest is read too, so that its writer goes on, and dropped.
+    The rest is read too, so that its writer can go on, and dropped.
     """
 
     def __init__(self, most: int) -> None:
@@ -178,7 +177,7 @@ class _Kept:
             self._transport.close()
 
     def let_go(self) -> None:
-        """Close our own end for writing, so that the stream ends with its last writer."""
+        """Close this process's end for writing, so that the stream ends with its last writer."""
         if self.write_end >= 0:
             os.close(self.write_end)
             self.write_end = -1
@@ -191,11 +190,11 @@ class _Kept:
             self.cut = self.cut or len(chunk) > room
 
     def text(self) -> str:
-        """Return what was kept, as text."""
+        """Return the kept bytes as text."""
         return self._content.decode("utf-8", "replace")
 
 
 def _kill(process: Process) -> None:
-    # The supervisor leads the group, so its number names it as long as anybody is in it.
+    # The supervisor leads the group, so the group keeps its number while it has members.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

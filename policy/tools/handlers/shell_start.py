@@ -1,8 +1,8 @@
-"""How `bash_exec` starts its shell: the script that was understood, and an environment of ours.
+"""How `bash_exec` starts its shell: with the script as it was parsed, and a fixed environment.
 
-A script that came in may be read by bash in another way than by us. What bash gets is therefore
-printed from what was read. Nothing of the environment changes how it reads, and no program of the
-workspace comes before one of the system unless the operator says so.
+Bash might parse the original script in another way than Placet does, so it gets a script printed
+from the parsed one. Nothing in the environment changes how it is parsed, and no program of the
+workspace takes precedence over the system's unless the operator configures that.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from policy.model import Execution
 from policy.shell import NotPrintable, printed, read_script
 from policy.values import Unreadable
 
-# Bash runs, or reads otherwise, what these hold.
+# Variables whose contents bash runs, or that change how it parses.
 _STEERING = frozenset(
     {"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "CDPATH", "GLOBIGNORE", "PS4", "BASH_XTRACEFD"}
 )
 _FUNCTION = "BASH_FUNC_"
-# git runs commands that the configuration of a repository names, and takes a folder that looks like
-# a bare one for a repository: files that any tool may write. It shall use those that are spelled.
+# git runs commands from a repository's configuration, and takes a folder that looks like a bare
+# repository for one: files that any tool may write. It must use only repositories named as such.
 _BARE = "safe.bareRepository"
 _SYSTEM = "/usr/local/bin:/usr/bin:/bin"
 
 
 def script_to_run(tool: str, command: str) -> str:
-    """Return what bash is to run of a script that is allowed.
+    """Return the script that bash runs for an allowed one.
 
-    What cannot be read, or not to its end, has no form of its own. No rule that speaks of
-    resources allows it, so it runs as it came.
+    A script that cannot be fully parsed has no printed form. No rule with conditions on resources
+    allows it, so it runs as it was received.
     """
     form = printed(command)
     if not isinstance(form, NotPrintable):
@@ -41,14 +41,14 @@ def script_to_run(tool: str, command: str) -> str:
 
 
 def shell_arguments(script: str) -> tuple[str, ...]:
-    """Return the words that start a shell for a script. `-p`: it takes no functions over."""
+    """Return the arguments that start a shell for a script. `-p`: import no functions."""
     return ("bash", "--noprofile", "--norc", "-p", "-c", script)
 
 
 def shell_environment(
     env: Mapping[str, str], *, workspace: str, inside: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Return the environment of a shell; folders `inside` the workspace go before the others."""
+    """Return the environment of a shell; folders `inside` the workspace come first in PATH."""
     kept = {
         name: value
         for name, value in env.items()
@@ -60,7 +60,7 @@ def shell_environment(
 
 
 def _git_settings(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that tell git our setting, unless the operator has one."""
+    """Return the variables that give git this setting, unless the operator has one."""
     told = env.get("GIT_CONFIG_COUNT", "")
     count = int(told) if told.isdecimal() else 0
     names = {env.get(f"GIT_CONFIG_KEY_{place}", "").lower() for place in range(count)}
@@ -74,7 +74,7 @@ def _git_settings(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def _outside(folders: Iterable[str], workspace: str) -> list[str]:
-    """Return the folders where the tools cannot put a program by writing to the workspace."""
+    """Return the folders that tools cannot write by writing to the workspace."""
     root = os.path.realpath(workspace)
     kept = []
     for folder in folders:

@@ -6,8 +6,8 @@ Standard input is a pipe whose other end the server holds and never writes to. W
 server is gone (killed with -9, too) or wants the command ended, and every process that descends
 from the command is killed. The same happens where the command has ended by itself.
 
-On Linux the supervisor adopts orphans, so a process that made a session of its own is found as
-well, and the command dies with the supervisor. Elsewhere what is in its process group is killed.
+On Linux the supervisor adopts orphans, so a process that started its own session is found as well,
+and the command dies with the supervisor. Elsewhere the processes of its group are killed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterator
 from typing import NoReturn
 
-_SERVER = 0  # the descriptor that ends when the server does
+_SERVER = 0  # the descriptor that closes when the server ends
 _PATIENCE = 2.0  # seconds; some cannot be killed: of another user, or stuck in the kernel
 _PAUSE = 0.002
 # <sys/prctl.h>
@@ -29,7 +29,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 def main(command: list[str]) -> NoReturn:
-    """Run `command` to its end and leave with its exit status."""
+    """Run `command` to its end and exit with its exit status."""
     _set_process(_PR_SET_CHILD_SUBREAPER, 1)
     woken = _woken_by_children()
     _take_no_signals()
@@ -60,7 +60,7 @@ def _become(command: list[str], supervisor: int) -> NoReturn:
 
 
 def _woken_by_children() -> int:
-    """Return a descriptor that can be read from once a child has ended."""
+    """Return a descriptor that becomes readable once a child has ended."""
     woken, wake = os.pipe()
     os.set_blocking(woken, False)
     os.set_blocking(wake, False)
@@ -70,13 +70,13 @@ def _woken_by_children() -> int:
 
 
 def _take_no_signals() -> None:
-    """Let no signal to the whole group, such as `kill 0`, end the supervisor."""
+    """Ignore signals to the whole group, such as `kill 0`, which must not end the supervisor."""
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD}:
         signal.signal(number, signal.SIG_IGN)
 
 
 def _watched(child: int, woken: int) -> int | None:
-    """Wait for the child and return its status; None where the server is gone before."""
+    """Wait for the child and return its status; None if the server ends first."""
     while True:
         for ended, status in _reaped():
             if ended == child:
@@ -97,7 +97,7 @@ def _reaped() -> Iterator[tuple[int, int]]:
 
 
 def _end_descendants() -> None:
-    """Kill until nobody is left: who is orphaned meanwhile becomes a child of ours."""
+    """Kill until none is left: processes orphaned meanwhile become children of this one."""
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until:
         try:
@@ -114,7 +114,7 @@ def _end_descendants() -> None:
 
 
 def _descendants(root: int) -> list[int]:
-    """Return the processes below one, as far as the system says who descends from whom."""
+    """Return the descendants of a process, as far as the system reports them."""
     children: dict[int, list[int]] = {}
     try:
         running = [int(name) for name in os.listdir("/proc") if name.isdigit()]
@@ -123,7 +123,7 @@ def _descendants(root: int) -> list[int]:
     for pid in running:
         try:
             with open(f"/proc/{pid}/stat", "rb") as stat:
-                # The name of the program may hold blanks and parentheses.
+                # The name of the program may contain blanks and parentheses.
                 parent = int(stat.read().rpartition(b")")[2].split()[1])
         except (OSError, ValueError, IndexError):
             continue

@@ -1,6 +1,6 @@
-"""`web_fetch`: one HTTP request to the very address that was judged.
+"""`web_fetch`: one HTTP request to exactly the address that was judged.
 
-A redirect is no answer but a wish for another call, which is judged like any other.
+A redirect is not followed here: it is returned as another call, which is judged like any other.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from policy.tools.service import ToolOutput
 from policy.values import Unreadable
 
 _NAME = "web_fetch"
-# What the server said, or the call that it sends to.
+# The server's answer, or the call that it redirects to.
 _Answer: TypeAlias = dict[str, Any] | ToolOutput
-# What decides where a request goes, or how it is framed, is not the caller's to say.
+# Headers that decide where a request goes, or how it is framed, cannot be set by the caller.
 _OWN_HEADERS = frozenset(
     {"host", "connection", "content-length", "transfer-encoding", "upgrade", "te", "trailer"}
 )
 _ENCODINGS = "gzip, deflate"
-# Codecs of Python that pages are not written in, some of them slow.
+# Codecs of Python that web pages do not use, some of them slow.
 _NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
 
 
 def web_fetch(limits: Limits, *, tls: ssl.SSLContext | None = None) -> Run:
-    """Return what fetches, keeping `limits.body` bytes of a body.
+    """Return a function that fetches, keeping `limits.body` bytes of a body.
 
-    `tls` says whose certificates are trusted, by default those that web browsers trust.
+    `tls` has the trusted certificates, by default those that web browsers trust.
     """
 
     async def run(input: dict[str, Any], ctx: ExecutionContext) -> _Answer:
@@ -50,7 +50,7 @@ def web_fetch(limits: Limits, *, tls: ssl.SSLContext | None = None) -> Run:
             raise Execution(_NAME, "fetching needs the extra `web`: placet[web]") from error
         headers = dict(input.get("headers") or {})
         if any(name.strip().lower() in _OWN_HEADERS for name in headers):
-            raise Execution(_NAME, "headers that frame or route the request cannot be given")
+            raise Execution(_NAME, "headers that frame or route the request cannot be set")
         address = read_web_address(input["url"])
         if isinstance(address, Unreadable):
             raise Execution(_NAME, address.reason)
@@ -93,7 +93,7 @@ def _usual_trust() -> ssl.SSLContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fetching:
-    """One request, to whichever of the judged addresses answers."""
+    """One request, to the first of the judged addresses that can be connected to."""
 
     method: str
     address: WebAddress
@@ -117,7 +117,7 @@ class _Fetching:
         import httpx2
 
         async with (
-            # No proxies and no credentials of the environment: they would connect elsewhere.
+            # No proxies or credentials from the environment: they would connect elsewhere.
             httpx2.AsyncClient(
                 trust_env=False, timeout=self.limits.web_seconds, verify=self.tls
             ) as client,
@@ -125,7 +125,7 @@ class _Fetching:
                 self.method,
                 self.address.at(address),
                 headers=dict(self.headers),
-                # The name whose certificate the server must show.
+                # The name that the server's certificate must have.
                 extensions={"sni_hostname": self.address.endpoint.host},
                 follow_redirects=False,
             ) as response,

@@ -19,7 +19,7 @@ _MOST = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebAddress:
-    """An http or https URL: where it leads as rules read it, and what is asked for there.
+    """An http or https URL: its endpoint as rules read it, and the request target.
 
     `target` is path and query, `text` the whole URL without its fragment.
     """
@@ -30,7 +30,7 @@ class WebAddress:
 
     @property
     def authority(self) -> str:
-        """The host as requests name it, with its port where that is not the scheme's."""
+        """The host as requests name it, with its port unless that is the scheme's default."""
         host = _in_url(self.endpoint.host)
         usual = self.endpoint.port == _PORTS[self.endpoint.scheme]
         return host if usual else f"{host}:{self.endpoint.port}"
@@ -42,7 +42,7 @@ class WebAddress:
 
 
 def read_web_address(text: str) -> WebAddress | Unreadable:
-    """Read a URL as the policy does, and refuse what a browser would not just request."""
+    """Read a URL as the policy does, and reject one that browsers would not simply request."""
     endpoint = read_endpoint(text)
     if isinstance(endpoint, Unreadable):
         return Unreadable(reason=f"the URL cannot be used{unquoted(endpoint)}")
@@ -59,7 +59,7 @@ def read_web_address(text: str) -> WebAddress | Unreadable:
 
 
 async def addresses_of(endpoint: Endpoint, judged: ResolveHost | None) -> tuple[str, ...]:
-    """Return the addresses to connect to: the judged ones, where the policy looked at any."""
+    """Return the addresses to connect to: the judged ones, if the policy looked the name up."""
     name = endpoint.host
     if endpoint.address is not None:
         return (name,)
@@ -68,7 +68,7 @@ async def addresses_of(endpoint: Endpoint, judged: ResolveHost | None) -> tuple[
     if isinstance(judged, JudgedHosts):
         found = await judged.addresses(name)
     else:
-        # Without a policy's own look-up nothing was judged that this could differ from.
+        # The policy looked up nothing, so no judged address can differ.
         found = (judged and judged(name)) or await look_up_host(name)
     return (found or ())[:_MOST]
 

@@ -6,18 +6,18 @@ import zlib
 from collections.abc import AsyncIterable
 from typing import Protocol
 
-# What is kept of a body may have come in more bytes than it has, but not endlessly more.
+# The kept part of a body may come in more bytes than it has, but not endlessly more.
 _SPARE = 65_536
 _ZLIB, _GZIP, _RAW = zlib.MAX_WBITS, zlib.MAX_WBITS | 16, -zlib.MAX_WBITS
 
 
 class EncodingProblem(Exception):
-    """A body in an encoding that is not known, or not what it says it is."""
+    """A body in an unknown encoding, or not in the one it declares."""
 
 
 class _Decoder(Protocol):
     def __call__(self, chunk: bytes, most: int) -> bytes:
-        """Return at most `most` bytes of what the chunk holds."""
+        """Return at most `most` decoded bytes of the chunk."""
         ...
 
 
@@ -42,12 +42,12 @@ def _decoder(encoding: str) -> _Decoder:
         return _Inflater(_GZIP)
     if encoding == "deflate":
         return _Inflater(_ZLIB)
-    # A body packed twice grows by the square, and nobody was asked for one.
+    # Nested compression grows by the square, and was not requested.
     raise EncodingProblem("it is in an encoding that was not asked for")
 
 
 class _Inflater:
-    """Inflates chunk by chunk, and never more of one than is wanted."""
+    """Inflates chunk by chunk, and never more of one than is needed."""
 
     def __init__(self, window: int) -> None:
         self._window = window
@@ -60,7 +60,7 @@ class _Inflater:
             kept += self._inflated(chunk, most - len(kept))
             chunk = self._inflate.unused_data
             if self._inflate.eof and chunk:
-                # Packed files that follow each other are one.
+                # Concatenated gzip members are one file.
                 self._ended = True
                 self._inflate = zlib.decompressobj(self._window)
         return bytes(kept)
@@ -70,11 +70,11 @@ class _Inflater:
             found = self._inflate.decompress(chunk, most)
         except zlib.error as error:
             if self._ended:
-                # What stands behind a whole file is passed over, as browsers do.
+                # Data after a complete file is ignored, as browsers do.
                 return b""
             if self._begun or self._window != _ZLIB:
-                raise EncodingProblem("it is not packed as it says") from error
-            # `deflate` is said of two formats.
+                raise EncodingProblem("it is not in the encoding that it declares") from error
+            # `deflate` is the name of two formats.
             self._window = _RAW
             self._inflate = zlib.decompressobj(_RAW)
             return self._inflated(chunk, most)

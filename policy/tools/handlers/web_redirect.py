@@ -11,11 +11,11 @@ from policy.diagnostics import visible
 from policy.tools.service import FollowUp
 
 _STATUSES = frozenset({301, 302, 303, 307, 308})
-# After these only reading is asked for; the others repeat the request as it was.
+# After these statuses the next request is a GET; others repeat the request as it was.
 _TO_GET = frozenset({301, 302, 303})
 _READING = frozenset({"GET", "HEAD"})
-# What another origin may be told too. Any other header may be meant for the first one alone, as
-# credentials are, whatever they are called.
+# Headers that another origin may receive. Any other may be meant for the first origin alone, as
+# credentials are.
 _FOR_ANYBODY = frozenset(
     {"accept", "accept-encoding", "accept-language", "cache-control", "pragma", "user-agent"}
 )
@@ -24,9 +24,9 @@ _FOR_ANYBODY = frozenset(
 def next_call(
     input: Mapping[str, Any], url: str, *, status: int, location: str | None
 ) -> FollowUp | None:
-    """Return the call that a redirect asks for, None for any other answer.
+    """Return the call that a redirect leads to, None for any other answer.
 
-    A redirect that leads to no URL is an answer like any other.
+    A redirect without a valid URL is an answer like any other.
     """
     if status not in _STATUSES or location is None:
         return None

@@ -251,7 +251,7 @@ def _function(call: Callable[[int], int]) -> str:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        (_positional, "has no name for callers"),
+        (_positional, "is positional only"),
         (_private, "a name that no argument can have"),
         (_settings, "a name that no argument can have"),
         (_maybe, "must be of type `ExecutionContext` alone"),

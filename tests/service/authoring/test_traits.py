@@ -24,7 +24,7 @@ def test_traits_that_are_none_are_an_error() -> None:
     class Careless(Wipe):
         traits: ClassVar[Any] = {"requires_confirmation": True}
 
-    with pytest.raises(TypeError, match=r"`Careless\.traits` is no `Traits`"):
+    with pytest.raises(TypeError, match=r"`Careless\.traits` must be a `Traits`"):
         handler_for(Careless())
 
 

@@ -159,7 +159,7 @@ async def test_a_file_swapped_for_a_link_is_not_followed(disk: Disk, tool: str) 
 @pytest.mark.parametrize("tool", sorted(_FOLDER_CALLS))
 async def test_a_folder_swapped_for_a_link_is_not_entered(disk: Disk, tool: str) -> None:
     disk.before_tool.append(disk.folder_becomes_a_link)
-    with pytest.raises(Execution, match="link or no folder"):
+    with pytest.raises(Execution, match="link or not a folder"):
         await disk.service().execute(tool, _FOLDER_CALLS[tool])
     assert disk.untouched()
 
@@ -167,7 +167,7 @@ async def test_a_folder_swapped_for_a_link_is_not_entered(disk: Disk, tool: str)
 @pytest.mark.parametrize("tool", sorted(_FOLDER_CALLS))
 async def test_a_workspace_swapped_for_a_link_is_not_entered(disk: Disk, tool: str) -> None:
     disk.before_tool.append(disk.workspace_becomes_a_link)
-    with pytest.raises(Execution, match="link or no folder"):
+    with pytest.raises(Execution, match="link or not a folder"):
         await disk.service().execute(tool, _FOLDER_CALLS[tool])
     assert disk.untouched()
 
@@ -175,7 +175,7 @@ async def test_a_workspace_swapped_for_a_link_is_not_entered(disk: Disk, tool: s
 @pytest.mark.parametrize("tool", ["file_read", "file_chmod"])
 async def test_a_file_swapped_for_a_hard_link_is_not_used(disk: Disk, tool: str) -> None:
     disk.before_tool.append(disk.leaf_becomes_a_hard_link)
-    with pytest.raises(Execution, match="another file since it was judged"):
+    with pytest.raises(Execution, match="another file than when it was judged"):
         await disk.service().execute(tool, _CALLS[tool])
     assert disk.untouched()
 

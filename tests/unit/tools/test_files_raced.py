@@ -158,6 +158,6 @@ async def test_a_folder_put_in_place_of_a_file_is_not_deleted(work: Path) -> Non
         tools=[Swapped(handler, work / "a.txt") for handler in builtin_handlers()],
         workspace=work,
     )
-    with pytest.raises(Execution, match="another file since it was judged"):
+    with pytest.raises(Execution, match="another file than when it was judged"):
         await service.execute("file_delete", {"path": "a.txt"})
     assert (work / "a.txt" / "b.txt").read_text() == "b"
