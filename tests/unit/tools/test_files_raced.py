@@ -120,7 +120,7 @@ async def test_a_denied_file_is_not_read_in_place_of_one_with_a_single_name(work
         refusals = await tried(service, "file_read")
     assert ("secret", False) not in reads.outputs
     assert ("mine", False) in reads.outputs
-    assert any("since it was judged" in message for message in refusals)
+    assert any("than when it was judged" in message for message in refusals)
 
 
 @pytest.mark.counted
@@ -129,7 +129,7 @@ async def test_the_mode_of_a_denied_file_stays(work: Path) -> None:
     with swapping(work):
         refusals = await tried(service, "file_chmod", mode="644")
     assert (work / ".env").stat().st_mode & 0o777 == 0o600
-    assert any("since it was judged" in message for message in refusals)
+    assert any("than when it was judged" in message for message in refusals)
 
 
 @pytest.mark.counted
