@@ -14,7 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from policy.codegen.fields import is_plain_text
-from policy.evaluation import Evaluation, Undecided
+from policy.evaluation import Evaluation, Indeterminate
 from policy.model import Caller, Facts, ToolCall
 
 _Constant = TypeVar("_Constant")
@@ -23,18 +23,20 @@ _Constant = TypeVar("_Constant")
 _MOST_SHARED: Final = 16_384
 
 
-class UndecidedRules:
+class IndeterminateRules:
     """The numbers of the rules that are met, and those that could not be decided, with why."""
 
     __slots__ = ("met", "undecided")
 
-    def __init__(self, met: tuple[int, ...], undecided: tuple[tuple[int, Undecided], ...]) -> None:
+    def __init__(
+        self, met: tuple[int, ...], undecided: tuple[tuple[int, Indeterminate], ...]
+    ) -> None:
         self.met = met
         self.undecided = undecided
 
 
 # None: some value is not as the code expects it, and every rule must be asked.
-Found: TypeAlias = tuple[int, ...] | UndecidedRules | None
+Found: TypeAlias = tuple[int, ...] | IndeterminateRules | None
 
 
 class RuleFunction(Protocol):
@@ -55,7 +57,7 @@ _KNOWN: Final = {
     "tuple": tuple,
     "plain": is_plain_text,
     "Evaluation": Evaluation,
-    "UndecidedRules": UndecidedRules,
+    "IndeterminateRules": IndeterminateRules,
 }
 _NAMES: Final[dict[str, Any]] = {"__builtins__": _KNOWN}
 

@@ -124,7 +124,7 @@ class Writer:
             *lookups,
             *branches.lines([rule for rule in alike if rule.demands], opened=opened),
             *otherwise,
-            "return UndecidedRules(m, u) if u else m" if leaves_open else "return m",
+            "return IndeterminateRules(m, u) if u else m" if leaves_open else "return m",
         ]
         return "def ask(call, caller, facts, e=None):\n " + "\n ".join(lines) + "\n"
 

@@ -51,10 +51,10 @@ class ResourceTests:
 
     def reached(self, verb: str, tests: Mapping[int, object]) -> str:
         """Return what gives the numbers, among these, of the tests that are true or open."""
-        from policy.evaluation import true_or_undecided
+        from policy.evaluation import true_or_indeterminate
 
         numbers = self._quoting.name(tests)
-        return f"{self._quoting.name(true_or_undecided)}({self._asked(verb)}, {numbers})"
+        return f"{self._quoting.name(true_or_indeterminate)}({self._asked(verb)}, {numbers})"
 
     def cover(self, when: checked.Test | None) -> str | None:
         """Return what an `allow` demands besides its clauses: that its effects are covered.

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from policy.codegen import UndecidedRules
+from policy.codegen import IndeterminateRules
 from policy.decision.compiled_judgement import ask_layers, judged, plan_for
 from policy.decision.compiled_plan import CompiledPlan, RuleAnswers, RuleSetOutcome
 from policy.decision.decision import Decision, GenerationId
 from policy.decision.interpreted import decide_interpreted
 from policy.decision.judgement import RuleJudgement, join_tool
 from policy.decision.ordering import in_order
-from policy.evaluation import Evaluation, Undecided
+from policy.evaluation import Evaluation, Indeterminate
 from policy.model import Caller, Facts, ToolCall
 from policy.program import Program
 
@@ -67,9 +67,11 @@ def decide_compiled(
     )
 
 
-def _new(plan: CompiledPlan, met: tuple[int, ...] | UndecidedRules | None) -> RuleSetOutcome | None:
+def _new(
+    plan: CompiledPlan, met: tuple[int, ...] | IndeterminateRules | None
+) -> RuleSetOutcome | None:
     """Return the outcome of a new set of matching rules, where only one layer counts."""
-    if isinstance(met, UndecidedRules):
+    if isinstance(met, IndeterminateRules):
         return _of_one(plan, (met.met,), (met.undecided,))
     return None if met is None else _kept(plan, met, _of_one(plan, (met,), ((),)))
 
@@ -77,7 +79,7 @@ def _new(plan: CompiledPlan, met: tuple[int, ...] | UndecidedRules | None) -> Ru
 def _of_one(
     plan: CompiledPlan,
     met: tuple[tuple[int, ...]],
-    undecided: tuple[tuple[tuple[int, Undecided], ...]],
+    undecided: tuple[tuple[tuple[int, Indeterminate], ...]],
 ) -> RuleSetOutcome:
     """Return the outcome where only one layer counts and no rewrite matches."""
     found = RuleJudgement()

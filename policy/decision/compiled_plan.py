@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from policy.catalog import ToolSpec
-from policy.codegen import UndecidedRules
+from policy.codegen import IndeterminateRules
 from policy.decision.judgement import RuleJudgement, TruthOf, floor_of, join_layers
-from policy.evaluation import Evaluation, Truth, Undecided
+from policy.evaluation import Evaluation, Indeterminate, Truth
 from policy.model import Caller, Facts, Reason, ToolCall, Verdict
 from policy.program import LayerPlan, RewritePlan, RulePlan, ToolPlan
 
@@ -34,7 +34,7 @@ class RuleAnswers:
     """The answers of each layer's rules: the numbers of those that match, and the indeterminate."""
 
     met: tuple[Numbers, ...]
-    undecided: tuple[tuple[tuple[int, Undecided], ...], ...]
+    undecided: tuple[tuple[tuple[int, Indeterminate], ...], ...]
 
     @property
     def settled(self) -> bool:
@@ -69,12 +69,12 @@ class CompiledPlan:
     ) -> RuleAnswers | None:
         """Ask the rules of every layer; None where some value is not what the code expects."""
         met: list[Numbers] = []
-        undecided: list[tuple[tuple[int, Undecided], ...]] = []
+        undecided: list[tuple[tuple[int, Indeterminate], ...]] = []
         for ask in self._asks:
             found = None if ask is None else ask(call, caller, facts, shared)
             if found is None:
                 return None
-            if isinstance(found, UndecidedRules):
+            if isinstance(found, IndeterminateRules):
                 met.append(found.met)
                 undecided.append(found.undecided)
             else:

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from policy.decision.decision import Decision
 from policy.decision.resources import ResourceUse, resource_uses
 from policy.decision.sentences.rules import approval_words
-from policy.evaluation import Evaluation, Truth, Undecided
+from policy.evaluation import Evaluation, Indeterminate, Truth
 from policy.model import Caller, Facts, Reason, ToolCall, Verdict
 from policy.program import Clause, LayerPlan, Program, RewritePlan, RulePlan
 
@@ -126,27 +126,27 @@ def _rule(
     kind: Literal["allow", "ask", "deny", "rewrite", "shadow"],
 ) -> RuleOutcome:
     truth = rule.met(call)
-    undecided = isinstance(truth, Undecided)
+    undecided = isinstance(truth, Indeterminate)
     return RuleOutcome(
         reason=rule.reason,
         kind=kind,
         outcome=_outcome(truth),
         counts=truth is True or (undecided and kind != "allow"),
         clauses=tuple(_clause(clause, call) for clause in rule.clauses),
-        why=truth.why if isinstance(truth, Undecided) else None,
+        why=truth.why if isinstance(truth, Indeterminate) else None,
     )
 
 
 def _clause(clause: Clause, call: Evaluation) -> ClauseOutcome:
     truth = clause.test(call)
     why = None
-    if isinstance(truth, Undecided):
+    if isinstance(truth, Indeterminate):
         why = truth.why if truth.text in (None, clause.text) else f"`{truth.text}`: {truth.why}"
     return ClauseOutcome(keyword=clause.keyword, text=clause.text, outcome=_outcome(truth), why=why)
 
 
 def _outcome(truth: Truth) -> Outcome:
-    if isinstance(truth, Undecided):
+    if isinstance(truth, Indeterminate):
         return "indeterminate"
     return "holds" if truth else "fails"
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from policy.catalog import ToolSpec
 from policy.decision.identity import identity_reasons
-from policy.evaluation import Evaluation, TestOf, Truth, Undecided
+from policy.evaluation import Evaluation, Indeterminate, TestOf, Truth
 from policy.model import Caller, Facts, Reason, Verdict, strictest
 from policy.program import LayerPlan, Program, RewritePlan, RulePlan, ToolPlan, Wanted
 
@@ -113,11 +113,11 @@ def _met(rules: tuple[RulePlan, ...], truth: TruthOf) -> Iterator[Reason]:
         answer = truth(rule)
         if answer is True:
             yield rule.reason
-        elif isinstance(answer, Undecided):
+        elif isinstance(answer, Indeterminate):
             yield undecided_reason(rule.reason, answer)
 
 
-def undecided_reason(reason: Reason, truth: Undecided) -> Reason:
+def undecided_reason(reason: Reason, truth: Indeterminate) -> Reason:
     """Return a rule's reason for a call on which its condition is indeterminate."""
     return replace(reason, clause=truth.text or reason.clause, undecided=truth.why)
 
@@ -131,7 +131,7 @@ def _rewrite(
             assert call is not None, "wanted changes are computed with a call"
             found.wanted.extend((wish, call) for wish in rewrite.wishes)
             found.rewrites[rewrite.reason.rule] = rewrite.reason
-        elif isinstance(answer, Undecided):
+        elif isinstance(answer, Indeterminate):
             found.reasons.append(undecided_reason(rewrite.reason, answer))
 
 
@@ -140,7 +140,7 @@ def _shadow(found: RuleJudgement, layer: LayerPlan, truth: TruthOf) -> None:
         answer = truth(rule)
         if answer is True:
             found.shadows.append(rule.reason)
-        elif isinstance(answer, Undecided) and rule.verdict is not Verdict.ALLOW:
+        elif isinstance(answer, Indeterminate) and rule.verdict is not Verdict.ALLOW:
             found.shadows.append(undecided_reason(rule.reason, answer))
 
 
@@ -157,6 +157,6 @@ def join_tool(found: RuleJudgement, spec: ToolSpec, *, floor: Truth) -> None:
         found.reasons.append(_PIN)
     if floor is True:
         found.reasons.append(Reason(rule="floor", verdict=Verdict.DENY, message=_FLOOR))
-    elif isinstance(floor, Undecided):
+    elif isinstance(floor, Indeterminate):
         asking = Reason(rule="floor", verdict=Verdict.ASK, message=_FLOOR)
         found.reasons.append(undecided_reason(asking, floor))

@@ -2,7 +2,7 @@
 
 from policy.evaluation import resource_tests
 from policy.evaluation.accesses import Access
-from policy.evaluation.batched_tests import batch_tests, true_or_undecided
+from policy.evaluation.batched_tests import batch_tests, true_or_indeterminate
 from policy.evaluation.comparison import equal
 from policy.evaluation.conditions import compile_test
 from policy.evaluation.declared_resources import DeclaredResources
@@ -27,7 +27,7 @@ from policy.evaluation.partial_evaluation import (
     negation_of,
 )
 from policy.evaluation.resource_tests import compile_cover, covering_tests, known_answer
-from policy.evaluation.truth import ABSENT, Absent, Truth, Undecided, Value, all_of, negated
+from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value, all_of, negated
 
 __all__ = [
     "ABSENT",
@@ -38,13 +38,13 @@ __all__ = [
     "DeclaredResources",
     "Evaluation",
     "Floor",
+    "Indeterminate",
     "Known",
     "KnownResource",
     "PossibleTruths",
     "PossibleTruthsOf",
     "TestOf",
     "Truth",
-    "Undecided",
     "Value",
     "ValueOf",
     "all_of",
@@ -63,5 +63,5 @@ __all__ = [
     "negated",
     "negation_of",
     "resource_tests",
-    "true_or_undecided",
+    "true_or_indeterminate",
 ]

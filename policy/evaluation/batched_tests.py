@@ -18,7 +18,7 @@ from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.resource_tests import Resource, compile_resource_test, unseen_effects
 from policy.evaluation.set_items import patterns_of, prepared_hosts, prepared_paths
 from policy.evaluation.set_tests import listed_items
-from policy.evaluation.truth import Absent, Truth, Undecided
+from policy.evaluation.truth import Absent, Indeterminate, Truth
 from policy.programs import CommandPattern, CommandSets, Invocation, Profiles, runs_nothing_else
 from policy.values import Endpoint, HostSets, Path, PathSets, PreparedHosts, PreparedPaths
 
@@ -30,7 +30,7 @@ _NO_TEST = 0
 _NOTHING = frozenset({_NO_TEST})
 # Stands for answers that are evaluated on demand.
 _ONE_BY_ONE: frozenset[int] = frozenset({_NO_TEST, ~_NO_TEST})
-_ABSENT = Undecided("a value is absent")
+_ABSENT = Indeterminate("a value is absent")
 
 
 def batch_tests(verb: str, declared: DeclaredResources) -> BatchedTests:
@@ -144,12 +144,12 @@ class _OneByOne:
             test = number if number >= 0 else ~number
             truth = self._tests.alone(test, self._call)
             self._known[test] = truth is True
-            self._known[~test] = isinstance(truth, Undecided)
+            self._known[~test] = isinstance(truth, Indeterminate)
             known = self._known[number]
         return known
 
 
-def true_or_undecided(answers: Answers, tests: Mapping[int, object]) -> list[int]:
+def true_or_indeterminate(answers: Answers, tests: Mapping[int, object]) -> list[int]:
     """Return the numbers, among those of `tests`, of the tests that are true or open."""
     if isinstance(answers, set | frozenset):
         reached = (number if number >= 0 else ~number for number in answers)

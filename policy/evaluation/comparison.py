@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from policy.evaluation.truth import Absent, Truth, Undecided, Value, all_true
+from policy.evaluation.truth import Absent, Indeterminate, Truth, Value, all_true
 from policy.values import compare_numbers, compare_text, is_number, is_ordinary, normalise
 
 _TOO_DEEP = 64
@@ -31,7 +31,7 @@ def _equal(left: Value, right: Value, *, depth: int) -> Truth:
     if isinstance(left, timedelta) and isinstance(right, timedelta):
         return left == right
     if depth > _TOO_DEEP:
-        return Undecided("values nested too deeply to compare")
+        return Indeterminate("values nested too deeply to compare")
     if isinstance(left, tuple) and isinstance(right, tuple):
         return _equal_lists(left, right, depth=depth + 1)
     if isinstance(left, Mapping) and isinstance(right, Mapping):
@@ -46,7 +46,7 @@ def _equal_texts(left: str, right: str) -> Truth:
     answer = compare_text(lambda text: text == wanted, left)
     other = compare_text(lambda text: text == normalise(left), right)
     if answer is None or other is None:
-        return Undecided("the string has invisible characters")
+        return Indeterminate("the string has invisible characters")
     return answer
 
 
@@ -74,7 +74,7 @@ def ordered(op: str, left: Value, right: Value) -> Truth:
     for kind in (datetime, timedelta):
         if isinstance(left, kind) and isinstance(right, kind):
             return _compare(op, left, right)
-    return Undecided("only numbers, times and durations have an order")
+    return Indeterminate("only numbers, times and durations have an order")
 
 
 def _compare(op: str, left: Any, right: Any) -> bool:
@@ -92,11 +92,11 @@ def _compare(op: str, left: Any, right: Any) -> bool:
 def _numbers(op: str, left: Value, right: Value) -> Truth:
     answer = compare_numbers(op, left, right)
     return (
-        Undecided("a number with more digits than a double can represent")
+        Indeterminate("a number with more digits than a double can represent")
         if answer is None
         else answer
     )
 
 
-def _different_kinds() -> Undecided:
-    return Undecided("values of different types are compared")
+def _different_kinds() -> Indeterminate:
+    return Indeterminate("values of different types are compared")

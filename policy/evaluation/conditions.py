@@ -1,7 +1,7 @@
 """Compiles a checked test to a function of the call, in three-valued logic.
 
 Every leaf settles what absent means where it stands, so that above the leaves only true, false
-and undecided are left.
+and indeterminate are left.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from policy.evaluation.resource_tests import compile_resource_test
 from policy.evaluation.truth import (
     ABSENT,
     Absent,
+    Indeterminate,
     Truth,
-    Undecided,
     Unknown,
     Value,
     all_of,
@@ -93,19 +93,19 @@ def _quantified(node: checked.Quantified, place: ConditionScope) -> TestOf:
 
     def test(call: Evaluation) -> Truth:
         items = elements(source(call))
-        if isinstance(items, Undecided):
+        if isinstance(items, Indeterminate):
             return items.within(node.text)
         if isinstance(items, Absent) or (not items and not stop):
             return absent
-        undecided: Undecided | None = None
+        indeterminate: Indeterminate | None = None
         for index, item in enumerate(items):
             bind_variable(call, node.slot, node.index_slot, item=item, index=index)
             truth = body(call)
             if truth is stop:
                 return stop
-            if isinstance(truth, Undecided) and undecided is None:
-                undecided = truth
-        return (not stop) if undecided is None else undecided
+            if isinstance(truth, Indeterminate) and indeterminate is None:
+                indeterminate = truth
+        return (not stop) if indeterminate is None else indeterminate
 
     return test
 
@@ -114,7 +114,7 @@ def _quantified(node: checked.Quantified, place: ConditionScope) -> TestOf:
 
 
 def _absent(place: ConditionScope, text: str) -> Truth:
-    return False if place.absent_is_false else Undecided("a value is absent", text)
+    return False if place.absent_is_false else Indeterminate("a value is absent", text)
 
 
 def _leaf(
@@ -128,14 +128,14 @@ def _leaf(
 
     def test(call: Evaluation) -> Truth:
         left, right = first(call), second(call)
-        if isinstance(left, Undecided):
+        if isinstance(left, Indeterminate):
             return left.within(text)
-        if isinstance(right, Undecided):
+        if isinstance(right, Indeterminate):
             return right.within(text)
         if left is ABSENT or right is ABSENT:
             return absent
         truth = body(left, right)
-        return truth.within(text) if isinstance(truth, Undecided) else truth
+        return truth.within(text) if isinstance(truth, Indeterminate) else truth
 
     return test
 
@@ -147,10 +147,10 @@ def _leaf_of_one(
         left = value(call)
         if left is ABSENT:
             return absent
-        if isinstance(left, Undecided):
+        if isinstance(left, Indeterminate):
             return left.within(text)
         truth = body(left)
-        return truth.within(text) if isinstance(truth, Undecided) else truth
+        return truth.within(text) if isinstance(truth, Indeterminate) else truth
 
     return test
 
@@ -164,13 +164,13 @@ def _settled(
         truth = resource(call)
         if isinstance(truth, Absent):
             return absent
-        return truth.within(text) if isinstance(truth, Undecided) else truth
+        return truth.within(text) if isinstance(truth, Indeterminate) else truth
 
     return test
 
 
 def _truth(value: Value) -> Truth:
-    return value if isinstance(value, bool) else Undecided("neither true nor false")
+    return value if isinstance(value, bool) else Indeterminate("neither true nor false")
 
 
 def _comparison(node: checked.Comparison, place: ConditionScope) -> TestOf:
@@ -211,23 +211,23 @@ def _in_texts(texts: frozenset[str], value: Value) -> Truth:
         if is_ordinary(value):
             return value in texts
         answer = compare_text(texts.__contains__, value)
-        return Undecided("the string has invisible characters") if answer is None else answer
+        return Indeterminate("the string has invisible characters") if answer is None else answer
     return (
-        Undecided("a value that is not a string, tested against a list of strings")
+        Indeterminate("a value that is not a string, tested against a list of strings")
         if texts
         else False
     )
 
 
 def _in_list(value: Value, items: Value) -> Truth:
-    undecided: Undecided | None = None
+    indeterminate: Indeterminate | None = None
     for item in items if isinstance(items, tuple) else (items,):
         truth = equal(value, item)
         if truth is True:
             return True
-        if isinstance(truth, Undecided) and undecided is None:
-            undecided = truth
-    return False if undecided is None else undecided
+        if isinstance(truth, Indeterminate) and indeterminate is None:
+            indeterminate = truth
+    return False if indeterminate is None else indeterminate
 
 
 def _member_of_set(
@@ -242,14 +242,14 @@ def _member_of_set(
         value = left(call)
         if value is ABSENT:
             return absent
-        if isinstance(value, Undecided):
+        if isinstance(value, Indeterminate):
             return value.within(text)
         thing = read_member(values.kind, value, call.paths)
         if isinstance(thing, Unreadable):
-            return Undecided(thing.reason, text)
+            return Indeterminate(thing.reason, text)
         answer = members.holds(thing, call, call.paths, extent="all")
         if answer is None:
-            return Undecided("the value cannot be compared with the set", text)
+            return Indeterminate("the value cannot be compared with the set", text)
         return answer
 
     return test
@@ -263,7 +263,7 @@ def _text_relation(node: checked.TextRelation, place: ConditionScope) -> TestOf:
 
 def _relate(op: str, left: Value, right: Value) -> Truth:
     if not isinstance(left, str) or not isinstance(right, str):
-        return Undecided("a string is compared with another type")
+        return Indeterminate("a string is compared with another type")
     if op == "starts with":
         return _on_text(lambda text: text.startswith(right), left)
     if op == "ends with":
@@ -273,9 +273,9 @@ def _relate(op: str, left: Value, right: Value) -> Truth:
 
 def _on_text(test: Callable[[str], bool | None], value: Value) -> Truth:
     if not isinstance(value, str):
-        return Undecided("the value is not a string")
+        return Indeterminate("the value is not a string")
     answer = test(value) if is_ordinary(value) else compare_text(test, value)  # type: ignore[arg-type]
-    return Undecided("the string has invisible characters") if answer is None else answer
+    return Indeterminate("the string has invisible characters") if answer is None else answer
 
 
 def _regex(node: checked.RegexTest, place: ConditionScope) -> TestOf:
@@ -283,7 +283,7 @@ def _regex(node: checked.RegexTest, place: ConditionScope) -> TestOf:
     left = compile_value(node.left, place)
     if isinstance(regex, Unreadable):
         reason = regex.reason
-        return lambda call: Undecided(reason, node.text)
+        return lambda call: Indeterminate(reason, node.text)
     body = partial(_on_text, regex.matches_whole if node.whole else regex.found_in)
     return _leaf(body, [left], text=node.text, place=place)
 
@@ -293,7 +293,7 @@ def _presence(left: ValueOf, *, present: bool, text: str) -> TestOf:
         value = left(call)
         if value is ABSENT or isinstance(value, Unknown):
             return not present
-        if isinstance(value, Undecided):
+        if isinstance(value, Indeterminate):
             return value.within(text)
         return present
 
@@ -319,8 +319,8 @@ def _window(node: checked.WindowTest, place: ConditionScope) -> TestOf:
 
     def body(value: Value) -> Truth:
         if not isinstance(value, datetime):
-            return Undecided("`within` tests a time, and the value is not a time")
+            return Indeterminate("`within` tests a time, and the value is not a time")
         answer = within_window(value, start, end, zone=node.zone, days=node.days)
-        return Undecided(answer.reason) if isinstance(answer, Unreadable) else answer
+        return Indeterminate(answer.reason) if isinstance(answer, Unreadable) else answer
 
     return _leaf(body, [compile_value(node.left, place)], text=node.text, place=place)

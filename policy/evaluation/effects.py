@@ -17,7 +17,7 @@ from policy.evaluation.accesses import Access, Folders, Origin, accesses_of, is_
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.disk_view import NOTHING_SEEN, disk_view_of
 from policy.evaluation.link_changes import LinkChanges
-from policy.evaluation.truth import Undecided, Value
+from policy.evaluation.truth import Indeterminate, Value
 from policy.model import Exclusions, HasOtherNames
 from policy.programs import Invocation, Profiles
 from policy.shell import SimpleCommand
@@ -147,16 +147,16 @@ class CallEffects:
     def listed(self, verb: str) -> Value:
         """Return the resources of a verb as canonical strings; indeterminate if any is unknown."""
         if not self.complete:
-            return Undecided("the resources of this tool are not declared complete")
+            return Indeterminate("the resources of this tool are not declared complete")
         if verb != "runs" and self.words:
-            return Undecided("a program without a profile may use any of its arguments")
+            return Indeterminate("a program without a profile may use any of its arguments")
         shown: list[str] = []
         untold = self.untold(verb)
         if untold:
-            return Undecided(untold)
+            return Indeterminate(untold)
         for item in self.each(verb):
             if isinstance(item.thing, Unreadable):
-                return Undecided(item.thing.reason)
+                return Indeterminate(item.thing.reason)
             shown.append(item.shown)
         return tuple(shown)
 

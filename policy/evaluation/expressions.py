@@ -17,7 +17,7 @@ from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.fact_readers import fact_reader
 from policy.evaluation.functions import FUNCTIONS
-from policy.evaluation.truth import ABSENT, Absent, Truth, Undecided, Value
+from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value
 from policy.values import add, is_number, multiply, subtract
 
 ValueOf: TypeAlias = Callable[[Evaluation], Value]
@@ -81,7 +81,7 @@ def constant_value(value: Any) -> Value:
     if isinstance(value, Decimal):
         double = float(value)
         if Decimal(repr(double)) != value:
-            return Undecided("a number with more digits than a double can represent")
+            return Indeterminate("a number with more digits than a double can represent")
         return int(double) if double.is_integer() and abs(double) < 2**53 else double
     return value
 
@@ -93,16 +93,16 @@ def field_of(value: Value, name: str) -> Value:
         return ABSENT if found is None else found
     if isinstance(value, tuple):
         return _step_on_each(value, name)
-    if isinstance(value, (Absent, Undecided)):
+    if isinstance(value, (Absent, Indeterminate)):
         return value
-    return Undecided(f"`.{name}` of a value that is not an object")
+    return Indeterminate(f"`.{name}` of a value that is not an object")
 
 
 def _step_on_each(items: tuple[Value, ...], name: str) -> Value:
     found: list[Value] = []
     for item in items:
         value = field_of(item, name)
-        if isinstance(value, Undecided):
+        if isinstance(value, Indeterminate):
             return value
         if isinstance(value, tuple):
             found.extend(value)
@@ -135,7 +135,7 @@ def _at(base: ValueOf, key: ValueOf) -> ValueOf:
     def read(call: Evaluation) -> Value:
         value, place = base(call), key(call)
         for part in (value, place):
-            if isinstance(part, (Undecided, Absent)):
+            if isinstance(part, (Indeterminate, Absent)):
                 return part
         if isinstance(value, Mapping) and isinstance(place, str):
             found = value.get(place)
@@ -144,7 +144,7 @@ def _at(base: ValueOf, key: ValueOf) -> ValueOf:
             if -len(value) <= place < len(value):
                 return ABSENT if value[place] is None else value[place]
             return ABSENT
-        return Undecided("an index of the wrong type for the value")
+        return Indeterminate("an index of the wrong type for the value")
 
     return read
 
@@ -153,7 +153,7 @@ def _list(items: list[ValueOf]) -> ValueOf:
     def read(call: Evaluation) -> Value:
         values = [item(call) for item in items]
         for value in values:
-            if isinstance(value, Undecided):
+            if isinstance(value, Indeterminate):
                 return value
         # An absent item keeps its position: each test of it decides what that means.
         return tuple(values)
@@ -165,7 +165,7 @@ def _object(entries: list[tuple[str, ValueOf]]) -> ValueOf:
     def read(call: Evaluation) -> Value:
         values = {name: item(call) for name, item in entries}
         for value in values.values():
-            if isinstance(value, Undecided):
+            if isinstance(value, Indeterminate):
                 return value
         return {name: value for name, value in values.items() if not isinstance(value, Absent)}
 
@@ -191,18 +191,20 @@ def _arith(op: str, left: ValueOf, right: ValueOf) -> ValueOf:
 def arithmetic(op: str, left: Value, right: Value) -> Value:
     """Return `left op right` for numbers, times and durations."""
     for part in (left, right):
-        if isinstance(part, (Undecided, Absent)):
+        if isinstance(part, (Indeterminate, Absent)):
             return part
     if is_number(left) and is_number(right):
         how = {"+": add, "-": subtract, "*": multiply}[op]
         result = how(left, right)
         return (
-            Undecided("the result of arithmetic is beyond a double") if result is None else result
+            Indeterminate("the result of arithmetic is beyond a double")
+            if result is None
+            else result
         )
     try:
         return _reckon_times(op, left, right)
     except OverflowError:
-        return Undecided("a time beyond the calendar")
+        return Indeterminate("a time beyond the calendar")
 
 
 def _reckon_times(op: str, left: Value, right: Value) -> Value:
@@ -219,15 +221,15 @@ def _reckon_times(op: str, left: Value, right: Value) -> Value:
             return left * right
         case "*", int(), timedelta() if not isinstance(left, bool):
             return right * left
-    return Undecided("arithmetic on values that are not numbers, times or durations")
+    return Indeterminate("arithmetic on values that are not numbers, times or durations")
 
 
 # ------------------------------------------------------------------ selections
 
 
-def elements(value: Value) -> tuple[Value, ...] | Absent | Undecided:
+def elements(value: Value) -> tuple[Value, ...] | Absent | Indeterminate:
     """Return the elements of a list; a single value stands for a list of one."""
-    if isinstance(value, (tuple, Absent, Undecided)):
+    if isinstance(value, (tuple, Absent, Indeterminate)):
         return value
     return (value,)
 
@@ -250,7 +252,7 @@ def _selected(node: checked.Selected, place: ConditionScope) -> ValueOf:
 
     def read(call: Evaluation) -> Value:
         items = elements(source(call))
-        if isinstance(items, (Absent, Undecided)):
+        if isinstance(items, (Absent, Indeterminate)):
             return items
         kept: list[Value] = []
         for index, item in enumerate(items):
@@ -258,7 +260,7 @@ def _selected(node: checked.Selected, place: ConditionScope) -> ValueOf:
             truth = test(call)
             if truth is True:
                 kept.append(item)
-            elif isinstance(truth, Undecided):
+            elif isinstance(truth, Indeterminate):
                 return truth
         return finish(kept)
 
@@ -268,7 +270,7 @@ def _selected(node: checked.Selected, place: ConditionScope) -> ValueOf:
 def _sum(node: checked.Selected, source: ValueOf, amount: ValueOf) -> ValueOf:
     def read(call: Evaluation) -> Value:
         items = elements(source(call))
-        if isinstance(items, (Absent, Undecided)):
+        if isinstance(items, (Absent, Indeterminate)):
             return items
         total: Value = 0
         for index, item in enumerate(items):
@@ -276,7 +278,7 @@ def _sum(node: checked.Selected, source: ValueOf, amount: ValueOf) -> ValueOf:
             addend = amount(call)
             if isinstance(addend, Absent):
                 # Skipping it would lower the sum, and an absent sum would prevent a deny.
-                return Undecided("an amount of a sum is absent")
+                return Indeterminate("an amount of a sum is absent")
             total = arithmetic("+", total, addend)
         return total
 

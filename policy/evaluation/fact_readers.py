@@ -7,13 +7,13 @@ from typing import TypeAlias
 
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.evaluation import Evaluation
-from policy.evaluation.truth import ABSENT, Undecided, Unknown, Value
+from policy.evaluation.truth import ABSENT, Indeterminate, Unknown, Value
 from policy.values import normalise, role_of
 
 Reader: TypeAlias = Callable[[Evaluation], Value]
 
 _UNKNOWN_FOLDER = Unknown("the workspace is unknown")
-_DISGUISED = Undecided("the role looks like a known role but is spelled differently")
+_DISGUISED = Indeterminate("the role looks like a known role but is spelled differently")
 _UNKNOWN_TIME = Unknown("the time is unknown")
 
 

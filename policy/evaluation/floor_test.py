@@ -2,7 +2,7 @@
 
 Where any reading of a path is such a file, the call writes it: the path as spelled, where its links
 lead, and, by device and inode, every other name of a file (hard links) or a folder (bind mounts).
-What may be such a file or not is undecided.
+What may be such a file or not is indeterminate.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from policy.evaluation.expressions import TestOf
 from policy.evaluation.floor import Floor
 from policy.evaluation.floor_names import FloorNames, writes_by_any_name
 from policy.evaluation.resource_tests import compile_resource_test
-from policy.evaluation.truth import Absent, Truth, Undecided
+from policy.evaluation.truth import Absent, Indeterminate, Truth
 from policy.values import escape_glob
 
 _TEXT = "writes the policy's own files"
@@ -68,7 +68,7 @@ def _writes(items: list[str], declared: DeclaredResources, tests: BatchedTests |
 
     def writes(call: Evaluation) -> Truth:
         truth = body(call)
-        if isinstance(truth, Undecided):
+        if isinstance(truth, Indeterminate):
             return truth.within(_TEXT)
         return False if isinstance(truth, Absent) else truth
 
@@ -83,7 +83,7 @@ def _looked_up(tests: BatchedTests, number: int, call: Evaluation) -> Truth:
     if ~number not in found:
         return False
     truth = tests.alone(number, call)
-    return truth.within(_TEXT) if isinstance(truth, Undecided) else truth
+    return truth.within(_TEXT) if isinstance(truth, Indeterminate) else truth
 
 
 def _holds_workspace(folders: tuple[str, ...], workspace: str | None) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TypeAlias
 
-from policy.evaluation.truth import ABSENT, Absent, Undecided, Value
+from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Value
 from policy.values import (
     Sql,
     SqlStatement,
@@ -32,7 +32,7 @@ def _strict(body: Function) -> Function:
 
     def call(*args: Value) -> Value:
         for arg in args:
-            if isinstance(arg, Undecided):
+            if isinstance(arg, Indeterminate):
                 return arg
         for arg in args:
             if isinstance(arg, Absent):
@@ -43,13 +43,13 @@ def _strict(body: Function) -> Function:
 
 
 def _read(value: Value | Unreadable) -> Value:
-    return Undecided(value.reason) if isinstance(value, Unreadable) else value
+    return Indeterminate(value.reason) if isinstance(value, Unreadable) else value
 
 
 def _length(value: Value) -> Value:
     if isinstance(value, (str, tuple, Mapping)):
         return len(value)
-    return Undecided("`length` of a value that is not a string, list or object")
+    return Indeterminate("`length` of a value that is not a string, list or object")
 
 
 def _least(*values: Value) -> Value:
@@ -65,10 +65,10 @@ def _extreme(values: tuple[Value, ...], op: str) -> Value:
     best: Value = ABSENT
     for item in items:
         if not is_number(item):
-            return Undecided("`min` or `max` of values that are not numbers")
+            return Indeterminate("`min` or `max` of values that are not numbers")
         better = True if isinstance(best, Absent) else compare_numbers(op, item, best)
         if better is None:
-            return Undecided("a number with more digits than a double can represent")
+            return Indeterminate("a number with more digits than a double can represent")
         if better:
             best = item
     return best
@@ -77,12 +77,12 @@ def _extreme(values: tuple[Value, ...], op: str) -> Value:
 def _values(value: Value) -> Value:
     if isinstance(value, Mapping):
         return tuple(value.values())
-    return Undecided("`values` of a value that is not an object")
+    return Indeterminate("`values` of a value that is not an object")
 
 
 def _words(text: Value, least: Value) -> Value:
     if not isinstance(text, str) or not isinstance(least, int):
-        return Undecided("`words` of a value that is not a string")
+        return Indeterminate("`words` of a value that is not a string")
     for bound in _BOUNDS:
         text = text.replace(bound, " ")
     words = (word.strip(".") for word in text.split())
@@ -101,7 +101,7 @@ def _time(value: Value) -> Value:
         return value
     if isinstance(value, str):
         return _read(parse_time(value))
-    return Undecided("`time` of a value that is not a string")
+    return Indeterminate("`time` of a value that is not a string")
 
 
 def _date(value: Value) -> Value:
@@ -110,39 +110,39 @@ def _date(value: Value) -> Value:
         return value.date().isoformat()
     if isinstance(value, str):
         return _read(parse_date(value))
-    return Undecided("`date` of a value that is not a string or a time")
+    return Indeterminate("`date` of a value that is not a string or a time")
 
 
 def _url(value: Value) -> Value:
     if isinstance(value, str):
         return _read(url_parts(value))
-    return Undecided("a URL that is not a string")
+    return Indeterminate("a URL that is not a string")
 
 
 def _with_scheme(url: Value, scheme: Value) -> Value:
     if isinstance(url, str) and isinstance(scheme, str):
         return _read(with_scheme(url, scheme))
-    return Undecided("a URL that is not a string")
+    return Indeterminate("a URL that is not a string")
 
 
 def _links(value: Value) -> Value:
     """Return the URLs in a string or a list of strings; none for an absent string."""
-    if isinstance(value, Undecided):
+    if isinstance(value, Indeterminate):
         return value
     if isinstance(value, Absent):
         return ()
     texts = value if isinstance(value, tuple) else (value,)
     if not all(isinstance(text, str) for text in texts):
-        return Undecided("`links` of a value that is not a string")
+        return Indeterminate("`links` of a value that is not a string")
     return tuple(link for text in texts for link in links_in(text))
 
 
 def _sql(text: Value, dialect: str | None = None) -> Value:
     if not isinstance(text, str):
-        return Undecided("`sql` of a value that is not a string")
+        return Indeterminate("`sql` of a value that is not a string")
     found = read_sql(text, dialect)
     if isinstance(found, Unreadable):
-        return Undecided(found.reason)
+        return Indeterminate(found.reason)
     statements = tuple({"kind": one.kind, **_tables(one)} for one in found.statements)
     return {"statements": statements, **_tables(found)}
 

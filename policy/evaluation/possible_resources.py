@@ -15,7 +15,7 @@ from policy.evaluation.disk_view import NOTHING_SEEN, GlobMeaning, disk_view_of
 from policy.evaluation.effects import CallEffects, PossibleWord, read_resource
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.set_tests import Extent, SetTest
-from policy.evaluation.truth import Undecided
+from policy.evaluation.truth import Indeterminate
 from policy.programs import Invocation, analyse_command, analyse_script
 from policy.shell import SimpleCommand
 from policy.values import Endpoint, Unreadable, read_endpoint, read_path
@@ -41,7 +41,7 @@ _ADDRESS_LIKE = re.compile(r"\[?[0-9A-Fa-fxX.:%]*[0-9][0-9A-Fa-fxX.:%]*\]?(:[0-9
 
 def possible_resource(
     verb: str, members: SetTest, call: Evaluation, *, effects: CallEffects, outside: bool = False
-) -> Undecided | None:
+) -> Indeterminate | None:
     """Return indeterminate if an undeclared string may be a resource in (or outside) the set."""
     if verb == "runs":
         found = not outside and _may_run(members, call, effects)
@@ -50,7 +50,7 @@ def possible_resource(
             _may_be(verb, word, members, call, outside=outside)
             for word in _candidates(effects, call)
         )
-    return Undecided(f"an undeclared string may be {_WHAT[verb]}") if found else None
+    return Indeterminate(f"an undeclared string may be {_WHAT[verb]}") if found else None
 
 
 # ------------------------------------------------------------------ files, hosts, receivers

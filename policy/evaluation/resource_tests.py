@@ -17,7 +17,7 @@ from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.possible_resources import possible_resource
 from policy.evaluation.set_items import patterns_of
 from policy.evaluation.set_tests import SetTest
-from policy.evaluation.truth import ABSENT, Absent, Truth, Undecided, negated
+from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, negated
 from policy.programs import CommandPattern, Invocation, spells_redirects
 from policy.values import Endpoint, MayBeRedirected, Path, Unreadable, quote
 
@@ -91,7 +91,7 @@ def _some_effect(verb: str, declared: DeclaredResources) -> Resource:
         if any(not isinstance(item.thing, Unreadable) for item in effects.of(verb)):
             return True
         if effects.has(verb) and (effects.complete or effects.possible):
-            return Undecided(f"it is unknown whether the call {verb} anything")
+            return Indeterminate(f"it is unknown whether the call {verb} anything")
         return False
 
     return some_effect
@@ -108,15 +108,15 @@ def _some(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
     holds = members.some
 
     def look(call: Evaluation, effects: CallEffects) -> Truth:
-        undecided: Truth = False
+        indeterminate: Truth = False
         for item in effects.items.get(verb) or effects.of(verb):
             answer = holds(item.thing, call, effects.paths)
             if answer:
                 return True
-            if answer is None and undecided is False:
-                undecided = _undecided(item.thing, members)
-        if undecided is not False or effects.certain:
-            return undecided
+            if answer is None and indeterminate is False:
+                indeterminate = _indeterminate(item.thing, members)
+        if indeterminate is not False or effects.certain:
+            return indeterminate
         hidden = possible_resource(verb, members, call, effects=effects)
         return False if hidden is None else hidden
 
@@ -135,8 +135,8 @@ def _outside(verb: str, members: SetTest, declared: DeclaredResources) -> Resour
         found = negated(_all_in(verb, members, call, effects=effects))
         if found is not False or effects.certain:
             return found
-        undecided = possible_resource(verb, members, call, effects=effects, outside=True)
-        return False if undecided is None else undecided
+        indeterminate = possible_resource(verb, members, call, effects=effects, outside=True)
+        return False if indeterminate is None else indeterminate
 
     def test(call: Evaluation) -> Truth | Absent:
         effects = call.known_effects.get(declared) or call.effects(declared)
@@ -185,15 +185,15 @@ def _all_in(
 
     A redirect target is ignored if a pattern in `beside` permits following redirects.
     """
-    undecided: Truth = True
+    indeterminate: Truth = True
     holds = members.whole
     for item in effects.items.get(verb) or effects.of(verb):
         answer = holds(item.thing, call, effects.paths)
         if answer is False:
             return False
-        if answer is None and undecided is True and not _is_spelled(item, beside):
-            undecided = _undecided(item.thing, members)
-    return undecided
+        if answer is None and indeterminate is True and not _is_spelled(item, beside):
+            indeterminate = _indeterminate(item.thing, members)
+    return indeterminate
 
 
 def _is_spelled(item: KnownResource, patterns: tuple[CommandPattern, ...]) -> bool:
@@ -204,27 +204,27 @@ def _is_spelled(item: KnownResource, patterns: tuple[CommandPattern, ...]) -> bo
     return any(spells_redirects(command, pattern) for pattern in patterns)
 
 
-def unseen_effects(verb: str, effects: CallEffects) -> Undecided | None:
+def unseen_effects(verb: str, effects: CallEffects) -> Indeterminate | None:
     """Return why `only` cannot see all resources, if there is a reason."""
     if not effects.complete:
-        return Undecided("the resources of this tool are not declared complete")
+        return Indeterminate("the resources of this tool are not declared complete")
     if verb == "runs":
         return None
     untold = effects.untold(verb)
     if untold:
-        return Undecided(untold)
+        return Indeterminate(untold)
     if effects.words:
-        return Undecided("a program without a profile may use any of its arguments")
+        return Indeterminate("a program without a profile may use any of its arguments")
     if effects.unseen:
-        return Undecided("effects of the code beyond its arguments are unknown")
+        return Indeterminate("effects of the code beyond its arguments are unknown")
     return None
 
 
-def _undecided(thing: object, members: SetTest) -> Undecided:
+def _indeterminate(thing: object, members: SetTest) -> Indeterminate:
     """Return why it is unknown whether a set contains a resource."""
     if isinstance(thing, Unreadable):
-        return Undecided(thing.reason)
-    return Undecided(
+        return Indeterminate(thing.reason)
+    return Indeterminate(
         members.why_not(thing) if isinstance(thing, Invocation) else _difference(thing)
     )
 
@@ -275,7 +275,7 @@ def compile_cover(
             if (verb == "runs" and runs) or not effects.has(verb, beyond=beyond):
                 continue
             if not any(test(call) is True for test in by_verb.get(verb, ())):
-                return Undecided(f"no clause of this rule covers what the call {verb}")
+                return Indeterminate(f"no clause of this rule covers what the call {verb}")
         return True
 
     return covered

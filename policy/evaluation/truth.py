@@ -1,8 +1,8 @@
-"""The three truth values, and the two non-values: absent and undecided.
+"""The three truth values, and the two non-values: absent and indeterminate.
 
-A test answers True, False or an `Undecided`; Kleene's strong logic combines them. A value is
-JSON, a time, `ABSENT`, or an `Undecided` that says why it could not be read. `Unknown` is an
-`Undecided` for what was never learnt: it alone lets `is present` and `is absent` decide.
+A test answers True, False or an `Indeterminate`; Kleene's strong logic combines them. A value is
+JSON, a time, `ABSENT`, or an `Indeterminate` that says why it could not be read. `Unknown` is an
+`Indeterminate` for what was never learnt: it alone lets `is present` and `is absent` decide.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias, TypeVar, final
 _Call = TypeVar("_Call")
 
 
-class Undecided:
+class Indeterminate:
     """An indeterminate result: `why` is one short sentence, `text` the test that it affects."""
 
     __slots__ = ("text", "why")
@@ -28,13 +28,13 @@ class Undecided:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.why!r})"
 
-    def within(self, text: str) -> Undecided:
+    def within(self, text: str) -> Indeterminate:
         """Return the same result for the test `text`, unless a smaller test is known."""
-        return self if self.text is not None else Undecided(self.why, text)
+        return self if self.text is not None else Indeterminate(self.why, text)
 
 
 @final
-class Unknown(Undecided):
+class Unknown(Indeterminate):
     """An unknown fact: a context fact without a value, or an untrusted declaration by a server."""
 
     __slots__ = ()
@@ -52,8 +52,8 @@ class Absent:
 
 ABSENT: Final = Absent()
 
-Truth: TypeAlias = bool | Undecided
-Value: TypeAlias = Any  # frozen JSON | datetime | date | timedelta | Absent | Undecided
+Truth: TypeAlias = bool | Indeterminate
+Value: TypeAlias = Any  # frozen JSON | datetime | date | timedelta | Absent | Indeterminate
 
 
 def all_of(tests: Sequence[Callable[[_Call], Truth]]) -> Callable[[_Call], Truth]:
@@ -62,14 +62,14 @@ def all_of(tests: Sequence[Callable[[_Call], Truth]]) -> Callable[[_Call], Truth
         return tests[0]
 
     def test(call: _Call) -> Truth:
-        undecided: Undecided | None = None
+        indeterminate: Indeterminate | None = None
         for each in tests:
             truth = each(call)
             if truth is False:
                 return False
-            if truth is not True and undecided is None:
-                undecided = truth
-        return True if undecided is None else undecided
+            if truth is not True and indeterminate is None:
+                indeterminate = truth
+        return True if indeterminate is None else indeterminate
 
     return test
 
@@ -78,29 +78,29 @@ def any_of(tests: Sequence[Callable[[_Call], Truth]]) -> Callable[[_Call], Truth
     """Return the disjunction of tests as a test, evaluated in order."""
 
     def test(call: _Call) -> Truth:
-        undecided: Undecided | None = None
+        indeterminate: Indeterminate | None = None
         for each in tests:
             truth = each(call)
             if truth is True:
                 return True
-            if truth is not False and undecided is None:
-                undecided = truth
-        return False if undecided is None else undecided
+            if truth is not False and indeterminate is None:
+                indeterminate = truth
+        return False if indeterminate is None else indeterminate
 
     return test
 
 
 def all_true(truths: Iterable[Truth]) -> Truth:
     """Return Kleene's conjunction; the first indeterminate one stands for all."""
-    undecided: Undecided | None = None
+    indeterminate: Indeterminate | None = None
     for truth in truths:
         if truth is False:
             return False
-        if truth is not True and undecided is None:
-            undecided = truth
-    return True if undecided is None else undecided
+        if truth is not True and indeterminate is None:
+            indeterminate = truth
+    return True if indeterminate is None else indeterminate
 
 
 def negated(truth: Truth) -> Truth:
     """Return Kleene's negation."""
-    return truth if isinstance(truth, Undecided) else not truth
+    return truth if isinstance(truth, Indeterminate) else not truth

@@ -16,7 +16,7 @@ from policy.evaluation import (
     Absent,
     ConditionScope,
     Evaluation,
-    Undecided,
+    Indeterminate,
     Value,
     ValueOf,
     compile_value,
@@ -153,7 +153,7 @@ def _get(input: Any, steps: Steps, wanted: list[Wanted]) -> Any:
 def _worked_out(wish: WantedChange, call: Evaluation) -> Value:
     assert wish.value is not None
     value = wish.value(call)
-    if isinstance(value, Undecided):
+    if isinstance(value, Indeterminate):
         raise _Impossible(f"a change cannot be computed: {value.why}", [wish])
     if _lacks(value):
         raise _Impossible("a change is computed from an absent value", [wish])

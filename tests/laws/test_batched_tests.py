@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from policy.catalog import Resource, ToolSpec, builtin_catalog
 from policy.checks import checked
-from policy.evaluation import ABSENT, DeclaredResources, Evaluation, Undecided, true_or_undecided
+from policy.evaluation import (
+    ABSENT,
+    DeclaredResources,
+    Evaluation,
+    Indeterminate,
+    true_or_indeterminate,
+)
 from policy.evaluation.batched_tests import BatchedTests
 from policy.evaluation.resource_tests import compile_resource_test
 from policy.generation import shipped_profiles
@@ -200,11 +206,11 @@ def _numbered(
 
 
 def _agrees(answers: Any, numbers: tuple[int | None, int | None], truth: Any, test: object) -> None:
-    for number, absent in zip(numbers, (False, Undecided("")), strict=True):
+    for number, absent in zip(numbers, (False, Indeterminate("")), strict=True):
         assert number is not None
         settled = absent if truth is ABSENT else truth
         assert (number in answers) is (settled is True), test
-        assert (~number in answers) is isinstance(settled, Undecided), test
+        assert (~number in answers) is isinstance(settled, Indeterminate), test
 
 
 def _all_agree(
@@ -325,7 +331,7 @@ def test_an_undeclared_string_may_be_in_every_set(
 
 def test_rules_are_reached_by_true_and_by_indeterminate_tests() -> None:
     tests = dict.fromkeys((1, 2, 3))
-    assert sorted(true_or_undecided({0, 1, ~2, 4, ~5}, tests)) == [1, 2]
+    assert sorted(true_or_indeterminate({0, 1, ~2, 4, ~5}, tests)) == [1, 2]
     # A path that links lead elsewhere is held against each set by itself.
     quick, _ = _declared((Resource(verb="writes", steps=("it",)),))
     together, _ = _numbered(
@@ -338,7 +344,7 @@ def test_rules_are_reached_by_true_and_by_indeterminate_tests() -> None:
     answers = together.ask(_evaluation(call, facts))
     assert not isinstance(answers, set | frozenset)
     # The first two are numbered twice: as what is absent is false, and as it is open.
-    assert true_or_undecided(answers, dict.fromkeys(range(1, 7))) == [1, 2, 3, 4]
+    assert true_or_indeterminate(answers, dict.fromkeys(range(1, 7))) == [1, 2, 3, 4]
     assert not any(number in answers for number in (1, 2))
 
 

@@ -15,14 +15,14 @@ from policy.checks import checked
 from policy.codegen import RuleItem, ToolContext, write_layer
 from policy.codegen.layer import Writer
 from policy.codegen.quoting import literal
-from policy.evaluation import DeclaredResources, Undecided
+from policy.evaluation import DeclaredResources, Indeterminate
 from policy.model import Caller, Facts, ToolCall
 
 SPEC = ToolSpec(name="pay", origin=Origin(kind="host", tool="pay"))
 TOOL = ToolContext(spec=SPEC, declared=DeclaredResources((), complete=True, unseen=False), slots=0)
 ROLE = checked.Fact(path=("session", "role"))
 OWN = re.compile(
-    r"ask|call|caller|facts|role|agent|[emutdbfx]|[aK][0-9]+|str|int|float|bool|tuple|plain|UndecidedRules|Evaluation"
+    r"ask|call|caller|facts|role|agent|[emutdbfx]|[aK][0-9]+|str|int|float|bool|tuple|plain|IndeterminateRules|Evaluation"
 )
 ATTRIBUTES = {
     *("isascii", "startswith", "endswith", "__class__", "role", "agent"),
@@ -161,7 +161,7 @@ def test_a_hostile_text_is_still_compared(text: str, indexed: bool) -> None:
     assert ask(ToolCall(tool="pay", input={text: "another"}), Caller(), Facts()) == ()
 
 
-@pytest.mark.parametrize("value", [None, True, b"x", ("a",), Undecided("why"), 1j, object()])
+@pytest.mark.parametrize("value", [None, True, b"x", ("a",), Indeterminate("why"), 1j, object()])
 def test_only_texts_and_numbers_are_written_as_literals(value: object) -> None:
     with pytest.raises(TypeError):
         literal(value)

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from policy.evaluation import ABSENT, Evaluation, Truth, Undecided, negated
+from policy.evaluation import ABSENT, Evaluation, Indeterminate, Truth, negated
 from policy.evaluation.truth import Unknown, all_true
 from tests.unit.program.compiling import ANN, HERE, program, tools
 
@@ -16,7 +16,7 @@ TRUTHS = (True, False, None)
 
 
 def three(truth: Truth) -> bool | None:
-    return None if isinstance(truth, Undecided) else truth
+    return None if isinstance(truth, Indeterminate) else truth
 
 
 def holds(condition: str, **input: object) -> bool | None:
@@ -66,7 +66,7 @@ def test_the_clauses_of_a_rule_form_one_formula(when: bool | None, unless: bool 
 
 @pytest.mark.parametrize("truths", list(product(TRUTHS, repeat=3)))
 def test_the_conjunction_of_clauses_agrees(truths: tuple[bool | None, ...]) -> None:
-    given = [Undecided("odd") if truth is None else truth for truth in truths]
+    given = [Indeterminate("odd") if truth is None else truth for truth in truths]
     assert three(all_true(given)) is conjunction(*truths)
     assert [three(negated(truth)) for truth in given] == [
         None if truth is None else not truth for truth in truths
@@ -75,13 +75,13 @@ def test_the_conjunction_of_clauses_agrees(truths: tuple[bool | None, ...]) -> N
 
 def test_an_undecided_test_has_no_truth() -> None:
     with pytest.raises(TypeError, match="no truth"):
-        bool(Undecided("odd"))
+        bool(Indeterminate("odd"))
     with pytest.raises(TypeError, match="no truth"):
         bool(Unknown("never learnt"))
 
 
 def test_the_smallest_test_that_stopped_is_named() -> None:
-    inner = Undecided("odd").within("input.x == 1")
+    inner = Indeterminate("odd").within("input.x == 1")
     assert inner.within("input.x == 1 and input.y == 2").text == "input.x == 1"
-    assert repr(inner) == "Undecided('odd')"
+    assert repr(inner) == "Indeterminate('odd')"
     assert repr(ABSENT) == "ABSENT"
